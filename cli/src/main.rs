@@ -1,0 +1,81 @@
+//! `inart`: one binary for planning, switching, hosting and emulating in-network aggregation.
+//!
+//! This crate parses arguments and prints; the work is done by the libraries it calls.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// In-network aggregation for distributed training, on networks people really have.
+#[derive(Parser)]
+#[command(name = "inart", version, arg_required_else_help = true)]
+struct Cli {
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Generate, convert and check topologies.
+    Topology(commands::topology::Args),
+    /// Plan a job's aggregation on a topology, or check a plan.
+    Plan(commands::plan::Args),
+    /// Install a plan's tables through P4Runtime.
+    Push(commands::push::Args),
+    /// Show what a push would change.
+    Diff(commands::diff::Args),
+    /// Return to the plan installed before the last push.
+    Rollback(commands::rollback::Args),
+    /// Run a worker's host agent.
+    Worker(commands::worker::Args),
+    /// Run a parameter server's host agent.
+    Server(commands::server::Args),
+    /// Run the embedded switch.
+    Switch(commands::switch::Args),
+    /// Run a whole training job on this machine, every sum checked.
+    Emulate(commands::emulate::Args),
+    /// Print the INART frames of a pcap file.
+    Decode(commands::decode::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("INART_LOG").unwrap_or_else(|_| "warn".into()),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let json = cli.json;
+    let result = match cli.command {
+        Command::Topology(args) => commands::topology::run(args, json),
+        Command::Plan(args) => commands::plan::run(args, json),
+        Command::Push(args) => commands::push::run(args, json),
+        Command::Diff(args) => commands::diff::run(args, json),
+        Command::Rollback(args) => commands::rollback::run(args, json),
+        Command::Worker(args) => commands::worker::run(args, json),
+        Command::Server(args) => commands::server::run(args, json),
+        Command::Switch(args) => commands::switch::run(args, json),
+        Command::Emulate(args) => commands::emulate::run(args, json),
+        Command::Decode(args) => commands::decode::run(args, json),
+    };
+    match result {
+        Ok(code) => code,
+        // One line that names the place and the mend; status 2, as for wrong usage.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! End-to-end tests across crates; the tests themselves live in `tests/`.
