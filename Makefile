@@ -1,0 +1,30 @@
+# Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
+.PHONY: help demo test lint bench deps build p4 clean
+
+CARGO ?= cargo
+
+help: ## Show this list
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+deps:
+	@scripts/install-deps.sh
+
+build: deps ## Build the inart command (target/release/inart)
+	$(CARGO) build --release --locked -p inart-cli
+
+demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
+	target/release/inart emulate topologies/fig1.yaml --chart out/fig1.svg
+
+test: deps ## Run all tests
+	$(CARGO) test --workspace --locked --no-fail-fast
+
+lint: deps ## Formatting and clippy
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+bench: deps ## Run the benchmarks (see docs/benchmarks.md)
+	$(CARGO) bench --locked -p inart-softswitch
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+	rm -rf out
