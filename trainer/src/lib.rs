@@ -1,1 +1,17 @@
-//! See the workspace's ARCHITECTURE.md.
+//! A real model on real data, to have real gradients to sum: a perceptron with two hidden layers learns
+//! handwritten digits by synchronous data-parallel SGD with momentum.
+//!
+//! This crate knows no network. Per round, each worker calls [`Trainer::gradient`], sums the result with the
+//! other workers' by whatever all-reduce it has, and gives the sum to [`Trainer::apply`]. Everything is a
+//! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the same
+//! weights, bit for bit, which [`Trainer::digest`] shows.
+
+mod digits;
+mod mlp;
+mod single_host;
+mod trainer;
+
+pub use digits::{CLASSES, PIXELS};
+pub use mlp::PARAMETERS;
+pub use single_host::{History, train_single_host};
+pub use trainer::{Config, ConfigError, Evaluation, Trainer};
