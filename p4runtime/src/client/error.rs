@@ -1,0 +1,140 @@
+//! What can go wrong between a client and its device.
+
+use std::time::Duration;
+
+use tonic::{Code, Status};
+
+use super::{ElectionId, Target};
+use crate::codec::EntryError;
+use crate::error::{WriteError, code_name};
+use crate::schema::SchemaError;
+
+/// What went wrong, where, and what mends it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ClientError {
+    /// The address cannot be understood.
+    #[error("\"{address}\" is not an address ({reason}); write host:port or unix:/path")]
+    Address {
+        /// The address given.
+        address: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nothing answers at the address.
+    #[error("no P4Runtime server answers at {address} ({reason}); start the switch or correct the address")]
+    Connect {
+        /// The address.
+        address: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The device did not answer in time.
+    #[error("device {device} at {address} did not answer {what} within {timeout:?}")]
+    Timeout {
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        timeout: Duration,
+    },
+    /// Another client is primary.
+    #[error(
+        "this client (election id {}) is not primary for device {device} at {address}: the greatest election id seen \
+         there is {}; use a greater one, or stop the other controller",
+        show(.asked), show(.greatest)
+    )]
+    NotPrimary {
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+        /// The election id this client asked for.
+        asked: Option<ElectionId>,
+        /// The greatest election id the device has seen.
+        greatest: Option<ElectionId>,
+    },
+    /// The device refused a call.
+    #[error("{call} on device {device} at {address}: {}: {message}{}", code_name(*.code), mend(*.code))]
+    Rpc {
+        /// The call.
+        call: &'static str,
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+        /// The canonical code.
+        code: Code,
+        /// The device's message.
+        message: String,
+    },
+    /// Some updates of a batch failed.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The names of the program are not known yet.
+    #[error("device {device} at {address}: set or read the pipeline first, its names are not known")]
+    NoSchema {
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+    },
+    /// A name or number that the program does not have, or a P4Info that is not one.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// An entry that does not fit the program.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+}
+
+fn show(id: &Option<ElectionId>) -> String {
+    id.map_or("none".to_owned(), |id| id.to_string())
+}
+
+fn mend(code: Code) -> &'static str {
+    match code {
+        Code::Unavailable => " (start the switch or correct the address)",
+        Code::PermissionDenied => " (another controller is primary: use a greater election id)",
+        Code::Unimplemented => " (the switch does not support this)",
+        _ => "",
+    }
+}
+
+/// The innermost cause: the outer ones only say "transport error".
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+impl ClientError {
+    pub(super) fn address(address: &str, error: impl std::error::Error) -> Self {
+        Self::Address { address: address.to_owned(), reason: innermost(&error) }
+    }
+
+    pub(super) fn connect(address: &str, error: impl std::error::Error) -> Self {
+        Self::Connect { address: address.to_owned(), reason: innermost(&error) }
+    }
+
+    pub(super) fn timeout(target: &Target, what: &'static str, timeout: Duration) -> Self {
+        Self::Timeout { address: target.address.clone(), device: target.device.0, what, timeout }
+    }
+
+    pub(super) fn no_schema(target: &Target) -> Self {
+        Self::NoSchema { address: target.address.clone(), device: target.device.0 }
+    }
+
+    pub(super) fn rpc(call: &'static str, target: &Target, status: Status) -> Self {
+        Self::Rpc {
+            call,
+            address: target.address.clone(),
+            device: target.device.0,
+            code: status.code(),
+            message: status.message().to_owned(),
+        }
+    }
+}

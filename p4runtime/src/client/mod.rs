@@ -1,0 +1,287 @@
+//! A client of one device: arbitration, pipeline, writes, reads and the stream.
+
+mod error;
+mod read;
+mod stream;
+
+use std::fmt;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::error::{UpdateError, WriteError, update_errors};
+use crate::p4::config::v1::P4Info;
+use crate::p4::v1::{
+    self, p4_runtime_client::P4RuntimeClient, set_forwarding_pipeline_config_request::Action, write_request,
+};
+use crate::schema::Schema;
+
+pub use error::ClientError;
+use stream::Stream;
+pub use stream::{Arbitration, Event, Packet};
+
+/// Which switch behind a P4Runtime server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u64);
+
+/// A client's rank in the election of the primary: the greatest wins. Unique among a device's live clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ElectionId(pub u128);
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for ElectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<ElectionId> for v1::Uint128 {
+    fn from(id: ElectionId) -> Self {
+        Self { high: (id.0 >> 64) as u64, low: id.0 as u64 }
+    }
+}
+
+impl From<v1::Uint128> for ElectionId {
+    fn from(id: v1::Uint128) -> Self {
+        Self(u128::from(id.high) << 64 | u128::from(id.low))
+    }
+}
+
+/// Where to connect and as whom.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// `host:port`, `http://host:port` or `unix:/path`.
+    pub address: String,
+    /// The device.
+    pub device: DeviceId,
+    /// The election id to ask for; `None` never becomes primary.
+    pub election: Option<ElectionId>,
+    /// The role; empty is the default role with access to everything.
+    pub role: String,
+    /// How long connecting and the first arbitration may take.
+    pub timeout: Duration,
+}
+
+impl Target {
+    /// The default role, election id 1, five seconds.
+    pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
+        Self {
+            address: address.into(),
+            device,
+            election: Some(ElectionId(1)),
+            role: String::new(),
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What to do with a pipeline.
+pub type PipelineAction = Action;
+
+/// A forwarding pipeline: what the program is called by and what the device runs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pipeline {
+    /// The program's interface.
+    pub p4info: P4Info,
+    /// What the device runs: bmv2 JSON for `simple_switch_grpc` and the embedded switch.
+    pub device_config: Vec<u8>,
+    /// The controller's mark of the pipeline.
+    pub cookie: Option<u64>,
+}
+
+/// A live connection to one device in one role. Cheap calls by shared reference; dropping it ends the session.
+pub struct Client {
+    target: Target,
+    service: P4RuntimeClient<Channel>,
+    stream: Stream,
+    schema: RwLock<Option<Arc<Schema>>>,
+}
+
+/// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
+const MAX_HEADERS_BYTES: u32 = 16 << 20;
+
+impl Client {
+    /// Connects, opens the stream and waits for the device's answer to the arbitration, whoever is primary.
+    pub async fn connect(target: Target) -> Result<Self, ClientError> {
+        let address = &target.address;
+        let uri = match address.contains("://") || address.starts_with("unix:") {
+            true => address.clone(),
+            false => format!("http://{address}"),
+        };
+        let endpoint = Endpoint::from_shared(uri)
+            .map_err(|error| ClientError::address(address, error))?
+            .connect_timeout(target.timeout)
+            .tcp_nodelay(true)
+            .http2_max_header_list_size(MAX_HEADERS_BYTES);
+        let channel = endpoint.connect().await.map_err(|error| ClientError::connect(address, error))?;
+        let service = P4RuntimeClient::new(channel)
+            .max_decoding_message_size(usize::MAX)
+            .max_encoding_message_size(usize::MAX);
+        let stream = Stream::open(service.clone(), &target).await?;
+        Ok(Self { target, service, stream, schema: RwLock::default() })
+    }
+
+    /// Where this client is connected.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The device's last word on who is primary.
+    pub fn arbitration(&self) -> Arbitration {
+        self.stream.arbitration()
+    }
+
+    /// Whether this client is primary.
+    pub fn is_primary(&self) -> bool {
+        self.arbitration().primary
+    }
+
+    /// Waits until this client is primary.
+    pub async fn wait_primary(&self, timeout: Duration) -> Result<(), ClientError> {
+        self.stream.wait_primary(&self.target, timeout).await
+    }
+
+    /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.
+    pub async fn set_election(&mut self, election: Option<ElectionId>) -> Result<(), ClientError> {
+        self.target.election = election;
+        self.stream.arbitrate(&self.target).await
+    }
+
+    /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that falls
+    /// [`stream::EVENT_QUEUE`] events behind loses the newest, which is logged.
+    pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
+        self.stream.take_events()
+    }
+
+    /// The program's names: those of the pipeline last set or read through this client.
+    pub fn schema(&self) -> Result<Arc<Schema>, ClientError> {
+        self.known_schema().ok_or_else(|| ClientError::no_schema(&self.target))
+    }
+
+    fn known_schema(&self) -> Option<Arc<Schema>> {
+        self.schema.read().expect("no holder of this lock panics").clone()
+    }
+
+    /// Tells the client the program's names, when it neither sets nor reads the pipeline.
+    pub fn set_schema(&self, schema: Arc<Schema>) {
+        *self.schema.write().expect("no holder of this lock panics") = Some(schema);
+    }
+
+    /// The P4Runtime version the device speaks, such as `1.4.0`.
+    pub async fn api_version(&self) -> Result<String, ClientError> {
+        let answer = self.service.clone().capabilities(v1::CapabilitiesRequest {}).await;
+        Ok(self.answered("Capabilities", answer)?.p4runtime_api_version)
+    }
+
+    /// Verifies, saves or commits a pipeline. `Commit` takes none.
+    pub async fn set_pipeline(
+        &self,
+        action: PipelineAction,
+        pipeline: Option<Pipeline>,
+    ) -> Result<(), ClientError> {
+        let schema = match &pipeline {
+            Some(pipeline) if action != Action::Verify => Some(Schema::new(pipeline.p4info.clone())?),
+            _ => None,
+        };
+        let request = v1::SetForwardingPipelineConfigRequest {
+            device_id: self.target.device.0,
+            role: self.target.role.clone(),
+            election_id: self.target.election.map(Into::into),
+            action: action.into(),
+            config: pipeline.map(|pipeline| v1::ForwardingPipelineConfig {
+                p4info: Some(pipeline.p4info),
+                p4_device_config: pipeline.device_config,
+                cookie: pipeline.cookie.map(|cookie| v1::forwarding_pipeline_config::Cookie { cookie }),
+            }),
+            ..Default::default()
+        };
+        let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
+        self.answered("SetForwardingPipelineConfig", answer)?;
+        if let Some(schema) = schema {
+            self.set_schema(Arc::new(schema));
+        }
+        Ok(())
+    }
+
+    /// The pipeline the device runs; `None` when it runs none. Takes over its names.
+    pub async fn pipeline(&self) -> Result<Option<Pipeline>, ClientError> {
+        use v1::get_forwarding_pipeline_config_request::ResponseType;
+        let Some(config) = self.get_pipeline(ResponseType::All).await? else { return Ok(None) };
+        let p4info = config.p4info.unwrap_or_default();
+        self.set_schema(Arc::new(Schema::new(p4info.clone())?));
+        let cookie = config.cookie.map(|cookie| cookie.cookie);
+        Ok(Some(Pipeline { p4info, device_config: config.p4_device_config, cookie }))
+    }
+
+    /// The mark of the pipeline the device runs; `None` without a pipeline or a mark.
+    pub async fn pipeline_cookie(&self) -> Result<Option<u64>, ClientError> {
+        use v1::get_forwarding_pipeline_config_request::ResponseType;
+        let config = self.get_pipeline(ResponseType::CookieOnly).await?;
+        Ok(config.and_then(|config| config.cookie).map(|cookie| cookie.cookie))
+    }
+
+    async fn get_pipeline(
+        &self,
+        parts: v1::get_forwarding_pipeline_config_request::ResponseType,
+    ) -> Result<Option<v1::ForwardingPipelineConfig>, ClientError> {
+        let request = v1::GetForwardingPipelineConfigRequest {
+            device_id: self.target.device.0,
+            response_type: parts.into(),
+        };
+        let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
+        match self.answered("GetForwardingPipelineConfig", answer) {
+            // simple_switch_grpc says so instead of answering with nothing.
+            Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
+            answer => Ok(answer?.config),
+        }
+    }
+
+    /// Applies a batch of updates; those that fail leave the others in force ([`ClientError::Write`] lists them).
+    pub async fn write(&self, updates: Vec<v1::Update>) -> Result<(), ClientError> {
+        if updates.is_empty() {
+            return Ok(());
+        }
+        let request = v1::WriteRequest {
+            device_id: self.target.device.0,
+            role: self.target.role.clone(),
+            election_id: self.target.election.map(Into::into),
+            updates,
+            atomicity: write_request::Atomicity::ContinueOnError.into(),
+            ..Default::default()
+        };
+        let Err(status) = self.service.clone().write(request.clone()).await else { return Ok(()) };
+        let Some(errors) = update_errors(&status) else {
+            return Err(ClientError::rpc("Write", &self.target, status));
+        };
+        let schema = self.known_schema();
+        let failures = errors
+            .into_iter()
+            .zip(&request.updates)
+            .enumerate()
+            .filter(|(_, (error, _))| error.canonical_code != 0)
+            .map(|(index, (error, update))| UpdateError {
+                index,
+                update: update.describe(schema.as_deref()),
+                code: error.canonical_code.into(),
+                message: error.message,
+            })
+            .collect();
+        let (address, device) = (self.target.address.clone(), self.target.device.0);
+        Err(WriteError { address, device, total: request.updates.len(), failures }.into())
+    }
+
+    fn answered<T>(
+        &self,
+        call: &'static str,
+        answer: Result<tonic::Response<T>, tonic::Status>,
+    ) -> Result<T, ClientError> {
+        answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
+    }
+}

@@ -1,0 +1,82 @@
+//! Reads: tables, counters, multicast groups, and anything else as messages.
+
+use super::{Client, ClientError};
+use crate::entry::{Counts, Entry};
+use crate::p4::v1::{self, entity::Entity, packet_replication_engine_entry as pre};
+
+impl Client {
+    /// Reads the entities that match any of the given ones, whose unset parts match anything.
+    pub async fn read(&self, filters: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {
+        let request = v1::ReadRequest {
+            device_id: self.target.device.0,
+            role: self.target.role.clone(),
+            entities: filters,
+        };
+        let answer = self.service.clone().read(request).await;
+        let mut answers = self.answered("Read", answer)?;
+        let mut entities = Vec::new();
+        loop {
+            match answers.message().await {
+                Ok(Some(part)) => entities.extend(part.entities),
+                Ok(None) => return Ok(entities),
+                Err(status) => return Err(ClientError::rpc("Read", &self.target, status)),
+            }
+        }
+    }
+
+    /// The entries of a table with their direct counters; the default entry is not among them.
+    pub async fn read_table(&self, table: &str) -> Result<Vec<Entry>, ClientError> {
+        self.read_entries(table, false).await
+    }
+
+    /// The default entry of a table; `None` when the program gives it none.
+    pub async fn read_default(&self, table: &str) -> Result<Option<Entry>, ClientError> {
+        Ok(self.read_entries(table, true).await?.into_iter().next())
+    }
+
+    async fn read_entries(&self, table: &str, default: bool) -> Result<Vec<Entry>, ClientError> {
+        let schema = self.schema()?;
+        let found = schema.table(table)?;
+        let counted = found.direct_resource_ids.iter().any(|&id| schema.direct_counter_by_id(id).is_ok());
+        let filter = v1::TableEntry {
+            table_id: found.id(),
+            is_default_action: default,
+            counter_data: counted.then(v1::CounterData::default),
+            ..Default::default()
+        };
+        let mut entries = Vec::new();
+        for entity in self.read(vec![filter.into()]).await? {
+            if let Some(Entity::TableEntry(entry)) = entity.entity {
+                entries.push(schema.decode(&entry)?);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The cells of an indirect counter, from index 0.
+    pub async fn read_counter(&self, counter: &str) -> Result<Vec<Counts>, ClientError> {
+        let counter_id = self.schema()?.counter(counter)?.id();
+        let filter = v1::CounterEntry { counter_id, ..Default::default() };
+        let mut cells = std::collections::BTreeMap::new();
+        for entity in self.read(vec![filter.into()]).await? {
+            if let Some(Entity::CounterEntry(cell)) = entity.entity {
+                let index = cell.index.map_or(0, |index| index.index);
+                cells.insert(index, cell.data.unwrap_or_default().into());
+            }
+        }
+        Ok(cells.into_values().collect())
+    }
+
+    /// All multicast groups.
+    pub async fn read_multicast_groups(&self) -> Result<Vec<v1::MulticastGroupEntry>, ClientError> {
+        let entities = self.read(vec![v1::MulticastGroupEntry::default().into()]).await?;
+        let groups = entities.into_iter().filter_map(|entity| match entity.entity {
+            Some(Entity::PacketReplicationEngineEntry(entry)) => match entry.r#type {
+                Some(pre::Type::MulticastGroupEntry(group)) => Some(group),
+                _ => None,
+            },
+            _ => None,
+        });
+        Ok(groups.collect())
+    }
+}
