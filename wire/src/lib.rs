@@ -1,1 +1,55 @@
-//! See the workspace's ARCHITECTURE.md.
+//! The INART frame: Ethernet II, a 26-byte header and N 32-bit values.
+//!
+//! | offset | bytes | field | meaning |
+//! |---:|---:|---|---|
+//! | 0 | 6 | destination | Ethernet |
+//! | 6 | 6 | source | Ethernet |
+//! | 12 | 2 | EtherType | `0x88B5`, IEEE local experimental 1 |
+//! | 14 | ½ | version | high four bits: 1 |
+//! | 14 | ½ | kind | low four bits: 1 gradient, 2 partial, 3 result, 4 probe, 5 control |
+//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass, `0x04` overflow, `0x08` congestion, `0x10` last chunk |
+//! | 16 | 2 | epoch | version of the installed plan that steers the frame |
+//! | 18 | 2 | job | job number |
+//! | 20 | 2 | shard | index of the parameter server and its part of the gradient |
+//! | 22 | 2 | worker | rank of the sender; in a partial, of the worker whose frame completed it |
+//! | 24 | 4 | sequence | chunk number, counts up over rounds, wraps |
+//! | 28 | 8 | contributors | bitmap of the ranks summed in the frame, relative to the group |
+//! | 36 | 1 | group | which block of 64 ranks the bitmap speaks of |
+//! | 37 | 1 | exponent | signed; a value v stands for v · 2^exponent |
+//! | 38 | 2 | length | number of values that mean something; the rest are zeros |
+//! | 40 | 4 N | values | two's complement; N is 32, 64 or 256 |
+//!
+//! Everything is big endian. [`Frame`] is a checked view of bytes, [`FrameRepr`] a value that can only hold a
+//! valid frame and knows how to parse, measure and emit itself. No I/O, no allocation, no `std`.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod contributors;
+mod control;
+mod error;
+mod field;
+mod flags;
+mod frame;
+mod id;
+mod kind;
+mod mac;
+mod number;
+mod repr;
+mod sequence;
+
+pub use contributors::{Contributors, Group};
+pub use control::{AbortReason, ControlMessage};
+pub use error::{ParseError, RangeError, WireError};
+pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
+pub use flags::Flags;
+pub use frame::Frame;
+pub use id::{Epoch, JobId, ShardId, WorkerId};
+pub use kind::Kind;
+pub use mac::MacAddr;
+pub use number::{Exponent, ValuesPerPacket};
+pub use repr::{FrameRepr, HeaderRepr};
+pub use sequence::ChunkSeq;

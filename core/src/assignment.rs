@@ -1,0 +1,217 @@
+//! What the controller tells the hosts of a job.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use inart_wire::{Epoch, JobId, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What the controller tells the hosts of a job: who they are, how the gradient is cut and how fast it may be
+/// sent. Every host of the job holds the same assignment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assignment {
+    /// Job number, in every frame.
+    pub job: JobId,
+    /// Job name, for people.
+    pub name: String,
+    /// The installed plan that steers the job's frames.
+    pub epoch: Epoch,
+    /// Values per frame, as the switches' program is compiled.
+    pub values_per_packet: ValuesPerPacket,
+    /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
+    pub window_chunks: u32,
+    /// The workers, in the order of their ranks.
+    pub workers: Vec<WorkerAddress>,
+    /// The shards, in the order of their numbers.
+    pub shards: Vec<ShardAssignment>,
+}
+
+/// A worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerAddress {
+    /// Name in the topology.
+    pub name: String,
+    /// Ethernet address of the interface it sends from.
+    pub mac: MacAddr,
+}
+
+/// A parameter server and its part of the gradient.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardAssignment {
+    /// Name of the server in the topology.
+    pub server: String,
+    /// Ethernet address of the interface it sends from.
+    pub mac: MacAddr,
+    /// Part of the gradient's values, from 0 to 1; the shares of a job add up to 1.
+    pub share: f64,
+    /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
+    /// preamble, check sequence and gap) per second.
+    pub rate_bps: f64,
+}
+
+/// What is wrong with an assignment.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum AssignmentError {
+    /// Nobody to sum for.
+    #[error("workers: none listed; a job needs at least one")]
+    NoWorkers,
+    /// Nobody to sum at.
+    #[error("shards: none listed; a job needs at least one")]
+    NoShards,
+    /// More than ranks can name.
+    #[error("workers: {0} listed; ranks go up to {max}", max = WorkerId::MAX)]
+    TooManyWorkers(usize),
+    /// More than shard numbers can name.
+    #[error("shards: {0} listed; shard numbers go up to {max}", max = ShardId::MAX)]
+    TooManyShards(usize),
+    /// The window is not a power of two.
+    #[error("window_chunks: {0}; expected a power of two from 1 to {max}", max = Assignment::MAX_WINDOW_CHUNKS)]
+    Window(u32),
+    /// A share out of range.
+    #[error("shards[{index}].share: {share} for {server}; expected a number from 0 to 1")]
+    Share {
+        /// Index of the shard.
+        index: usize,
+        /// Its server.
+        server: String,
+        /// Its share.
+        share: f64,
+    },
+    /// The shares do not add up.
+    #[error("shards: the shares add up to {0}; expected 1")]
+    ShareSum(f64),
+    /// A rate out of range.
+    #[error("shards[{index}].rate_bps: {rate_bps} for {server}; expected a rate above 0 bit/s")]
+    Rate {
+        /// Index of the shard.
+        index: usize,
+        /// Its server.
+        server: String,
+        /// Its rate.
+        rate_bps: f64,
+    },
+    /// Two hosts share an address.
+    #[error("mac: {mac} belongs to both {first} and {second}; give each host its own")]
+    DuplicateMac {
+        /// The address.
+        mac: MacAddr,
+        /// The host listed first.
+        first: String,
+        /// The host listed later.
+        second: String,
+    },
+    /// A host's address is a group address.
+    #[error("mac: {mac} of {name} is a multicast address; a host needs an address of its own")]
+    MulticastMac {
+        /// The address.
+        mac: MacAddr,
+        /// The host.
+        name: String,
+    },
+    /// A rank the assignment does not list.
+    #[error("rank {rank}: the job {job} has ranks 0 to {last}")]
+    NoSuchRank {
+        /// The rank asked for.
+        rank: WorkerId,
+        /// The job's name.
+        job: String,
+        /// The highest rank.
+        last: usize,
+    },
+    /// A shard the assignment does not list.
+    #[error("shard {shard}: the job {job} has shards 0 to {last}")]
+    NoSuchShard {
+        /// The shard asked for.
+        shard: ShardId,
+        /// The job's name.
+        job: String,
+        /// The highest shard number.
+        last: usize,
+    },
+}
+
+impl Assignment {
+    /// The longest window: half of what a server can tell apart, and more memory than anybody wants.
+    pub const MAX_WINDOW_CHUNKS: u32 = 1 << 16;
+
+    /// How far the sum of the shares may be from 1.
+    const SHARE_TOLERANCE: f64 = 1e-6;
+
+    /// Checks what the types cannot.
+    pub fn validate(&self) -> Result<(), AssignmentError> {
+        if self.workers.is_empty() {
+            return Err(AssignmentError::NoWorkers);
+        }
+        if self.shards.is_empty() {
+            return Err(AssignmentError::NoShards);
+        }
+        if self.workers.len() > WorkerId::MAX.index() + 1 {
+            return Err(AssignmentError::TooManyWorkers(self.workers.len()));
+        }
+        if self.shards.len() > ShardId::MAX.index() + 1 {
+            return Err(AssignmentError::TooManyShards(self.shards.len()));
+        }
+        if !self.window_chunks.is_power_of_two() || self.window_chunks > Self::MAX_WINDOW_CHUNKS {
+            return Err(AssignmentError::Window(self.window_chunks));
+        }
+        for (index, shard) in self.shards.iter().enumerate() {
+            if !(0.0..=1.0).contains(&shard.share) {
+                return Err(AssignmentError::Share {
+                    index,
+                    server: shard.server.clone(),
+                    share: shard.share,
+                });
+            }
+            if !(shard.rate_bps > 0.0 && shard.rate_bps.is_finite()) {
+                let (server, rate_bps) = (shard.server.clone(), shard.rate_bps);
+                return Err(AssignmentError::Rate { index, server, rate_bps });
+            }
+        }
+        let sum: f64 = self.shards.iter().map(|shard| shard.share).sum();
+        if (sum - 1.0).abs() > Self::SHARE_TOLERANCE {
+            return Err(AssignmentError::ShareSum(sum));
+        }
+        self.validate_addresses()
+    }
+
+    /// One host may be both a worker and a server, or serve two shards, but it is one host then.
+    fn validate_addresses(&self) -> Result<(), AssignmentError> {
+        let workers = self.workers.iter().map(|worker| (worker.mac, &worker.name));
+        let servers = self.shards.iter().map(|shard| (shard.mac, &shard.server));
+        let mut hosts: Vec<_> = workers.chain(servers).collect();
+        if let Some((mac, name)) = hosts.iter().find(|(mac, _)| mac.is_multicast()) {
+            return Err(AssignmentError::MulticastMac { mac: *mac, name: (*name).clone() });
+        }
+        hosts.sort_by_key(|(mac, _)| *mac);
+        match hosts.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1) {
+            Some(pair) => Err(AssignmentError::DuplicateMac {
+                mac: pair[0].0,
+                first: pair[0].1.clone(),
+                second: pair[1].1.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The worker of that rank.
+    pub fn worker(&self, rank: WorkerId) -> Result<&WorkerAddress, AssignmentError> {
+        self.workers.get(rank.index()).ok_or_else(|| AssignmentError::NoSuchRank {
+            rank,
+            job: self.name.clone(),
+            last: self.workers.len().saturating_sub(1),
+        })
+    }
+
+    /// The shard of that number.
+    pub fn shard(&self, shard: ShardId) -> Result<&ShardAssignment, AssignmentError> {
+        self.shards.get(shard.index()).ok_or_else(|| AssignmentError::NoSuchShard {
+            shard,
+            job: self.name.clone(),
+            last: self.shards.len().saturating_sub(1),
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! A checked view of a frame's bytes.
+
+use crate::field::*;
+use crate::{
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
+    WireError, WorkerId,
+};
+
+/// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
+///
+/// What the header *says* may still make no sense for its kind; [`HeaderRepr::parse`](crate::HeaderRepr::parse)
+/// checks that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<T: AsRef<[u8]>> {
+    buffer: T,
+}
+
+impl<T: AsRef<[u8]>> Frame<T> {
+    /// Checks the bytes of a whole Ethernet frame (without the frame check sequence).
+    pub fn new_checked(buffer: T) -> Result<Self, WireError> {
+        let bytes = buffer.as_ref();
+        let seen = bytes.len();
+        if seen < VALUES {
+            return Err(WireError::Truncated { seen });
+        }
+        let frame = Self { buffer };
+        let ether_type = frame.u16(TYPE);
+        if ether_type != ETHER_TYPE {
+            return Err(WireError::EtherType { seen: ether_type });
+        }
+        let version = frame.bytes()[VERSION_KIND] >> 4;
+        if version != VERSION {
+            return Err(WireError::Version { seen: version });
+        }
+        let values = ValuesPerPacket::of_frame(seen).ok_or(WireError::FrameLength { seen })?.get();
+        let worker = frame.u16(WORKER);
+        if worker > WorkerId::MAX.get() {
+            return Err(WireError::Worker { seen: worker });
+        }
+        let length = frame.u16(LENGTH);
+        if usize::from(length) > values {
+            return Err(WireError::Length { seen: length, values });
+        }
+        Ok(frame)
+    }
+
+    /// The bytes viewed.
+    pub fn into_inner(self) -> T {
+        self.buffer
+    }
+
+    /// Ethernet destination.
+    pub fn destination(&self) -> MacAddr {
+        MacAddr(self.array(DESTINATION.start))
+    }
+
+    /// Ethernet source.
+    pub fn source(&self) -> MacAddr {
+        MacAddr(self.array(SOURCE.start))
+    }
+
+    /// What the frame is for.
+    pub fn kind(&self) -> Kind {
+        Kind::from_code(self.bytes()[VERSION_KIND])
+    }
+
+    /// Its marks.
+    pub fn flags(&self) -> Flags {
+        Flags(self.bytes()[FLAGS])
+    }
+
+    /// The plan that steers it.
+    pub fn epoch(&self) -> Epoch {
+        self.u16(EPOCH).into()
+    }
+
+    /// Its job.
+    pub fn job(&self) -> JobId {
+        self.u16(JOB).into()
+    }
+
+    /// Its shard.
+    pub fn shard(&self) -> ShardId {
+        self.u16(SHARD).into()
+    }
+
+    /// Rank of its sender, or of the worker whose frame completed it.
+    pub fn worker(&self) -> WorkerId {
+        self.u16(WORKER).try_into().expect("new_checked saw a rank in range")
+    }
+
+    /// Its chunk.
+    pub fn sequence(&self) -> ChunkSeq {
+        u32::from_be_bytes(self.array(SEQUENCE.start)).into()
+    }
+
+    /// Who is summed in it.
+    pub fn contributors(&self) -> Contributors {
+        Contributors {
+            bitmap: u64::from_be_bytes(self.array(CONTRIBUTORS.start)),
+            group: Group(self.bytes()[GROUP]),
+        }
+    }
+
+    /// What its values are scaled by.
+    pub fn exponent(&self) -> Exponent {
+        i8::from_be_bytes(self.array(EXPONENT)).into()
+    }
+
+    /// Number of values that mean something.
+    pub fn length(&self) -> u16 {
+        self.u16(LENGTH)
+    }
+
+    /// Number of values, meaningful or padding.
+    pub fn values_per_packet(&self) -> ValuesPerPacket {
+        ValuesPerPacket::of_frame(self.bytes().len()).expect("new_checked saw one of the frame lengths")
+    }
+
+    /// All N values, the padding included.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = i32> {
+        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
+        lanes.iter().map(|lane| i32::from_be_bytes(*lane))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.buffer.as_ref()
+    }
+
+    fn array<const N: usize>(&self, start: usize) -> [u8; N] {
+        self.bytes()[start..start + N].try_into().expect("N bytes are N bytes")
+    }
+
+    fn u16(&self, field: core::ops::Range<usize>) -> u16 {
+        u16::from_be_bytes(self.array(field.start))
+    }
+}

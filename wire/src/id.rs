@@ -1,0 +1,115 @@
+//! Numbers that name things.
+
+use core::{fmt, str::FromStr};
+
+use crate::{ParseError, RangeError};
+
+/// A newtype over `u16` that holds `0..=$max`, prints as a plain number and parses back.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal, max $max:literal, $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(try_from = "i64", into = "u16"))]
+        pub struct $name(u16);
+
+        impl $name {
+            /// The highest number there is.
+            pub const MAX: $name = $name($max);
+
+            /// The number.
+            pub const fn get(self) -> u16 {
+                self.0
+            }
+
+            /// The number as an index.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<$name> for u16 {
+            fn from(id: $name) -> u16 {
+                id.0
+            }
+        }
+
+        impl TryFrom<i64> for $name {
+            type Error = RangeError;
+
+            fn try_from(number: i64) -> Result<Self, RangeError> {
+                if (0..=$max).contains(&number) {
+                    Ok(Self(number as u16))
+                } else {
+                    Err(RangeError { what: $what, seen: number, expected: $expected })
+                }
+            }
+        }
+
+        impl TryFrom<usize> for $name {
+            type Error = RangeError;
+
+            fn try_from(index: usize) -> Result<Self, RangeError> {
+                Self::try_from(i64::try_from(index).unwrap_or(i64::MAX))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                let error = ParseError { what: $what, expected: $expected };
+                Self::try_from(text.parse::<i64>().map_err(|_| error)?).map_err(|_| error)
+            }
+        }
+    };
+}
+
+id!(
+    /// Version of an installed plan; a frame is steered by the tables of its own epoch.
+    Epoch, "epoch", max 65535, "a whole number from 0 to 65535"
+);
+id!(
+    /// Number of a training job.
+    JobId, "job", max 65535, "a whole number from 0 to 65535"
+);
+id!(
+    /// Index of a parameter server within a job, and of its part of the gradient.
+    ShardId, "shard", max 65535, "a whole number from 0 to 65535"
+);
+id!(
+    /// Rank of a worker within a job: 256 groups of 64.
+    WorkerId, "worker rank", max 16383, "a whole number from 0 to 16383"
+);
+
+impl From<u16> for Epoch {
+    fn from(number: u16) -> Self {
+        Self(number)
+    }
+}
+
+impl From<u16> for JobId {
+    fn from(number: u16) -> Self {
+        Self(number)
+    }
+}
+
+impl From<u16> for ShardId {
+    fn from(number: u16) -> Self {
+        Self(number)
+    }
+}
+
+impl TryFrom<u16> for WorkerId {
+    type Error = RangeError;
+
+    fn try_from(rank: u16) -> Result<Self, RangeError> {
+        Self::try_from(i64::from(rank))
+    }
+}

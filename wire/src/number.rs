@@ -1,0 +1,139 @@
+//! How many values a frame carries, and what they stand for.
+
+use core::{fmt, str::FromStr};
+
+use crate::field::VALUES;
+use crate::{ParseError, RangeError};
+
+/// Number of 32-bit values in a frame: fixed per compiled switch program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "i64", into = "u16"))]
+#[repr(u16)]
+pub enum ValuesPerPacket {
+    /// 32 values, frames of 168 bytes.
+    N32 = 32,
+    /// 64 values, frames of 296 bytes.
+    N64 = 64,
+    /// 256 values, frames of 1064 bytes.
+    N256 = 256,
+}
+
+const VALUES_EXPECTED: &str = "32, 64 or 256";
+
+impl ValuesPerPacket {
+    /// Every choice, smallest first.
+    pub const ALL: [Self; 3] = [Self::N32, Self::N64, Self::N256];
+
+    /// The number of values.
+    pub const fn get(self) -> usize {
+        self as usize
+    }
+
+    /// Length in bytes of a frame with that many values.
+    pub const fn frame_bytes(self) -> usize {
+        VALUES + 4 * self.get()
+    }
+
+    /// The choice that makes frames of `bytes` bytes.
+    pub fn of_frame(bytes: usize) -> Option<Self> {
+        Self::ALL.into_iter().find(|n| n.frame_bytes() == bytes)
+    }
+}
+
+impl From<ValuesPerPacket> for u16 {
+    fn from(values: ValuesPerPacket) -> u16 {
+        values as u16
+    }
+}
+
+impl TryFrom<i64> for ValuesPerPacket {
+    type Error = RangeError;
+
+    fn try_from(number: i64) -> Result<Self, RangeError> {
+        Self::ALL.into_iter().find(|n| n.get() as i64 == number).ok_or(RangeError {
+            what: "values per packet",
+            seen: number,
+            expected: VALUES_EXPECTED,
+        })
+    }
+}
+
+impl fmt::Display for ValuesPerPacket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl FromStr for ValuesPerPacket {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = ParseError { what: "number of values per packet", expected: VALUES_EXPECTED };
+        Self::try_from(text.parse::<i64>().map_err(|_| error)?).map_err(|_| error)
+    }
+}
+
+/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Exponent(i8);
+
+const EXPONENT_EXPECTED: &str = "a whole number from -128 to 127";
+
+impl Exponent {
+    /// The lowest exponent there is.
+    pub const MIN: Self = Self(i8::MIN);
+    /// The highest exponent there is.
+    pub const MAX: Self = Self(i8::MAX);
+
+    /// The exponent of 2.
+    pub const fn get(self) -> i8 {
+        self.0
+    }
+
+    /// The nearest exponent there is to `number`.
+    pub fn saturating(number: i32) -> Self {
+        Self(number.clamp(i8::MIN.into(), i8::MAX.into()) as i8)
+    }
+}
+
+impl From<i8> for Exponent {
+    fn from(number: i8) -> Self {
+        Self(number)
+    }
+}
+
+impl From<Exponent> for i32 {
+    fn from(exponent: Exponent) -> i32 {
+        exponent.0.into()
+    }
+}
+
+impl TryFrom<i64> for Exponent {
+    type Error = RangeError;
+
+    fn try_from(number: i64) -> Result<Self, RangeError> {
+        i8::try_from(number).map(Self).map_err(|_| RangeError {
+            what: "exponent",
+            seen: number,
+            expected: EXPONENT_EXPECTED,
+        })
+    }
+}
+
+impl fmt::Display for Exponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Exponent {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = ParseError { what: "exponent", expected: EXPONENT_EXPECTED };
+        text.parse().map(Self).map_err(|_| error)
+    }
+}

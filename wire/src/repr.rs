@@ -1,0 +1,157 @@
+//! Frames as values.
+
+use core::fmt;
+
+use crate::field::*;
+use crate::{
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
+    WireError, WorkerId,
+};
+
+/// The INART header of a valid frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderRepr {
+    /// What the frame is for.
+    pub kind: Kind,
+    /// Its marks.
+    pub flags: Flags,
+    /// The plan that steers it.
+    pub epoch: Epoch,
+    /// Its job.
+    pub job: JobId,
+    /// Its shard.
+    pub shard: ShardId,
+    /// Rank of its sender; in a partial, of the worker whose frame completed it; in a result or control frame to
+    /// one worker, of that worker.
+    pub worker: WorkerId,
+    /// Its chunk.
+    pub sequence: ChunkSeq,
+    /// Who is summed in it.
+    pub contributors: Contributors,
+    /// What its values are scaled by.
+    pub exponent: Exponent,
+    /// Number of values that mean something; the rest are zeros.
+    pub length: u16,
+}
+
+impl HeaderRepr {
+    /// Reads the header of a frame and checks that it makes sense: a gradient holds its sender alone, a partial
+    /// holds the worker that completed it.
+    pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Self, WireError> {
+        let header = Self {
+            kind: frame.kind(),
+            flags: frame.flags(),
+            epoch: frame.epoch(),
+            job: frame.job(),
+            shard: frame.shard(),
+            worker: frame.worker(),
+            sequence: frame.sequence(),
+            contributors: frame.contributors(),
+            exponent: frame.exponent(),
+            length: frame.length(),
+        };
+        let fit = match header.kind {
+            Kind::Gradient => header.contributors == Contributors::one(header.worker),
+            Kind::Partial => header.contributors.contains(header.worker),
+            _ => true,
+        };
+        if fit {
+            Ok(header)
+        } else {
+            Err(WireError::Contributors { seen: header.contributors, worker: header.worker })
+        }
+    }
+}
+
+impl fmt::Display for HeaderRepr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} epoch {} job {} shard {} worker {} sequence {} contributors {} exponent {} length {} flags {}",
+            self.kind,
+            self.epoch,
+            self.job,
+            self.shard,
+            self.worker,
+            self.sequence,
+            self.contributors,
+            self.exponent,
+            self.length,
+            self.flags
+        )
+    }
+}
+
+/// A whole frame but for its values, which stay where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRepr {
+    /// Ethernet destination.
+    pub destination: MacAddr,
+    /// Ethernet source.
+    pub source: MacAddr,
+    /// How many values the frame has room for.
+    pub values_per_packet: ValuesPerPacket,
+    /// The INART header.
+    pub header: HeaderRepr,
+}
+
+impl FrameRepr {
+    /// Reads a checked frame.
+    pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Self, WireError> {
+        Ok(Self {
+            destination: frame.destination(),
+            source: frame.source(),
+            values_per_packet: frame.values_per_packet(),
+            header: HeaderRepr::parse(frame)?,
+        })
+    }
+
+    /// Bytes that [`emit`](Self::emit) writes.
+    pub const fn buffer_len(&self) -> usize {
+        self.values_per_packet.frame_bytes()
+    }
+
+    /// Writes the frame to the front of `buffer`, every byte of it, and returns its length. `values` are the
+    /// meaningful ones, as many as the header's `length` says; zeros follow.
+    pub fn emit(&self, values: &[i32], buffer: &mut [u8]) -> Result<usize, WireError> {
+        let needed = self.buffer_len();
+        let header = &self.header;
+        if values.len() != usize::from(header.length) {
+            return Err(WireError::ValueCount { seen: values.len(), length: header.length });
+        }
+        if values.len() > self.values_per_packet.get() {
+            let values = self.values_per_packet.get();
+            return Err(WireError::Length { seen: header.length, values });
+        }
+        let seen = buffer.len();
+        let bytes = buffer.get_mut(..needed).ok_or(WireError::Buffer { seen, needed })?;
+
+        bytes[DESTINATION].copy_from_slice(&self.destination.0);
+        bytes[SOURCE].copy_from_slice(&self.source.0);
+        bytes[TYPE].copy_from_slice(&ETHER_TYPE.to_be_bytes());
+        bytes[VERSION_KIND] = VERSION << 4 | header.kind.code();
+        bytes[FLAGS] = header.flags.0;
+        bytes[EPOCH].copy_from_slice(&header.epoch.get().to_be_bytes());
+        bytes[JOB].copy_from_slice(&header.job.get().to_be_bytes());
+        bytes[SHARD].copy_from_slice(&header.shard.get().to_be_bytes());
+        bytes[WORKER].copy_from_slice(&header.worker.get().to_be_bytes());
+        bytes[SEQUENCE].copy_from_slice(&header.sequence.get().to_be_bytes());
+        bytes[CONTRIBUTORS].copy_from_slice(&header.contributors.bitmap.to_be_bytes());
+        bytes[GROUP] = header.contributors.group.0;
+        bytes[EXPONENT] = header.exponent.get().to_be_bytes()[0];
+        bytes[LENGTH].copy_from_slice(&header.length.to_be_bytes());
+        let (lanes, _) = bytes[VALUES..].as_chunks_mut::<4>();
+        let (meant, padding) = lanes.split_at_mut(values.len());
+        for (lane, value) in meant.iter_mut().zip(values) {
+            *lane = value.to_be_bytes();
+        }
+        padding.fill([0; 4]);
+        Ok(needed)
+    }
+}
+
+impl fmt::Display for FrameRepr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} > {} {}", self.source, self.destination, self.header)
+    }
+}
