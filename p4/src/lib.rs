@@ -1,1 +1,25 @@
-//! Our P4-16 program and what p4c printed for it.
+//! Our P4-16 program, the generator of its per-value code, and what p4c printed for it.
+//!
+//! - [`artifact`]: the bmv2 JSON and P4Info for frames of 32, 64 or 256 values, built into this crate;
+//! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
+//! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
+//!
+//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` on the PATH, compiles the artifacts again.
+//! The tables, actions and slot rules are described in `docs/protocol.md`.
+
+mod artifact;
+mod counts;
+mod error;
+mod generate;
+mod manifest;
+mod p4c;
+
+pub use artifact::{Artifact, artifact, load_dir};
+pub use counts::{Outcome, Reason};
+pub use error::Error;
+pub use generate::{generated_path, values_p4};
+pub use manifest::{MANIFEST, sources, write_manifest};
+pub use p4c::P4c;
+
+/// Slots of the program in one switch: a slot range is `base..base + window` within them.
+pub const SLOTS: u32 = 4096;

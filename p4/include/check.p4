@@ -1,0 +1,31 @@
+// Is the frame well formed? Needs no table, so it comes before all of them.
+control Check(in headers_t hdr, in standard_metadata_t standard_metadata, out Reason reason) {
+    apply {
+        bit<64> own = 64w1 << hdr.inart.worker[5:0];
+
+        reason = Reason.NONE;
+        if (standard_metadata.parser_error != error.NoError) {
+            reason = Reason.TOO_SHORT;
+        } else if (hdr.inart.isValid()) {
+            if (hdr.inart.version != VERSION) {
+                reason = Reason.BAD_VERSION;
+            } else if ((bit<4>)hdr.inart.kind == 0 || (bit<4>)hdr.inart.kind > (bit<4>)Kind.CONTROL) {
+                reason = Reason.UNKNOWN_KIND;
+            } else if (standard_metadata.packet_length != FRAME_BYTES) {
+                reason = Reason.WRONG_SIZE;
+            } else if ((hdr.inart.flags & ~FLAGS_KNOWN) != 0) {
+                reason = Reason.UNKNOWN_FLAG;
+            } else if (hdr.inart.length > VALUES
+                       || (hdr.inart.length == 0 && (bit<4>)hdr.inart.kind <= (bit<4>)Kind.RESULT)) {
+                reason = Reason.BAD_LENGTH;
+            } else if (hdr.values.isValid()) {
+                if ((bit<16>)hdr.inart.group != hdr.inart.worker >> 6) {
+                    reason = Reason.BAD_GROUP;
+                } else if ((hdr.inart.contributors & own) == 0
+                           || (hdr.inart.kind == Kind.GRADIENT && hdr.inart.contributors != own)) {
+                    reason = Reason.BAD_CONTRIBUTORS;
+                }
+            }
+        }
+    }
+}

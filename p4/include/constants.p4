@@ -1,0 +1,22 @@
+// What every part of the program agrees on; docs/protocol.md gives the meaning.
+
+const bit<16> ETHERTYPE_INART = 0x88B5;     // IEEE local experimental 1
+const bit<4>  VERSION = 1;
+
+enum bit<4> Kind {
+    GRADIENT = 1,       // worker -> switch or server
+    PARTIAL = 2,        // switch -> switch or server
+    RESULT = 3,         // server -> workers
+    PROBE = 4,
+    CONTROL = 5
+}
+
+const bit<8> FLAG_RESEND = 0x01;
+const bit<8> FLAG_BYPASS = 0x02;            // no switch may add this frame
+const bit<8> FLAG_OVERFLOW = 0x04;          // some sum did not fit 32 bits
+const bit<8> FLAG_CONGESTION = 0x08;
+const bit<8> FLAGS_KNOWN = 0x1f;            // the four above and 0x10, last chunk of the shard
+const bit<8> FLAGS_STICKY = FLAG_OVERFLOW | FLAG_CONGESTION;    // one input has it: the sum has it
+
+const bit<32> SLOTS = 4096;
+typedef bit<12> slot_t;                     // cannot point outside the registers

@@ -1,0 +1,12 @@
+control InArtEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    counter<bit<9>>(512, CounterType.packets_and_bytes) pruned;    // by port
+
+    apply {
+        // A flood or multicast must not go back to where it came from. Gradients and partials may: when the server is on
+        // the same side as the worker, the way to the aggregator and the trunk back share a port.
+        if (standard_metadata.egress_port == standard_metadata.ingress_port && !hdr.values.isValid()) {
+            pruned.count(standard_metadata.egress_port);
+            mark_to_drop(standard_metadata);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+header ethernet_h {
+    bit<48> dst;
+    bit<48> src;
+    bit<16> ether_type;
+}
+
+header inart_h {
+    bit<4>  version;
+    Kind    kind;
+    bit<8>  flags;
+    bit<16> epoch;              // of the plan that steers this frame
+    bit<16> job;
+    bit<16> shard;
+    bit<16> worker;             // rank of the sender; in a partial, of the worker that completed it
+    bit<32> sequence;           // compared as a serial number
+    bit<64> contributors;       // ranks summed here, relative to the group
+    bit<8>  group;              // which block of 64 ranks
+    bit<8>  exponent;           // signed; only ever compared for equality here
+    bit<16> length;             // values that mean something
+}
+
+const bit<32> FRAME_BYTES = 14 + 26 + 4 * (bit<32>)VALUES;
+
+struct headers_t {
+    ethernet_h ethernet;
+    inart_h    inart;
+    values_h   values;          // parsed in gradients and partials only: nothing else is ever summed
+}

@@ -1,0 +1,114 @@
+control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    counter<Reason>(REASONS, CounterType.packets_and_bytes)   drops;
+    counter<Outcome>(OUTCOMES, CounterType.packets_and_bytes) outcomes;
+    direct_counter(CounterType.packets_and_bytes) steer_counter;
+    direct_counter(CounterType.packets_and_bytes) results_counter;
+    direct_counter(CounterType.packets_and_bytes) mac_counter;
+
+    Check() check;
+    Aggregate() aggregate;
+
+    action refuse(in Reason reason) {
+        meta.reason = reason;
+    }
+
+    action forward(bit<9> port, bit<64> members) {
+        standard_metadata.egress_spec = port;
+        meta.members = members;
+        meta.expected = 0;
+        meta.outcome = Outcome.FORWARDED;
+    }
+
+    // Add into slot `base + (sequence & mask)`; out of `port` once the contributors are those expected.
+    action add(bit<9> port, bit<32> base, bit<32> mask, bit<64> members, bit<64> expected) {
+        standard_metadata.egress_spec = port;
+        meta.members = members;
+        meta.expected = expected;
+        meta.slot = (slot_t)(base + (hdr.inart.sequence & mask));
+        meta.tag = hdr.inart.epoch ++ hdr.inart.job ++ hdr.inart.shard ++ hdr.inart.group;
+        meta.shape = hdr.inart.exponent ++ hdr.inart.length;
+    }
+
+    action replicate(bit<16> group) {
+        standard_metadata.mcast_grp = group;
+    }
+
+    action send(bit<9> port) {
+        standard_metadata.egress_spec = port;
+    }
+
+    action flood(bit<16> group) {
+        standard_metadata.mcast_grp = group;
+    }
+
+    // Gradients and partials. The port keeps strangers out, and lets a path cross this switch twice.
+    table steer {
+        key = {
+            hdr.inart.epoch: exact;
+            hdr.inart.job: exact;
+            hdr.inart.shard: exact;
+            hdr.inart.worker: exact;
+            standard_metadata.ingress_port: exact;
+        }
+        actions = { forward; add; refuse(Reason.NO_ROUTE); }
+        const default_action = refuse(Reason.NO_ROUTE);
+        counters = steer_counter;
+        size = 65536;
+    }
+
+    // Results on their way to all workers.
+    table results {
+        key = {
+            hdr.inart.epoch: exact;
+            hdr.inart.job: exact;
+            hdr.inart.shard: exact;
+            standard_metadata.ingress_port: exact;
+        }
+        actions = { replicate; refuse(Reason.NO_RESULT_ROUTE); }
+        const default_action = refuse(Reason.NO_RESULT_ROUTE);
+        counters = results_counter;
+        size = 4096;
+    }
+
+    // Everything else: ordinary traffic, control and probe frames, results resent to one worker.
+    table mac {
+        key = { hdr.ethernet.dst: exact; }
+        actions = { send; flood; refuse(Reason.NO_MAC_ROUTE); }
+        default_action = refuse(Reason.NO_MAC_ROUTE);
+        counters = mac_counter;
+        size = 4096;
+    }
+
+    apply {
+        mark_to_drop(standard_metadata);    // unless something below knows better
+        check.apply(hdr, standard_metadata, meta.reason);
+
+        if (meta.reason == Reason.NONE) {
+            if (hdr.values.isValid()) {
+                steer.apply();
+                if (meta.reason == Reason.NONE) {
+                    if ((hdr.inart.contributors & ~meta.members) != 0) {
+                        meta.reason = Reason.NOT_MEMBER;
+                    } else if (meta.expected != 0) {
+                        aggregate.apply(hdr, meta);
+                    }
+                }
+            } else if (hdr.inart.isValid() && hdr.inart.kind == Kind.RESULT
+                       && (hdr.inart.flags & FLAG_RESEND) == 0) {
+                results.apply();
+            } else {
+                mac.apply();
+            }
+        }
+
+        if (meta.reason != Reason.NONE) {
+            drops.count(meta.reason);
+            mark_to_drop(standard_metadata);
+        } else if (hdr.values.isValid()) {
+            outcomes.count(meta.outcome);
+            if ((bit<8>)meta.outcome >= (bit<8>)Outcome.STORED) {
+                mark_to_drop(standard_metadata);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use std::borrow::Cow;
+use std::path::Path;
+
+use inart_wire::ValuesPerPacket;
+
+use crate::{Error, manifest};
+
+/// What p4c printed for one number of values per frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Values per frame.
+    pub values: ValuesPerPacket,
+    /// The program for bmv2 and the embedded switch: bmv2 JSON.
+    pub json: Cow<'static, [u8]>,
+    /// Its P4Info, as protobuf text.
+    pub p4info: Cow<'static, str>,
+}
+
+/// The artifact built into this crate.
+pub fn artifact(values: ValuesPerPacket) -> Artifact {
+    macro_rules! built_in {
+        ($n:literal) => {
+            Artifact {
+                values,
+                json: Cow::Borrowed(include_bytes!(concat!("../build/inart-n", $n, ".json"))),
+                p4info: Cow::Borrowed(include_str!(concat!("../build/inart-n", $n, ".p4info.txtpb"))),
+            }
+        };
+    }
+    match values {
+        ValuesPerPacket::N32 => built_in!(32),
+        ValuesPerPacket::N64 => built_in!(64),
+        ValuesPerPacket::N256 => built_in!(256),
+    }
+}
+
+/// The artifact in the P4 folder `dir` (that of `inart.p4`), which must be what p4c printed for the sources there.
+pub fn load_dir(dir: &Path, values: ValuesPerPacket) -> Result<Artifact, Error> {
+    let [json, p4info] = files(values);
+    manifest::check(dir, &[json.clone(), p4info.clone()])?;
+    let (json, p4info) = (dir.join(json), dir.join(p4info));
+    Ok(Artifact {
+        values,
+        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
+        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
+    })
+}
+
+/// Bmv2 JSON and P4Info, relative to the P4 folder.
+pub(crate) fn files(values: ValuesPerPacket) -> [String; 2] {
+    ["json", "p4info.txtpb"].map(|kind| format!("build/inart-n{values}.{kind}"))
+}

@@ -1,0 +1,87 @@
+//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4` in Rust.
+
+use std::fmt;
+
+macro_rules! numbered {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant = $number,)+
+        }
+
+        impl $name {
+            /// All of them, by number.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Index in the counter.
+            pub const fn index(self) -> usize {
+                self as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $text),+ })
+            }
+        }
+    };
+}
+
+numbered! {
+    /// Why a switch dropped a frame: index of the counter `InArtIngress.drops`. Index 0 is never counted.
+    Reason {
+        /// It ends inside a header or inside the values.
+        TooShort = 1 "too short",
+        /// Another version of the protocol.
+        BadVersion = 2 "bad version",
+        /// A kind of frame that there is not.
+        UnknownKind = 3 "unknown kind",
+        /// Not exactly as long as a frame of this program.
+        WrongSize = 4 "wrong size",
+        /// A flag that there is not.
+        UnknownFlag = 5 "unknown flag",
+        /// Its length field says more values than it has, or none where there must be some.
+        BadLength = 6 "bad length",
+        /// Its contributors are about a group that its worker is not in.
+        BadGroup = 7 "bad group",
+        /// A gradient of others than its worker, or a partial without it.
+        BadContributors = 8 "bad contributors",
+        /// No entry in `steer` for its epoch, job, shard, worker and port.
+        NoRoute = 9 "no route",
+        /// Contributors that its entry in `steer` does not admit.
+        NotMember = 10 "not a member",
+        /// No entry in `results`.
+        NoResultRoute = 11 "no result route",
+        /// `mac` refuses it: there is no plan yet, or an entry says so.
+        NoMacRoute = 12 "no MAC route",
+    }
+}
+
+numbered! {
+    /// What became of a gradient or partial that a switch did not drop: index of the counter `InArtIngress.outcomes`.
+    /// Every such frame counts once.
+    Outcome {
+        /// Sent on: its entry only forwards.
+        Forwarded = 0 "forwarded",
+        /// Sent on: it has the flag bypass.
+        Bypassed = 1 "bypassed",
+        /// Sent on: older than what its slot holds.
+        Stale = 2 "stale",
+        /// Sent on: its exponent or length is not its slot's.
+        OtherShape = 3 "other shape",
+        /// Sent on: some of its contributors are in the slot already, others are not.
+        Overlap = 4 "overlap",
+        /// The last one of its slot: left as the partial.
+        Completed = 5 "completed",
+        /// A repeat for a complete slot: left as the partial, again.
+        Repeated = 6 "repeated",
+        /// The first one of its slot: consumed.
+        Stored = 7 "stored",
+        /// Added to its slot: consumed.
+        Added = 8 "added",
+        /// A repeat for an incomplete slot: consumed, nothing changed.
+        Absorbed = 9 "absorbed",
+    }
+}

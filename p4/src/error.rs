@@ -1,0 +1,61 @@
+use std::path::{Path, PathBuf};
+
+use inart_wire::ValuesPerPacket;
+
+/// Why there is no artifact to load, or none could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of the P4 folder could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A file changed after p4c ran.
+    #[error("P4 artifact does not match its source: {file} changed; recompile with `cargo run -p inart-p4`")]
+    Changed {
+        /// The file, relative to the P4 folder.
+        file: String,
+    },
+    /// A file appeared or went after p4c ran.
+    #[error("P4 artifact does not match its source: {file} is {how}; recompile with `cargo run -p inart-p4`")]
+    Listed {
+        /// The file, relative to the P4 folder.
+        file: String,
+        /// `missing` or `new`.
+        how: &'static str,
+    },
+    /// A line of the list of hashes is not `HASH  FILE`.
+    #[error("{}: line {line} is not a SHA-256 and a file; recompile with `cargo run -p inart-p4`", path.display())]
+    Manifest {
+        /// The list.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: usize,
+    },
+    /// p4c refused the program.
+    #[error("p4c-bm2-ss refused inart.p4 for {values} values: {message}")]
+    Compile {
+        /// Values per frame.
+        values: ValuesPerPacket,
+        /// What p4c printed.
+        message: String,
+    },
+    /// p4c printed something that is not JSON.
+    #[error("p4c-bm2-ss printed no JSON for {values} values: {source}")]
+    Json {
+        /// Values per frame.
+        values: ValuesPerPacket,
+        /// Where it is not.
+        source: serde_json::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,118 @@
+//! Compiling the program with p4c.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use inart_wire::ValuesPerPacket;
+use serde_json::Value;
+
+use crate::artifact::files;
+use crate::{Error, write_manifest};
+
+const P4C: &str = "p4c-bm2-ss";
+
+/// The version of p4c that printed the artifacts, relative to the P4 folder.
+const VERSION_FILE: &str = "build/P4C_VERSION";
+
+/// `p4c-bm2-ss`, found on the PATH.
+#[derive(Debug)]
+pub struct P4c {
+    version: String,
+}
+
+impl P4c {
+    /// Looks for it on the PATH.
+    pub fn find() -> Option<Self> {
+        let output = Command::new(P4C).arg("--version").output().ok()?;
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let version = text.lines().find_map(|line| line.trim().strip_prefix("Version "))?;
+        Some(Self { version: version.to_owned() })
+    }
+
+    /// Its version and commit, in its own words.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The version that printed the artifacts in the P4 folder `dir`.
+    pub fn version_used(dir: &Path) -> Result<String, Error> {
+        let path = dir.join(VERSION_FILE);
+        Ok(std::fs::read_to_string(&path).map_err(Error::file(&path))?.trim_end().to_owned())
+    }
+
+    /// Compiles `inart.p4` in the P4 folder `dir` for `values` values per frame: bmv2 JSON and P4Info.
+    ///
+    /// Positions in the source are taken out of the JSON: they are most of it, and no switch needs them.
+    pub fn compile(&self, dir: &Path, values: ValuesPerPacket) -> Result<(Vec<u8>, String), Error> {
+        let scratch = Scratch::new(values)?;
+        let (json, p4info) = (scratch.0.join("program.json"), scratch.0.join("p4info.txtpb"));
+        let output = Command::new(P4C)
+            .args(["--arch", "v1model", "-D", &format!("VALUES_PER_FRAME={values}"), "-o"])
+            .arg(&json)
+            .arg("--p4runtime-files")
+            .arg(&p4info)
+            .arg("inart.p4")
+            .current_dir(dir)
+            .output()
+            .map_err(Error::file(Path::new(P4C)))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(Error::Compile { values, message });
+        }
+        let printed = std::fs::read(&json).map_err(Error::file(&json))?;
+        let mut program: Value =
+            serde_json::from_slice(&printed).map_err(|source| Error::Json { values, source })?;
+        remove_positions(&mut program);
+        let mut json = program.to_string().into_bytes();
+        json.push(b'\n');
+        Ok((json, std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?))
+    }
+
+    /// Compiles all artifacts of the P4 folder `dir` and lists the hashes they belong to.
+    pub fn build(&self, dir: &Path) -> Result<(), Error> {
+        let write = |file: &str, contents: &[u8]| {
+            let path = dir.join(file);
+            std::fs::write(&path, contents).map_err(Error::file(&path))
+        };
+        let mut artifacts = Vec::new();
+        for values in ValuesPerPacket::ALL {
+            let (json, p4info) = self.compile(dir, values)?;
+            let [json_file, p4info_file] = files(values);
+            write(&json_file, &json)?;
+            write(&p4info_file, p4info.as_bytes())?;
+            artifacts.extend([json_file, p4info_file]);
+        }
+        write(VERSION_FILE, format!("{}\n", self.version).as_bytes())?;
+        write_manifest(dir, &artifacts)
+    }
+}
+
+fn remove_positions(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("source_info");
+            fields.values_mut().for_each(remove_positions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_positions),
+        _ => {}
+    }
+}
+
+/// A folder for p4c to print to, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(values: ValuesPerPacket) -> Result<Self, Error> {
+        let path = std::env::temp_dir().join(format!("inart-p4-{}-n{values}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing to do about a temporary folder that cannot be removed.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
