@@ -1,1 +1,37 @@
-//! See the workspace's ARCHITECTURE.md.
+//! The planner: from a topology and a job to a plan that says where every gradient is added up, how fast that is, and
+//! how far from the best it can be at most.
+//!
+//! Pure functions without I/O and without a clock (`clippy.toml` refuses both): text in, plans out, time as an argument.
+//!
+//! ```
+//! use inart_planner::{Options, Scheme, Topology, check, plan};
+//!
+//! let topology = Topology::from_yaml(
+//!     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 6 Gbps}, {name: s, kind: server},
+//!       {name: a, kind: worker}, {name: b, kind: worker}],
+//!       links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
+//! )?;
+//! let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm))?;
+//! assert_eq!(plan.rate_bps, 1.5e9);
+//! assert!(check(&topology, &plan).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+mod finish;
+mod model;
+mod options;
+mod packing;
+mod placement;
+pub mod plan;
+mod router;
+mod routes;
+mod schemes;
+pub mod topology;
+pub mod units;
+
+pub use check::{Violation, check};
+pub use finish::plan;
+pub use options::{Options, PlanError, Scheme};
+pub use plan::Plan;
+pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

@@ -1,0 +1,317 @@
+//! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows the
+//! topology, the plan, and the constraints of Eq. (1) as `design.md` §3 words them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+
+use crate::plan::Plan;
+use crate::topology::{Job, NodeId, NodeKind, Topology};
+
+/// Relative tolerance of every comparison of rates.
+const TOLERANCE: f64 = 1e-6;
+
+/// One thing wrong with a plan. Displays as one line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Violation {
+    /// The plan is for another topology, or names a job that this one does not have.
+    OtherTopology(String),
+    /// A name, share, flow, trunk or path is wrong: where, and what.
+    Malformed {
+        /// The shard, flow or trunk.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// More is sent over a resource than it can take.
+    Overload {
+        /// `link a->b`, `switch v` or `server s`.
+        resource: String,
+        /// What the plan's rate makes of it, bit/s.
+        used_bps: f64,
+        /// What it can take, bit/s.
+        capacity_bps: f64,
+    },
+    /// A number that the plan states is not the one that follows from its flows.
+    WrongNumber {
+        /// Which.
+        what: String,
+        /// What the plan says.
+        stated: f64,
+        /// What follows.
+        found: f64,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::OtherTopology(what) => {
+                write!(f, "{what}; check it against the topology it was made for")
+            }
+            Violation::Malformed { place, problem } => write!(f, "{place}: {problem}"),
+            Violation::Overload { resource, used_bps, capacity_bps } => {
+                write!(f, "{resource}: {used_bps:.6e} bit/s used of {capacity_bps:.6e}")
+            }
+            Violation::WrongNumber { what, stated, found } => {
+                write!(f, "{what}: the plan says {stated:.9e}, its flows give {found:.9e}")
+            }
+        }
+    }
+}
+
+/// Verifies every constraint, path, trunk, share, load and the rate of a plan.
+///
+/// Switches' aggregation is not held against a plan of the scheme `atp-nocap`, which ignores it by definition.
+pub fn check(topology: &Topology, plan: &Plan) -> Result<(), Vec<Violation>> {
+    if plan.topology != topology.name() {
+        let what = format!("this plan is for topology \"{}\", not \"{}\"", plan.topology, topology.name());
+        return Err(vec![Violation::OtherTopology(what)]);
+    }
+    let Some(job) = topology.job_named(&plan.job) else {
+        let what = format!("topology \"{}\" has no job \"{}\"", plan.topology, plan.job);
+        return Err(vec![Violation::OtherTopology(what)]);
+    };
+    let mut checker = Checker { topology, job, plan, found: Vec::new() };
+    let shares = checker.shares();
+    let demand = checker.demand(&shares);
+    // Numbers mean nothing while the structure is wrong.
+    if checker.found.is_empty() {
+        checker.rates(&demand);
+    }
+    if checker.found.is_empty() { Ok(()) } else { Err(checker.found) }
+}
+
+/// What a plan uses of one resource per bit/s of the job's rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Resource {
+    Arc(NodeId, NodeId),
+    Node(NodeId),
+}
+
+struct Checker<'a> {
+    topology: &'a Topology,
+    job: &'a Job,
+    plan: &'a Plan,
+    found: Vec<Violation>,
+}
+
+impl Checker<'_> {
+    fn wrong(&mut self, place: &str, problem: impl Into<String>) {
+        self.found.push(Violation::Malformed { place: place.to_owned(), problem: problem.into() });
+    }
+
+    fn name(&self, id: NodeId) -> &str {
+        &self.topology.node(id).name
+    }
+
+    /// x_s by server: each server of the job once, from 0 to 1, summing to 1.
+    fn shares(&mut self) -> HashMap<NodeId, f64> {
+        let mut shares = HashMap::new();
+        for shard in &self.plan.shards {
+            let place = format!("shard {}", shard.server);
+            match self.topology.node_named(&shard.server).filter(|id| self.job.servers.contains(id)) {
+                None => self.wrong(&place, "this is no server of the job"),
+                Some(id) if shares.insert(id, shard.share).is_some() => self.wrong(&place, "listed twice"),
+                Some(_) => {}
+            }
+            if !(shard.share.is_finite() && (0.0..=1.0 + TOLERANCE).contains(&shard.share)) {
+                self.wrong(&place, format!("its share is {}, not from 0 to 1", shard.share));
+            }
+        }
+        for &server in &self.job.servers {
+            if !shares.contains_key(&server) {
+                self.wrong(&format!("shard {}", self.name(server)), "missing");
+            }
+        }
+        let sum: f64 = self.plan.shards.iter().map(|shard| shard.share).sum();
+        if !((sum - 1.0).abs() <= TOLERANCE) {
+            self.wrong("shards", format!("the shares sum to {sum}, not to 1"));
+        }
+        shares
+    }
+
+    /// Walks all flows and trunks; returns what each resource carries per bit/s of the rate.
+    fn demand(&mut self, shares: &HashMap<NodeId, f64>) -> BTreeMap<Resource, f64> {
+        let mut demand = BTreeMap::new();
+        let share = |server: NodeId| shares.get(&server).copied().unwrap_or(0.0);
+        let mut sent: HashSet<(NodeId, NodeId)> = HashSet::new();
+        let mut groups: BTreeMap<(NodeId, NodeId), BTreeSet<NodeId>> = BTreeMap::new();
+        for flow in &self.plan.flows {
+            let place = format!("flow {} to {}", flow.worker, flow.server);
+            let worker = self.member(&place, &flow.worker, &self.job.workers, "worker");
+            let server = self.member(&place, &flow.server, &self.job.servers, "server");
+            let (Some(worker), Some(server)) = (worker, server) else { continue };
+            if !sent.insert((worker, server)) {
+                self.wrong(&place, "listed twice: each worker's share is added up in one place");
+            }
+            let end = match &flow.aggregator {
+                None => server,
+                Some(name) => {
+                    let Some(v) = self.switch(&place, name) else { continue };
+                    groups.entry((server, v)).or_default().insert(worker);
+                    v
+                }
+            };
+            self.walk(&place, &flow.path, worker, end, share(server), &mut demand);
+            *demand.entry(Resource::Node(end)).or_default() += share(server);
+        }
+        for &worker in &self.job.workers {
+            for &server in self.job.servers.iter().filter(|&&server| !sent.contains(&(worker, server))) {
+                self.wrong(&format!("flow {} to {}", self.name(worker), self.name(server)), "missing");
+            }
+        }
+        for trunk in &self.plan.trunks {
+            let place = format!("trunk {} to {}", trunk.aggregator, trunk.server);
+            let server = self.member(&place, &trunk.server, &self.job.servers, "server");
+            let (Some(server), Some(v)) = (server, self.switch(&place, &trunk.aggregator)) else { continue };
+            let listed: Vec<_> = trunk.workers.iter().map(|name| self.topology.node_named(name)).collect();
+            let distinct: BTreeSet<NodeId> = listed.iter().flatten().copied().collect();
+            match groups.remove(&(server, v)) {
+                None => self.wrong(&place, "no flow is added up there, or the trunk is listed twice"),
+                Some(group) if group != distinct || listed.len() != group.len() => {
+                    self.wrong(&place, "its workers are not those whose flows name this aggregator");
+                }
+                Some(_) => {}
+            }
+            self.walk(&place, &trunk.path, v, server, share(server), &mut demand);
+            *demand.entry(Resource::Node(server)).or_default() += share(server);
+        }
+        for (server, v) in groups.into_keys() {
+            let place = format!("trunk {} to {}", self.name(v), self.name(server));
+            self.wrong(&place, "missing: flows are added up there, but the sum goes nowhere");
+        }
+        demand
+    }
+
+    fn member(&mut self, place: &str, name: &str, members: &[NodeId], kind: &str) -> Option<NodeId> {
+        let found = self.topology.node_named(name).filter(|id| members.contains(id));
+        if found.is_none() {
+            self.wrong(place, format!("\"{name}\" is no {kind} of the job"));
+        }
+        found
+    }
+
+    fn switch(&mut self, place: &str, name: &str) -> Option<NodeId> {
+        let found =
+            self.topology.node_named(name).filter(|&id| self.topology.node(id).kind == NodeKind::Switch);
+        if found.is_none() {
+            self.wrong(place, format!("\"{name}\" is no switch"));
+        }
+        found
+    }
+
+    /// A path: from `start` to `end`, over existing links, through switches only, no node twice.
+    fn walk(
+        &mut self,
+        place: &str,
+        path: &[String],
+        start: NodeId,
+        end: NodeId,
+        share: f64,
+        demand: &mut BTreeMap<Resource, f64>,
+    ) {
+        let Some(nodes) = path.iter().map(|name| self.topology.node_named(name)).collect::<Option<Vec<_>>>()
+        else {
+            return self.wrong(place, "its path names an unknown node");
+        };
+        if nodes.first() != Some(&start) || nodes.last() != Some(&end) {
+            let (start, end) = (self.name(start).to_owned(), self.name(end).to_owned());
+            return self.wrong(place, format!("its path does not lead from {start} to {end}"));
+        }
+        if nodes.iter().collect::<HashSet<_>>().len() != nodes.len() {
+            return self.wrong(place, "its path visits a node twice");
+        }
+        let between = nodes.get(1..nodes.len() - 1).unwrap_or_default();
+        if let Some(&host) = between.iter().find(|&&id| self.topology.node(id).kind != NodeKind::Switch) {
+            let problem =
+                format!("its path leads through {}, a host, which does not forward", self.name(host));
+            return self.wrong(place, problem);
+        }
+        for hop in nodes.windows(2) {
+            if self.topology.link_between(hop[0], hop[1]).is_none() {
+                let problem = format!("there is no link {}-{}", self.name(hop[0]), self.name(hop[1]));
+                return self.wrong(place, problem);
+            }
+            *demand.entry(Resource::Arc(hop[0], hop[1])).or_default() += share;
+        }
+    }
+
+    /// What is left of a resource; `None` when nothing limits it or this plan may ignore it.
+    fn capacity(&self, resource: Resource) -> Option<f64> {
+        match resource {
+            Resource::Arc(from, to) => {
+                let link = self.topology.link(self.topology.link_between(from, to)?);
+                let backwards = usize::from(link.ends[0] != from);
+                Some((link.rate_bps - link.background_bps[backwards]).max(0.0))
+            }
+            Resource::Node(id) => {
+                let node = self.topology.node(id);
+                let total = match node.kind {
+                    NodeKind::Switch => node.aggregation_bps,
+                    NodeKind::Server => node.ingress_bps?,
+                    NodeKind::Worker => return None,
+                };
+                Some((total - node.background_bps).max(0.0))
+            }
+        }
+    }
+
+    fn is_ignored(&self, resource: Resource) -> bool {
+        let Resource::Node(id) = resource else { return false };
+        self.plan.scheme == "atp-nocap" && self.topology.node(id).kind == NodeKind::Switch
+    }
+
+    fn resource_name(&self, resource: Resource) -> String {
+        match resource {
+            Resource::Arc(from, to) => format!("link {}->{}", self.name(from), self.name(to)),
+            Resource::Node(id) => format!("{} {}", self.topology.node(id).kind, self.name(id)),
+        }
+    }
+
+    /// Capacities at the plan's rate, the rate itself, the loads it lists, and its bounds.
+    fn rates(&mut self, demand: &BTreeMap<Resource, f64>) {
+        let rate = self.plan.rate_bps;
+        if !(rate.is_finite() && rate > 0.0) {
+            return self.wrong("rate_bps", format!("it is {rate}, not a positive number"));
+        }
+        let mut attainable = f64::INFINITY;
+        let mut loads: HashMap<String, (f64, f64)> = HashMap::new();
+        for (&resource, &per_bit) in demand.iter().filter(|&(_, &per_bit)| per_bit > 0.0) {
+            let Some(capacity_bps) = self.capacity(resource) else { continue };
+            let (name, used_bps) = (self.resource_name(resource), rate * per_bit);
+            if !self.is_ignored(resource) {
+                attainable = attainable.min(capacity_bps / per_bit);
+                if used_bps > capacity_bps * (1.0 + TOLERANCE) {
+                    self.found.push(Violation::Overload { resource: name.clone(), used_bps, capacity_bps });
+                }
+            }
+            loads.insert(name, (used_bps, capacity_bps));
+        }
+        self.number("rate_bps", rate, attainable);
+        for load in &self.plan.load {
+            match loads.get(&load.resource) {
+                None => self.wrong(&format!("load of {}", load.resource), "the plan does not use it"),
+                Some(&(used, capacity)) => {
+                    self.number(&format!("load of {}", load.resource), load.used_bps, used);
+                    self.number(&format!("capacity of {}", load.resource), load.capacity_bps, capacity);
+                }
+            }
+        }
+        let bound = self.plan.bounds.integral_bps;
+        let claims_feasible = self.plan.scheme != "atp-nocap";
+        if !bound.is_finite() || (claims_feasible && rate > bound * (1.0 + TOLERANCE)) {
+            self.wrong("bounds.integral_bps", format!("{bound} is no bound on the plan's own rate {rate}"));
+        }
+        if let Some(lp) = self.plan.bounds.lp_bps
+            && !(bound <= lp * (1.0 + TOLERANCE))
+        {
+            self.wrong("bounds", format!("the integral bound {bound} is above the LP's {lp}"));
+        }
+    }
+
+    fn number(&mut self, what: &str, stated: f64, found: f64) {
+        if !((stated - found).abs() <= TOLERANCE * found.abs()) {
+            self.found.push(Violation::WrongNumber { what: what.to_owned(), stated, found });
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From a job to a finished plan: dispatch to the scheme, normalise, rate, and name everything.
+
+use crate::model::{Model, NodeIx, Resource};
+use crate::options::{Options, PlanError, Scheme};
+use crate::placement::{Placement, equal_shares, weighted};
+use crate::plan::{Bounds, Flow, Plan, Shard, Trunk};
+use crate::router::Router;
+use crate::routes::Path;
+use crate::schemes::baselines;
+use crate::topology::{Job, Topology};
+
+/// Plans one job on one network.
+pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
+    let model = Model::new(topology, job);
+    let mut router = Router::new(&model);
+    feasible(&router)?;
+    let equal = equal_shares(model.servers.len());
+    let (placement, shares) = match options.scheme {
+        Scheme::Lbmm => (baselines::lbmm(&mut router), equal),
+        Scheme::Atp => (baselines::atp(&mut router, false), equal),
+        Scheme::AtpNocap => (baselines::atp(&mut router, true), equal),
+        Scheme::Inart | Scheme::RInart | Scheme::Even => (baselines::lbmm(&mut router), equal),
+    };
+    let bounds = Bounds { lp_bps: None, integral_bps: model.min_uplink_bps() };
+    Ok(write(&model, options, &placement, &shares, bounds))
+}
+
+/// Every worker reaches every server, and every server can take something in.
+fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
+    let model = router.model;
+    let job = || model.job.name.clone();
+    for &server in &model.servers {
+        if model.intake_bps(server) <= 0.0 {
+            return Err(PlanError::Exhausted {
+                job: job(),
+                resource: model.resource_name(model.own(server)),
+            });
+        }
+        if let Some(&worker) = model.workers.iter().find(|&&worker| !router.reaches(worker, server, server)) {
+            let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
+            return Err(PlanError::Unreachable { job: job(), worker, server });
+        }
+    }
+    Ok(())
+}
+
+fn write(
+    model: &Model<'_>,
+    options: &Options<'_>,
+    placement: &Placement,
+    shares: &[f64],
+    bounds: Bounds,
+) -> Plan {
+    let name = |node: NodeIx| model.name(node).to_owned();
+    let names = |start: NodeIx, path: &Path| -> Vec<String> {
+        std::iter::once(start).chain(path.iter().map(|&arc| model.head(arc))).map(name).collect()
+    };
+    let counts = placement.counts(model);
+    let limits = |resource: Resource| options.scheme != Scheme::AtpNocap || !is_aggregation(model, resource);
+    let rate_bps = counts.rate(model, shares, limits);
+    let mut load: Vec<_> = counts
+        .used()
+        .filter(|&(resource, _)| model.capacity_of(resource).is_finite())
+        .map(|(resource, units)| model.load(resource, rate_bps * weighted(units, shares)))
+        .filter(|load| load.used_bps > 0.0)
+        .collect();
+    load.sort_by(|a, b| (b.used_bps / b.capacity_bps).total_cmp(&(a.used_bps / a.capacity_bps)));
+    let mut flows = Vec::new();
+    let mut trunks = Vec::new();
+    for (s, &server) in model.servers.iter().enumerate() {
+        for (flow, &worker) in placement.flows[s].iter().zip(&model.workers) {
+            flows.push(Flow {
+                worker: name(worker),
+                server: name(server),
+                aggregator: (flow.end != server).then(|| name(flow.end)),
+                path: names(worker, &flow.path),
+            });
+        }
+        for (&v, path) in &placement.trunks[s] {
+            let group = placement.flows[s].iter().zip(&model.workers).filter(|(flow, _)| flow.end == v);
+            trunks.push(Trunk {
+                aggregator: name(v),
+                server: name(server),
+                workers: group.map(|(_, &worker)| name(worker)).collect(),
+                path: names(v, path),
+            });
+        }
+    }
+    Plan {
+        scheme: options.scheme.name().to_owned(),
+        seed: options.seed,
+        topology: model.topology.name().to_owned(),
+        job: model.job.name.clone(),
+        rate_bps,
+        bounds,
+        shards: model
+            .servers
+            .iter()
+            .zip(shares)
+            .map(|(&s, &share)| Shard { server: name(s), share })
+            .collect(),
+        flows,
+        trunks,
+        load,
+        solve_ms: 0.0,
+        violation: None,
+    }
+}
+
+/// Whether a resource is a switch's aggregation capacity.
+pub(crate) fn is_aggregation(model: &Model<'_>, resource: Resource) -> bool {
+    resource as usize >= model.arcs() && model.forwards(resource - model.arcs() as u32)
+}

@@ -1,0 +1,174 @@
+//! The InArt model of one job on one network: resources with what is left of their capacity, and who may send where.
+//!
+//! Every constraint of Eq. (1) is a capacity of one *resource*: a link in one direction (B(e) - b(e)), a switch's
+//! aggregation (C(v) - c(v)) or a server's ingress (B(s) - b(s)). A plan loads resource r with the sum over servers
+//! of F_s times n(s, r), where F_s = f x_s is the rate every worker sends to server s and n(s, r) counts the flows
+//! and partial sums of shard s on r. So a plan's rate is the smallest capacity over load, and for a given
+//! placement the best shares are a linear program with one variable per server.
+
+use crate::plan::Load;
+use crate::topology::{Job, NodeId, NodeKind, Topology};
+
+/// A link in one direction; arc `2 l` of link `l` runs from its first end to its second, `2 l + 1` back.
+pub(crate) type Arc = u32;
+/// Position of a node in the topology.
+pub(crate) type NodeIx = u32;
+/// An arc, or (after all arcs) a node's own capacity.
+pub(crate) type Resource = u32;
+
+/// One job on one network.
+pub(crate) struct Model<'a> {
+    pub topology: &'a Topology,
+    pub job: &'a Job,
+    /// W: senders, in the job's order.
+    pub workers: Vec<NodeIx>,
+    /// S: servers, in the job's order.
+    pub servers: Vec<NodeIx>,
+    /// V: switches with aggregation left.
+    pub aggregators: Vec<NodeIx>,
+    /// What is left of every resource; infinite where nothing limits it.
+    pub capacity: Vec<f64>,
+    /// First index into `out` of every node's arcs, and the end.
+    first_out: Vec<u32>,
+    out: Vec<(Arc, NodeIx)>,
+    first_in: Vec<u32>,
+    into: Vec<(Arc, NodeIx)>,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(topology: &'a Topology, job: &'a Job) -> Self {
+        let mut capacity = Vec::with_capacity(2 * topology.links().len() + topology.nodes().len());
+        for link in topology.links() {
+            capacity.extend(link.background_bps.map(|used| (link.rate_bps - used).max(0.0)));
+        }
+        for node in topology.nodes() {
+            let total = match node.kind {
+                NodeKind::Switch => node.aggregation_bps,
+                NodeKind::Server => node.ingress_bps.unwrap_or(f64::INFINITY),
+                NodeKind::Worker => f64::INFINITY,
+            };
+            capacity.push((total - node.background_bps).max(0.0));
+        }
+        let index = |ids: &[NodeId]| ids.iter().map(|id| id.0).collect();
+        let arcs: Vec<(NodeIx, NodeIx)> = topology
+            .links()
+            .iter()
+            .flat_map(|link| {
+                let [a, b] = link.ends.map(|end| end.0);
+                [(a, b), (b, a)]
+            })
+            .collect();
+        let nodes = topology.nodes().len();
+        let (first_out, out) = adjacency(nodes, &arcs, &capacity);
+        let reversed: Vec<_> = arcs.iter().map(|&(a, b)| (b, a)).collect();
+        let (first_in, into) = adjacency(nodes, &reversed, &capacity);
+        let arc_count = arcs.len();
+        let aggregators = (0..nodes as u32)
+            .filter(|&n| topology.nodes()[n as usize].kind == NodeKind::Switch)
+            .filter(|&n| capacity[arc_count + n as usize] > 0.0)
+            .collect();
+        Model {
+            topology,
+            job,
+            workers: index(&job.workers),
+            servers: index(&job.servers),
+            aggregators,
+            capacity,
+            first_out,
+            out,
+            first_in,
+            into,
+        }
+    }
+
+    /// Number of arcs; the resources from here on are the nodes.
+    pub fn arcs(&self) -> usize {
+        2 * self.topology.links().len()
+    }
+
+    /// The aggregation of a switch, or the ingress of a server, as a resource.
+    pub fn own(&self, node: NodeIx) -> Resource {
+        self.arcs() as u32 + node
+    }
+
+    pub fn capacity_of(&self, resource: Resource) -> f64 {
+        self.capacity[resource as usize]
+    }
+
+    /// Usable arcs out of a node, with the node they lead to.
+    pub fn arcs_out(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
+        &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
+    }
+
+    /// Usable arcs into a node, with the node they come from.
+    pub fn arcs_in(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
+        &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
+    }
+
+    /// Only switches forward; hosts never do.
+    pub fn forwards(&self, node: NodeIx) -> bool {
+        self.topology.nodes()[node as usize].kind == NodeKind::Switch
+    }
+
+    pub fn name(&self, node: NodeIx) -> &str {
+        &self.topology.nodes()[node as usize].name
+    }
+
+    /// The node an arc leads to.
+    pub fn head(&self, arc: Arc) -> NodeIx {
+        self.topology.links()[arc as usize / 2].ends[1 - arc as usize % 2].0
+    }
+
+    /// The node an arc comes from.
+    pub fn tail(&self, arc: Arc) -> NodeIx {
+        self.topology.links()[arc as usize / 2].ends[arc as usize % 2].0
+    }
+
+    /// The total rate at which a host can send (or receive, if `inward`) over its links.
+    pub fn access_bps(&self, host: NodeIx, inward: bool) -> f64 {
+        let arcs = if inward { self.arcs_in(host) } else { self.arcs_out(host) };
+        arcs.iter().map(|&(arc, _)| self.capacity_of(arc)).sum()
+    }
+
+    /// B'(s): what a server can take in, through its ingress and its links.
+    pub fn intake_bps(&self, server: NodeIx) -> f64 {
+        self.capacity_of(self.own(server)).min(self.access_bps(server, true))
+    }
+
+    /// The least rate at which some worker can send at all.
+    pub fn min_uplink_bps(&self) -> f64 {
+        self.workers.iter().map(|&w| self.access_bps(w, false)).fold(f64::INFINITY, f64::min)
+    }
+
+    pub fn resource_name(&self, resource: Resource) -> String {
+        if (resource as usize) < self.arcs() {
+            return format!("link {}->{}", self.name(self.tail(resource)), self.name(self.head(resource)));
+        }
+        let node = &self.topology.nodes()[resource as usize - self.arcs()];
+        format!("{} {}", node.kind, node.name)
+    }
+
+    /// The entry of a plan's load list.
+    pub fn load(&self, resource: Resource, used_bps: f64) -> Load {
+        Load { resource: self.resource_name(resource), used_bps, capacity_bps: self.capacity_of(resource) }
+    }
+}
+
+/// Compressed adjacency by first node, leaving out arcs without capacity.
+fn adjacency(nodes: usize, arcs: &[(NodeIx, NodeIx)], capacity: &[f64]) -> (Vec<u32>, Vec<(Arc, NodeIx)>) {
+    let usable = || arcs.iter().enumerate().filter(|&(arc, _)| capacity[arc] > 0.0);
+    let mut first = vec![0u32; nodes + 1];
+    for (_, &(from, _)) in usable() {
+        first[from as usize + 1] += 1;
+    }
+    for node in 0..nodes {
+        first[node + 1] += first[node];
+    }
+    let mut next = first.clone();
+    let mut list = vec![(0, 0); first[nodes] as usize];
+    for (arc, &(from, to)) in usable() {
+        list[next[from as usize] as usize] = (arc as Arc, to);
+        next[from as usize] += 1;
+    }
+    (first, list)
+}

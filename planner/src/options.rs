@@ -1,0 +1,122 @@
+//! What to plan with, and why planning can fail.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How to place aggregation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// Ours: never worse than the best of R-InArt, with a proven bound.
+    Inart,
+    /// The paper's: LP-InArt and randomised rounding (Alg. 2), shares from phase 1.
+    RInart,
+    /// ATP: aggregation at the worker's own switch, within its capacity; equal shares.
+    Atp,
+    /// ATP with C(v) ignored, as in the paper's figures; its plans overload switches.
+    AtpNocap,
+    /// Load-balanced many-to-many: no aggregation; equal shares.
+    Lbmm,
+    /// Equal shares and R-InArt's rounding.
+    Even,
+}
+
+impl Scheme {
+    /// Every scheme, ours first.
+    pub const ALL: [Scheme; 6] =
+        [Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even];
+
+    /// Its name in plans and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Inart => "inart",
+            Scheme::RInart => "r-inart",
+            Scheme::Atp => "atp",
+            Scheme::AtpNocap => "atp-nocap",
+            Scheme::Lbmm => "lbmm",
+            Scheme::Even => "even",
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Scheme::ALL.into_iter().find(|scheme| scheme.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Scheme::ALL.iter().map(|scheme| scheme.name()).collect();
+            format!("unknown scheme \"{text}\"; one of {}", names.join(", "))
+        })
+    }
+}
+
+/// How to plan.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Which scheme.
+    pub scheme: Scheme,
+    /// Seeds every draw: the same inputs and seed give the same plan.
+    pub seed: u64,
+    /// Fix x_s = 1/S instead of choosing the shares.
+    pub equal_shares: bool,
+    /// Asked now and then by long searches; once it says true they return the best so far. Plans made under
+    /// time pressure depend on the machine, those of the default (never) do not.
+    pub out_of_time: &'a dyn Fn() -> bool,
+}
+
+impl Options<'_> {
+    /// Seed 1, free shares, no time limit.
+    pub fn new(scheme: Scheme) -> Self {
+        Options { scheme, seed: 1, equal_shares: false, out_of_time: &|| false }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("scheme", &self.scheme)
+            .field("seed", &self.seed)
+            .field("equal_shares", &self.equal_shares)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Background traffic leaves no route.
+    #[error(
+        "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or raise a link's rate"
+    )]
+    Unreachable {
+        /// The job.
+        job: String,
+        /// The worker.
+        worker: String,
+        /// The server.
+        server: String,
+    },
+    /// A resource that every plan needs is used up by background traffic.
+    #[error("job {job}: nothing is left of {resource}; lower its background traffic or raise its capacity")]
+    Exhausted {
+        /// The job.
+        job: String,
+        /// The resource.
+        resource: String,
+    },
+    /// The LP solver failed.
+    #[error(
+        "job {job}: the LP solver gave up ({reason}); check that the rates are within a factor of 1e9 of each other"
+    )]
+    Solver {
+        /// The job.
+        job: String,
+        /// What it said.
+        reason: String,
+    },
+}

@@ -1,0 +1,125 @@
+//! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The integral
+//! variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server itself for y^{s,w} = 1;
+//! a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Model, NodeIx, Resource};
+use crate::packing::{Row, maximise_sum};
+use crate::routes::Path;
+
+/// Where one worker's share of one shard goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FlowTo {
+    /// The aggregator, or the server for a direct flow.
+    pub end: NodeIx,
+    pub path: Path,
+}
+
+/// All flows and trunks, indexed by the position of server and worker in the job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// `[server][worker]`
+    pub flows: Vec<Vec<FlowTo>>,
+    /// `[server]`, by aggregator.
+    pub trunks: Vec<BTreeMap<NodeIx, Path>>,
+}
+
+/// n(s, r): how many flows and partial sums of each server's shard cross each resource.
+#[derive(Debug, Clone)]
+pub(crate) struct Counts {
+    servers: usize,
+    /// `[resource][server]`, flat.
+    units: Vec<u32>,
+}
+
+impl Counts {
+    pub fn new(model: &Model<'_>) -> Self {
+        let servers = model.servers.len();
+        Counts { servers, units: vec![0; servers * model.capacity.len()] }
+    }
+
+    pub fn of(&self, resource: Resource) -> &[u32] {
+        &self.units[resource as usize * self.servers..][..self.servers]
+    }
+
+    pub fn add(&mut self, resource: Resource, server: usize) {
+        self.units[resource as usize * self.servers + server] += 1;
+    }
+
+    /// Resources that anything crosses.
+    pub fn used(&self) -> impl Iterator<Item = (Resource, &[u32])> {
+        let rows = self.units.chunks_exact(self.servers).enumerate();
+        rows.filter(|(_, units)| units.iter().any(|&n| n > 0)).map(|(r, units)| (r as Resource, units))
+    }
+}
+
+/// sum over s of x_s n(s, r).
+pub(crate) fn weighted(units: &[u32], shares: &[f64]) -> f64 {
+    units.iter().zip(shares).map(|(&n, &x)| f64::from(n) * x).sum()
+}
+
+/// The split of one gradient over the servers, and the rate it is sent at.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rated {
+    /// f, bit/s.
+    pub rate: f64,
+    /// x_s; they sum to 1.
+    pub shares: Vec<f64>,
+}
+
+impl Placement {
+    pub fn counts(&self, model: &Model<'_>) -> Counts {
+        let mut counts = Counts::new(model);
+        for (s, &server) in model.servers.iter().enumerate() {
+            for flow in &self.flows[s] {
+                counts.add(model.own(flow.end), s);
+                flow.path.iter().for_each(|&arc| counts.add(arc, s));
+            }
+            for path in self.trunks[s].values() {
+                counts.add(model.own(server), s);
+                path.iter().for_each(|&arc| counts.add(arc, s));
+            }
+        }
+        counts
+    }
+}
+
+impl Counts {
+    /// The rate at given shares. `limits` says which resources count.
+    pub fn rate(&self, model: &Model<'_>, shares: &[f64], limits: impl Fn(Resource) -> bool) -> f64 {
+        self.used()
+            .filter(|&(resource, _)| limits(resource))
+            .map(|(resource, units)| (model.capacity_of(resource), weighted(units, shares)))
+            .filter(|&(_, demand)| demand > 0.0)
+            .map(|(capacity, demand)| capacity / demand)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// The best shares, and their rate.
+    pub fn best_shares(&self, model: &Model<'_>) -> Rated {
+        let mut rows: Vec<Row> = Vec::new();
+        let mut place: rustc_hash::FxHashMap<&[u32], usize> = Default::default();
+        for (resource, units) in self.used() {
+            let limit = model.capacity_of(resource);
+            let at = *place.entry(units).or_insert_with(|| {
+                rows.push(Row { uses: units.iter().map(|&n| f64::from(n)).collect(), limit });
+                rows.len() - 1
+            });
+            rows[at].limit = rows[at].limit.min(limit);
+        }
+        let sending = maximise_sum(self.servers, &rows);
+        let rate: f64 = sending.iter().sum();
+        if rate <= 0.0 {
+            return Rated { rate: 0.0, shares: equal_shares(self.servers) };
+        }
+        let shares: Vec<f64> = sending.iter().map(|f| f / rate).collect();
+        let rate = self.rate(model, &shares, |_| true);
+        Rated { rate, shares }
+    }
+}
+
+/// x_s = 1 / S.
+pub(crate) fn equal_shares(servers: usize) -> Vec<f64> {
+    vec![1.0 / servers as f64; servers]
+}

@@ -1,0 +1,130 @@
+//! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is. `design.md` §3.
+
+use serde::{Deserialize, Serialize};
+
+/// A plan of one job on one topology, as written to and read from JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The scheme that made it.
+    pub scheme: String,
+    /// The seed it was made with.
+    pub seed: u64,
+    /// Name of the topology it is for.
+    pub topology: String,
+    /// Name of the job it is for.
+    pub job: String,
+    /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded.
+    pub rate_bps: f64,
+    /// What no plan can exceed.
+    pub bounds: Bounds,
+    /// How the gradient is cut: one shard per server, in the job's order; the shares sum to 1.
+    pub shards: Vec<Shard>,
+    /// One entry per worker and server.
+    pub flows: Vec<Flow>,
+    /// One entry per server and switch that adds up for it.
+    pub trunks: Vec<Trunk>,
+    /// The load at `rate_bps` of every resource the plan uses, the fullest first.
+    pub load: Vec<Load>,
+    /// How long planning took, in milliseconds; set by the caller, who owns a clock.
+    pub solve_ms: f64,
+    /// For randomised rounding: by how much the rounded plan would exceed capacities at the LP's rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violation: Option<Violations>,
+}
+
+/// Upper bounds on the rate, bit/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Optimum of the relaxation LP-InArt, Eq. (5); absent when it was not computed.
+    pub lp_bps: Option<f64>,
+    /// Proven bound on every plan that adds each gradient up at most once, unsplit.
+    pub integral_bps: f64,
+}
+
+/// A server's part of the gradient.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Name of the server.
+    pub server: String,
+    /// x_s, from 0 to 1.
+    pub share: f64,
+}
+
+/// What one worker sends for one server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the sender.
+    pub worker: String,
+    /// Name of the server whose shard it is.
+    pub server: String,
+    /// The switch that adds it up; `None` (null) means straight to the server.
+    pub aggregator: Option<String>,
+    /// From the worker to the aggregator, or to the server when there is none; both ends included.
+    pub path: Vec<String>,
+}
+
+/// The sum that an aggregator sends on to a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trunk {
+    /// The switch that adds up.
+    pub aggregator: String,
+    /// The server whose shard it is.
+    pub server: String,
+    /// The workers summed, in the job's order.
+    pub workers: Vec<String>,
+    /// From the aggregator to the server, both included.
+    pub path: Vec<String>,
+}
+
+/// The use of one resource: `link a->b`, `switch v` (its aggregation) or `server s` (its ingress).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// The resource's name.
+    pub resource: String,
+    /// What this plan uses of it at `rate_bps`.
+    pub used_bps: f64,
+    /// What is there, background taken off.
+    pub capacity_bps: f64,
+}
+
+/// Largest load over capacity per kind of resource, at the LP's rate (1 means just full).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Violations {
+    /// The LP's rate, bit/s.
+    pub at_bps: f64,
+    /// Largest factor over the switches' aggregation.
+    pub switch: f64,
+    /// Largest factor over the servers' ingress.
+    pub server: f64,
+    /// Largest factor over the links.
+    pub link: f64,
+}
+
+/// Text that is not a plan.
+#[derive(Debug, thiserror::Error)]
+#[error("not a plan: {0}; make one with `inart plan TOPOLOGY --json`")]
+pub struct PlanFormatError(#[from] serde_json::Error);
+
+impl Plan {
+    /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check`].
+    pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// Writes it as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a plan holds only strings and finite numbers")
+    }
+
+    /// Whether no better plan of this kind exists, up to rounding errors.
+    pub fn is_proven_optimal(&self) -> bool {
+        self.rate_bps >= self.bounds.integral_bps * (1.0 - 1e-6)
+    }
+}

@@ -1,0 +1,93 @@
+//! Chooses paths: each flow takes the shortest path whose links are least loaded by those placed before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Arc, Model, NodeIx};
+use crate::placement::{FlowTo, Placement};
+use crate::routes::{Path, Routes};
+
+/// Routes a placement's flows and trunks.
+pub(crate) struct Router<'m> {
+    pub model: &'m Model<'m>,
+    pub routes: Routes<'m>,
+}
+
+/// Loads so far, relative to capacity.
+struct Load<'m> {
+    model: &'m Model<'m>,
+    used: Vec<f64>,
+    /// What a unit of each server's shard weighs: its share, over a typical rate.
+    weight: Vec<f64>,
+}
+
+impl Load<'_> {
+    /// Grows steeply with the utilisation that one more unit of shard `s` makes of an arc.
+    fn cost(&self, arc: Arc, s: usize) -> f64 {
+        let after = (self.used[arc as usize] + self.weight[s]) / self.model.capacity_of(arc);
+        after.powi(4) + 1e-6 * after
+    }
+
+    fn shift(&mut self, path: &[Arc], s: usize, sign: f64) {
+        for &arc in path {
+            self.used[arc as usize] += sign * self.weight[s];
+        }
+    }
+}
+
+impl<'m> Router<'m> {
+    pub fn new(model: &'m Model<'m>) -> Self {
+        Router { model, routes: Routes::new(model) }
+    }
+
+    /// Whether `end` can add up for `server` what `worker` sends.
+    pub fn reaches(&self, worker: NodeIx, end: NodeIx, server: NodeIx) -> bool {
+        use crate::routes::FAR;
+        self.routes.hops(worker, end) != FAR && (end == server || self.routes.hops(end, server) != FAR)
+    }
+
+    /// Routes flows that end at `ends[server][worker]` (an aggregator, or the server), all servers weighing the same.
+    pub fn place(&self, ends: &[Vec<NodeIx>]) -> Placement {
+        self.place_weighted(ends, &crate::placement::equal_shares(ends.len()))
+    }
+
+    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the others.
+    pub fn place_weighted(&self, ends: &[Vec<NodeIx>], shares: &[f64]) -> Placement {
+        let model = self.model;
+        let scale =
+            model.capacity[..model.arcs()].iter().copied().fold(0.0, f64::max) / model.workers.len() as f64;
+        let weight = shares.iter().map(|x| (x * scale).max(1e-9 * scale)).collect();
+        let mut load = Load { model, used: vec![0.0; model.arcs()], weight };
+        let mut placement = Placement::default();
+        for (s, ends) in ends.iter().enumerate() {
+            let server = model.servers[s];
+            let groups: BTreeSet<NodeIx> = ends.iter().copied().filter(|&end| end != server).collect();
+            let trunks: BTreeMap<NodeIx, Path> =
+                groups.into_iter().map(|v| (v, self.lay(v, server, s, &mut load))).collect();
+            let flows = ends
+                .iter()
+                .zip(&model.workers)
+                .map(|(&end, &worker)| FlowTo { end, path: self.lay(worker, end, s, &mut load) })
+                .collect();
+            placement.trunks.push(trunks);
+            placement.flows.push(flows);
+        }
+        for s in 0..ends.len() {
+            let server = model.servers[s];
+            for (&v, path) in &mut placement.trunks[s] {
+                load.shift(path, s, -1.0);
+                *path = self.lay(v, server, s, &mut load);
+            }
+            for (flow, &worker) in placement.flows[s].iter_mut().zip(&model.workers) {
+                load.shift(&flow.path, s, -1.0);
+                flow.path = self.lay(worker, flow.end, s, &mut load);
+            }
+        }
+        placement
+    }
+
+    fn lay(&self, from: NodeIx, to: NodeIx, s: usize, load: &mut Load<'_>) -> Path {
+        let path = self.routes.cheapest(from, to, |arc| load.cost(arc, s)).expect("ends are reachable");
+        load.shift(&path, s, 1.0);
+        path
+    }
+}

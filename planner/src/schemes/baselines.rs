@@ -1,0 +1,88 @@
+//! What InArt is compared with: `lbmm` (no aggregation) and `atp` (aggregation at the worker's own switch only).
+//! Both cut the gradient equally, as their authors do.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Model, NodeIx};
+use crate::placement::Placement;
+use crate::router::Router;
+
+/// Load-balanced many-to-many: every worker sends straight to every server, on the least-loaded shortest paths.
+pub(crate) fn lbmm(router: &mut Router<'_>) -> Placement {
+    let model = router.model;
+    let ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
+    router.place(&ends)
+}
+
+/// ATP: a worker's gradient is added up at the switch it hangs on, if that has capacity left, else sent straight.
+///
+/// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups first,
+/// to the server with the most direct flows first, and what does not fit goes direct. All F at which some
+/// switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes all.
+pub(crate) fn atp(router: &mut Router<'_>, ignore_capacity: bool) -> Placement {
+    let model = router.model;
+    let racks = racks(model);
+    if ignore_capacity {
+        let ends = place_within(model, &racks, |_| usize::MAX);
+        return router.place(&ends);
+    }
+    let shares = crate::placement::equal_shares(model.servers.len());
+    let mut slots: Vec<f64> = Vec::new();
+    for (&switch, members) in &racks {
+        let flows = members.len() * model.servers.len();
+        slots.extend((1..=flows).map(|n| model.capacity_of(model.own(switch)) / n as f64));
+    }
+    slots.sort_by(f64::total_cmp);
+    slots.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * *b);
+    let mut best = lbmm(router);
+    let mut best_rate = best.counts(model).rate(model, &shares, |_| true);
+    for sending in slots {
+        let fits = |switch: NodeIx| (model.capacity_of(model.own(switch)) / sending * (1.0 + 1e-9)) as usize;
+        let ends = place_within(model, &racks, fits);
+        let placement = router.place(&ends);
+        let rate = placement.counts(model).rate(model, &shares, |_| true);
+        if rate > best_rate {
+            (best, best_rate) = (placement, rate);
+        }
+    }
+    best
+}
+
+/// Workers by the aggregating switch they hang on (the first, for a worker on several).
+fn racks(model: &Model<'_>) -> BTreeMap<NodeIx, Vec<usize>> {
+    let mut racks: BTreeMap<NodeIx, Vec<usize>> = BTreeMap::new();
+    for (w, &worker) in model.workers.iter().enumerate() {
+        let switches = model.arcs_out(worker).iter().map(|&(_, next)| next);
+        if let Some(switch) =
+            switches.filter(|&v| model.capacity_of(model.own(v)) > 0.0 && model.forwards(v)).min()
+        {
+            racks.entry(switch).or_default().push(w);
+        }
+    }
+    racks
+}
+
+fn place_within(
+    model: &Model<'_>,
+    racks: &BTreeMap<NodeIx, Vec<usize>>,
+    fits: impl Fn(NodeIx) -> usize,
+) -> Vec<Vec<NodeIx>> {
+    let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
+    // Units each server takes in: direct flows, and one per group.
+    let mut intake = vec![model.workers.len(); model.servers.len()];
+    for (&switch, members) in racks {
+        let mut left = fits(switch);
+        let mut order: Vec<usize> = (0..model.servers.len()).collect();
+        order.sort_by_key(|&s| (std::cmp::Reverse(intake[s]), s));
+        for s in order {
+            let group = members.len().min(left);
+            if group < 2 {
+                continue;
+            }
+            members[..group].iter().for_each(|&w| ends[s][w] = switch);
+            left -= group;
+            intake[s] -= group - 1;
+        }
+    }
+    ends
+}

@@ -1,0 +1,3 @@
+//! The schemes: each turns a model into a placement and its shares.
+
+pub(crate) mod baselines;

@@ -1,0 +1,176 @@
+//! The topology document as people write it (YAML, or JSON, which is YAML too), and back.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use super::{NodeKind, Topology, TopologyError};
+use crate::units::{Rate, Seconds, Size, display_rate, display_seconds, display_size};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub name: Spanned<String>,
+    pub nodes: Vec<Spanned<NodeEntry>>,
+    pub links: Vec<Spanned<LinkEntry>>,
+    #[serde(default)]
+    pub background: Vec<Spanned<BackgroundEntry>>,
+    #[serde(default)]
+    pub jobs: Vec<Spanned<JobEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeEntry {
+    pub name: String,
+    pub kind: KindEntry,
+    pub aggregation: Option<Rate>,
+    pub ingress: Option<Rate>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum KindEntry {
+    Switch,
+    Server,
+    Worker,
+}
+
+impl From<KindEntry> for NodeKind {
+    fn from(kind: KindEntry) -> Self {
+        match kind {
+            KindEntry::Switch => NodeKind::Switch,
+            KindEntry::Server => NodeKind::Server,
+            KindEntry::Worker => NodeKind::Worker,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkEntry {
+    pub ends: [String; 2],
+    pub rate: Rate,
+    pub delay: Option<Seconds>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BackgroundEntry {
+    pub link: Option<[String; 2]>,
+    pub node: Option<String>,
+    pub rate: Rate,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JobEntry {
+    pub name: String,
+    pub workers: Option<Vec<String>>,
+    pub servers: Option<Vec<String>>,
+    pub gradient: Option<Size>,
+}
+
+/// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the machine.
+const MAX_EVENTS: usize = 20_000_000;
+
+impl Topology {
+    /// Reads and validates a topology document: YAML or JSON (`design.md` §3).
+    pub fn from_yaml(text: &str) -> Result<Topology, TopologyError> {
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
+        };
+        let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+            let line = error.location().map(|location| location.line());
+            let text = error.to_string();
+            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            TopologyError::new(line, "document", problem, "")
+        })?;
+        super::validate::build(document)
+    }
+
+    /// Writes the document that [`Topology::from_yaml`] reads back to an equal topology.
+    pub fn to_yaml(&self) -> String {
+        let mut out = String::new();
+        let name = |id: super::NodeId| quoted(&self.node(id).name);
+        let list = |ids: &[super::NodeId]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "name: {}\nnodes:", quoted(&self.name));
+        for node in &self.nodes {
+            let _ = write!(out, "  - {{name: {}, kind: {}", quoted(&node.name), node.kind);
+            if node.aggregation_bps > 0.0 {
+                let _ = write!(out, ", aggregation: {}", rate(node.aggregation_bps));
+            }
+            if let Some(ingress) = node.ingress_bps {
+                let _ = write!(out, ", ingress: {}", rate(ingress));
+            }
+            out.push_str("}\n");
+        }
+        out.push_str("links:\n");
+        for link in &self.links {
+            let [a, b] = link.ends.map(name);
+            let _ = write!(out, "  - {{ends: [{a}, {b}], rate: {}", rate(link.rate_bps));
+            if link.delay_seconds > 0.0 {
+                let _ = write!(out, ", delay: {}", exact::<Seconds>(link.delay_seconds, display_seconds));
+            }
+            out.push_str("}\n");
+        }
+        out.push_str(&self.background_yaml());
+        out.push_str("jobs:\n");
+        for job in &self.jobs {
+            let (workers, servers) = (list(&job.workers), list(&job.servers));
+            let _ =
+                write!(out, "  - {{name: {}, workers: [{workers}], servers: [{servers}]", quoted(&job.name));
+            if let Some(bytes) = job.gradient_bytes {
+                let _ = write!(out, ", gradient: {}", exact::<Size>(bytes as f64, display_size));
+            }
+            out.push_str("}\n");
+        }
+        out
+    }
+
+    fn background_yaml(&self) -> String {
+        let mut out = String::new();
+        for node in self.nodes.iter().filter(|node| node.background_bps > 0.0) {
+            let _ =
+                writeln!(out, "  - {{node: {}, rate: {}}}", quoted(&node.name), rate(node.background_bps));
+        }
+        for link in &self.links {
+            let [a, b] = link.ends.map(|id| quoted(&self.node(id).name));
+            for (from, to, bps) in [(&a, &b, link.background_bps[0]), (&b, &a, link.background_bps[1])] {
+                if bps > 0.0 {
+                    let _ = writeln!(out, "  - {{link: [{from}, {to}], rate: {}}}", rate(bps));
+                }
+            }
+        }
+        if out.is_empty() { out } else { format!("background:\n{out}") }
+    }
+}
+
+/// The readable form when it reads back to the same number, else the number in the base unit.
+fn exact<Q>(value: f64, display: fn(f64) -> String) -> String
+where
+    Q: std::str::FromStr + Into<f64> + Copy,
+{
+    let text = display(value);
+    match text.parse::<Q>() {
+        Ok(read) if read.into() == value => text,
+        _ => format!("{value:?}"),
+    }
+}
+
+fn rate(bps: f64) -> String {
+    exact::<Rate>(bps, display_rate)
+}
+
+/// A name as a YAML scalar: plain when that is safe, else double-quoted.
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        && !matches!(
+            name.to_ascii_lowercase().as_str(),
+            "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+        );
+    if plain { name.to_owned() } else { serde_json::Value::from(name).to_string() }
+}

@@ -1,0 +1,44 @@
+//! What can be wrong with a topology document.
+
+use std::fmt;
+
+/// One thing wrong with a topology document: where, what, and how to mend it. Displays as one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopologyError {
+    /// Line of the document, when the parser knows it.
+    pub line: Option<u64>,
+    /// The node, link or job by name.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    pub mend: String,
+}
+
+impl TopologyError {
+    pub(super) fn new(
+        line: impl Into<Option<u64>>,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> Self {
+        TopologyError {
+            line: line.into().filter(|&line| line > 0),
+            place: place.into(),
+            problem: problem.into(),
+            mend: mend.into(),
+        }
+    }
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        write!(f, "{}: {}", self.place, self.problem)?;
+        if self.mend.is_empty() { Ok(()) } else { write!(f, "; {}", self.mend) }
+    }
+}
+
+impl std::error::Error for TopologyError {}

@@ -1,0 +1,195 @@
+//! Topologies of the usual shapes, hosts placed by a seeded draw.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Topology, TopologyError};
+
+/// What every generated network is equipped with. Rates in bit/s, sizes in bytes, delays in seconds.
+#[derive(Debug, Clone)]
+pub struct Equipment {
+    /// Parameter servers, named s0, s1, ...
+    pub servers: usize,
+    /// Workers, named w0, w1, ...
+    pub workers: usize,
+    /// Rate of every link, each direction.
+    pub rate_bps: f64,
+    /// C(v) of every switch; 0 makes switches that only forward.
+    pub aggregation_bps: f64,
+    /// B(s) of every server.
+    pub ingress_bps: f64,
+    /// Propagation delay of every link.
+    pub delay_seconds: f64,
+    /// Gradient of the one job.
+    pub gradient_bytes: u64,
+    /// Seed of the hosts' places (and of random wiring).
+    pub seed: u64,
+}
+
+/// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores (C).
+pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyError> {
+    if k < 2 || !k.is_multiple_of(2) || k > 64 {
+        return Err(wrong("k", format!("k is {k}"), "give an even number from 2 to 64"));
+    }
+    let half = k / 2;
+    let mut net = Drawing::new(format!("fat-tree-k{k}"), equipment);
+    let tors = net.switches("T", k * half);
+    let aggregations = net.switches("A", k * half);
+    let cores = net.switches("C", half * half);
+    for pod in 0..k {
+        for tor in 0..half {
+            for agg in 0..half {
+                net.link(&aggregations[pod * half + agg], &tors[pod * half + tor]);
+            }
+        }
+    }
+    for pod in 0..k {
+        for agg in 0..half {
+            for core in 0..half {
+                net.link(&aggregations[pod * half + agg], &cores[agg * half + core]);
+            }
+        }
+    }
+    net.place_hosts(&tors, half)?;
+    net.finish()
+}
+
+/// `leaves` top-of-rack switches (T), each linked to all of `spines` (S); at most `hosts` hosts per leaf.
+pub fn leaf_spine(
+    leaves: usize,
+    spines: usize,
+    hosts: usize,
+    equipment: &Equipment,
+) -> Result<Topology, TopologyError> {
+    if leaves == 0 || spines == 0 {
+        return Err(wrong("leaf-spine", "it has no leaf or no spine", "give at least one of each"));
+    }
+    let mut net = Drawing::new(format!("leaf-spine-{leaves}x{spines}"), equipment);
+    let tors = net.switches("T", leaves);
+    let spines = net.switches("S", spines);
+    for tor in &tors {
+        for spine in &spines {
+            net.link(tor, spine);
+        }
+    }
+    net.place_hosts(&tors, hosts)?;
+    net.finish()
+}
+
+/// A random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts per switch.
+///
+/// Wired as a random cycle with random perfect matchings on top, so every degree from 2 on works.
+pub fn random_regular(
+    switches: usize,
+    degree: usize,
+    hosts: usize,
+    equipment: &Equipment,
+) -> Result<Topology, TopologyError> {
+    if switches < 3 || degree < 2 || degree >= switches || !(switches * degree).is_multiple_of(2) {
+        let problem = format!("{switches} switches of degree {degree} cannot be wired");
+        return Err(wrong("random", problem, "give degree from 2 to switches - 1, with an even product"));
+    }
+    let mut net = Drawing::new(format!("random-{switches}x{degree}"), equipment);
+    let names = net.switches("V", switches);
+    for (a, b) in regular_wiring(switches, degree, &mut net.rng) {
+        net.link(&names[a], &names[b]);
+    }
+    net.place_hosts(&names, hosts)?;
+    net.finish()
+}
+
+/// Starts from the circulant graph (connected, regular) and mixes it by edge swaps that keep it connected.
+fn regular_wiring(n: usize, degree: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    use rand::Rng;
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for step in 1..=degree / 2 {
+        edges.extend((0..n).map(|a| (a, (a + step) % n)));
+    }
+    if degree % 2 == 1 {
+        edges.extend((0..n / 2).map(|a| (a, a + n / 2)));
+    }
+    let linked = |edges: &[(usize, usize)], a, b| edges.iter().any(|&e| e == (a, b) || e == (b, a));
+    for _ in 0..10 * edges.len() {
+        let (i, j) = (rng.random_range(0..edges.len()), rng.random_range(0..edges.len()));
+        let ((a, b), (c, d)) = (edges[i], edges[j]);
+        let distinct = a != c && a != d && b != c && b != d;
+        if !distinct || linked(&edges, a, d) || linked(&edges, c, b) {
+            continue;
+        }
+        (edges[i], edges[j]) = ((a, d), (c, b));
+        let mut parts = petgraph::unionfind::UnionFind::<usize>::new(n);
+        let joined = edges.iter().filter(|&&(a, b)| parts.union(a, b)).count();
+        if joined + 1 < n {
+            (edges[i], edges[j]) = ((a, b), (c, d));
+        }
+    }
+    edges
+}
+
+fn wrong(place: &str, problem: impl Into<String>, mend: &str) -> TopologyError {
+    TopologyError::new(None, place, problem, mend)
+}
+
+/// A network being drawn, as the text of its document: one reader and one set of checks for all topologies.
+struct Drawing<'a> {
+    name: String,
+    nodes: Vec<String>,
+    links: Vec<String>,
+    equipment: &'a Equipment,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(name: String, equipment: &'a Equipment) -> Self {
+        let rng = ChaCha8Rng::seed_from_u64(equipment.seed);
+        Drawing { name, nodes: Vec::new(), links: Vec::new(), equipment, rng }
+    }
+
+    fn switches(&mut self, prefix: &str, count: usize) -> Vec<String> {
+        let names: Vec<String> = (0..count).map(|i| format!("{prefix}{i}")).collect();
+        let capacity = self.equipment.aggregation_bps;
+        self.nodes.extend(
+            names.iter().map(|name| format!("{{name: {name}, kind: switch, aggregation: {capacity:?}}}")),
+        );
+        names
+    }
+
+    fn link(&mut self, a: &str, b: &str) {
+        let Equipment { rate_bps, delay_seconds, .. } = self.equipment;
+        self.links.push(format!("{{ends: [{a}, {b}], rate: {rate_bps:?}, delay: {delay_seconds:?}}}"));
+    }
+
+    /// Draws a place for every server and worker among `per_switch` places at each of `switches`.
+    fn place_hosts(&mut self, switches: &[String], per_switch: usize) -> Result<(), TopologyError> {
+        let Equipment { servers, workers, ingress_bps, .. } = *self.equipment;
+        let places = switches.len() * per_switch;
+        if servers + workers > places {
+            let problem =
+                format!("{servers} servers and {workers} workers do not fit on {places} host ports");
+            return Err(wrong(&self.name, problem, "ask for fewer hosts or a larger network"));
+        }
+        let mut ports: Vec<&String> =
+            switches.iter().flat_map(|s| std::iter::repeat_n(s, per_switch)).collect();
+        ports.shuffle(&mut self.rng);
+        let mut ports = ports.into_iter().cloned().collect::<Vec<_>>().into_iter();
+        for (prefix, kind, count) in [("s", "server", servers), ("w", "worker", workers)] {
+            for (i, port) in (0..count).zip(&mut ports) {
+                let host = format!("{prefix}{i}");
+                let ingress =
+                    if kind == "server" { format!(", ingress: {ingress_bps:?}") } else { String::new() };
+                self.nodes.push(format!("{{name: {host}, kind: {kind}{ingress}}}"));
+                self.link(&port, &host);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Topology, TopologyError> {
+        let list = |entries: &[String]| entries.iter().map(|e| format!("  - {e}\n")).collect::<String>();
+        let job = format!("  - {{name: job, gradient: {}}}\n", self.equipment.gradient_bytes);
+        let (nodes, links) = (list(&self.nodes), list(&self.links));
+        Topology::from_yaml(&format!("name: {}\nnodes:\n{nodes}links:\n{links}jobs:\n{job}", self.name))
+            .map_err(|error| TopologyError { line: None, ..error })
+    }
+}
