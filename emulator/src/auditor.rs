@@ -1,0 +1,224 @@
+//! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
+//! they put in, encoded by the rule of `docs/protocol.md`. Shares no code with the switches and the servers.
+
+use std::ops::Range;
+
+use inart_host_agent::report::RoundReport;
+
+/// The first difference found, with everything one needs to look for its cause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("round {round}, chunk {chunk}, worker {worker}: {what}")]
+pub struct Mismatch {
+    /// The round, from 0.
+    pub round: u32,
+    /// The chunk of the gradient, from 0.
+    pub chunk: usize,
+    /// The worker that received (or sent) something wrong.
+    pub worker: String,
+    /// What is wrong.
+    pub what: Difference,
+}
+
+/// How a worker's report differs from what it has to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Difference {
+    /// Not one value per parameter, or not one exponent per chunk.
+    #[error("the report holds {seen} {items} instead of {expected}")]
+    Length {
+        /// What was counted.
+        items: &'static str,
+        /// How many there are.
+        seen: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// The worker quantised by another exponent than the first worker.
+    #[error("it sent exponent {seen}, the first worker {expected}")]
+    SentExponent {
+        /// What the worker used.
+        seen: i8,
+        /// What the first worker used.
+        expected: i8,
+    },
+    /// The sum came with another exponent.
+    #[error("it received exponent {seen} instead of {expected}")]
+    Exponent {
+        /// What was received.
+        seen: i8,
+        /// What is right.
+        expected: i32,
+    },
+    /// A value of the sum differs.
+    #[error("it received {seen} instead of {expected} as value {index} of the gradient")]
+    Value {
+        /// Index in the gradient.
+        index: usize,
+        /// What was received.
+        seen: i32,
+        /// What is right.
+        expected: i64,
+    },
+}
+
+/// Checks one round. `reports` holds each worker's name and report in order of rank, `chunks` the range of values of
+/// each chunk.
+pub fn check_round(
+    round: u32,
+    reports: &[(&str, &RoundReport)],
+    chunks: &[Range<usize>],
+) -> Result<(), Mismatch> {
+    let Some((_, first)) = reports.first() else { return Ok(()) };
+    let values = chunks.iter().map(ExactSizeIterator::len).sum();
+    let fail = |chunk, worker: &str, what| Err(Mismatch { round, chunk, worker: worker.to_owned(), what });
+    for (worker, report) in reports {
+        for (items, seen, expected) in [
+            ("sent values", report.quantised.len(), values),
+            ("sent exponents", report.exponents.len(), chunks.len()),
+            ("received values", report.result.len(), values),
+            ("received exponents", report.result_exponents.len(), chunks.len()),
+        ] {
+            if seen != expected {
+                return fail(0, worker, Difference::Length { items, seen, expected });
+            }
+        }
+    }
+    let mut sums = Vec::new();
+    for (chunk, range) in chunks.iter().enumerate() {
+        let sent_exponent = first.exponents[chunk];
+        sums.clear();
+        sums.resize(range.len(), 0i64);
+        for (worker, report) in reports {
+            let seen = report.exponents[chunk];
+            if seen != sent_exponent {
+                return fail(chunk, worker, Difference::SentExponent { seen, expected: sent_exponent });
+            }
+            for (sum, value) in sums.iter_mut().zip(&report.quantised[range.clone()]) {
+                *sum += i64::from(*value);
+            }
+        }
+        let shift = encode(&mut sums);
+        let exponent = i32::from(sent_exponent) + shift as i32;
+        for (worker, report) in reports {
+            let seen = report.result_exponents[chunk];
+            if i32::from(seen) != exponent {
+                return fail(chunk, worker, Difference::Exponent { seen, expected: exponent });
+            }
+            for ((index, &seen), &expected) in range.clone().zip(&report.result[range.clone()]).zip(&sums) {
+                if i64::from(seen) != expected {
+                    return fail(chunk, worker, Difference::Value { index, seen, expected });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Scales exact sums down by the smallest power of two with which all of them fit 32 bits, and returns its exponent.
+fn encode(sums: &mut [i64]) -> u32 {
+    let fits = |shift| move |&sum: &i64| i32::try_from(round_half_even(sum, shift)).is_ok();
+    let shift = (0..64).find(|&shift| sums.iter().all(fits(shift))).expect("anything shifted by 63 fits");
+    sums.iter_mut().for_each(|sum| *sum = round_half_even(*sum, shift));
+    shift
+}
+
+/// `value / 2^shift`, to the nearest integer, to the even one of two equally near.
+fn round_half_even(value: i64, shift: u32) -> i64 {
+    if shift == 0 {
+        return value;
+    }
+    let floor = value >> shift;
+    let rest = value - (floor << shift);
+    let half = 1i64 << (shift - 1);
+    floor + i64::from(rest > half || (rest == half && floor & 1 == 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(quantised: Vec<i32>, result: Vec<i32>) -> RoundReport {
+        RoundReport {
+            round: 4,
+            comm_seconds: 0.0,
+            counters: Default::default(),
+            quantised,
+            exponents: vec![-20, -18],
+            result,
+            result_exponents: vec![-20, -18],
+        }
+    }
+
+    fn check(a: &RoundReport, b: &RoundReport) -> Result<(), Mismatch> {
+        check_round(4, &[("w1", a), ("w2", b)], &[0..2, 2..3])
+    }
+
+    fn pair() -> (RoundReport, RoundReport) {
+        (report(vec![1, -2, 30], vec![11, -7, 0]), report(vec![10, -5, -30], vec![11, -7, 0]))
+    }
+
+    #[test]
+    fn exact_sums_pass() {
+        let (a, b) = pair();
+        assert_eq!(check(&a, &b), Ok(()));
+        assert_eq!(check_round(0, &[], &[0..3]), Ok(()));
+    }
+
+    #[test]
+    fn one_flipped_bit_anywhere_is_found_and_named() {
+        for index in 0..3 {
+            for bit in 0..32 {
+                let (a, mut b) = pair();
+                let expected = b.result[index].into();
+                b.result[index] ^= 1 << bit;
+                let what = Difference::Value { index, seen: b.result[index], expected };
+                let chunk = usize::from(index == 2);
+                let mismatch = Mismatch { round: 4, chunk, worker: "w2".into(), what };
+                assert_eq!(check(&a, &b), Err(mismatch));
+            }
+        }
+    }
+
+    #[test]
+    fn a_contribution_that_did_not_count_is_found_at_every_worker() {
+        let (mut a, b) = pair();
+        a.quantised[2] += 1;
+        let error = check(&a, &b).expect_err("the sum lacks 1");
+        assert_eq!(
+            error.to_string(),
+            "round 4, chunk 1, worker w1: it received 0 instead of 1 as value 2 of the gradient"
+        );
+    }
+
+    #[test]
+    fn exponents_and_lengths_are_checked() {
+        let (a, mut b) = pair();
+        b.exponents[1] = -17;
+        let seen = check(&a, &b).map_err(|e| e.what);
+        assert_eq!(seen, Err(Difference::SentExponent { seen: -17, expected: -18 }));
+        let (mut a, b) = pair();
+        a.result_exponents[0] = -19;
+        let seen = check(&a, &b).map_err(|e| e.what);
+        assert_eq!(seen, Err(Difference::Exponent { seen: -19, expected: -20 }));
+        let (a, mut b) = pair();
+        b.result.pop();
+        assert!(matches!(check(&a, &b).map_err(|e| e.what), Err(Difference::Length { .. })));
+    }
+
+    #[test]
+    fn sums_beyond_32_bits_are_shifted_as_little_as_possible() {
+        for (sums, shift, encoded) in [
+            (
+                vec![i64::from(i32::MAX), i64::from(i32::MIN)],
+                0,
+                vec![i64::from(i32::MAX), i64::from(i32::MIN)],
+            ),
+            (vec![1 << 31, 3, 1, -1], 1, vec![1 << 30, 2, 0, 0]),
+            // 2^32 - 1 halves to 2^31 - 1/2, which rounds to the even 2^31: too large by one.
+            (vec![(1 << 32) - 1, 2, 6, -6], 2, vec![1 << 30, 0, 2, -2]),
+            (vec![-(1 << 32), 0], 1, vec![-(1 << 31), 0]),
+        ] {
+            let mut seen = sums.clone();
+            assert_eq!((encode(&mut seen), seen), (shift, encoded), "{sums:?}");
+        }
+    }
+}

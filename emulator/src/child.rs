@@ -1,0 +1,89 @@
+//! Child processes that end with their parent.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// As much of a child's last words as is kept for an error message.
+const STDERR_BYTES: usize = 4096;
+
+/// A running child; killed when dropped, and by the kernel if this process dies first.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    process: std::process::Child,
+    stderr: Arc<Mutex<String>>,
+}
+
+impl Child {
+    /// Starts the command with its standard output piped to the second part of the result.
+    ///
+    /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as long as the
+    /// child shall.
+    pub fn spawn(
+        name: impl Into<String>,
+        mut command: Command,
+    ) -> io::Result<(Self, BufReader<ChildStdout>)> {
+        let parent = std::process::id();
+        // Its own process group: a Ctrl-C in the terminal is for the parent to handle.
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        // SAFETY: prctl, getppid and _exit are async-signal-safe.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                if libc::getppid() != parent as libc::pid_t {
+                    libc::_exit(1); // the parent died before the call above
+                }
+                Ok(())
+            });
+        }
+        let mut process = command.spawn()?;
+        let stdout = BufReader::new(process.stdout.take().expect("stdout was piped"));
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (kept, pipe) = (Arc::clone(&stderr), process.stderr.take().expect("stderr was piped"));
+        thread::spawn(move || keep_last_words(pipe, &kept));
+        Ok((Self { name: name.into(), process, stderr }, stdout))
+    }
+
+    /// What the child is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it ended, if it has.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.process.try_wait()
+    }
+
+    /// The last line the child wrote to its standard error.
+    pub fn last_words(&self) -> String {
+        let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").to_owned()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Both fail only if the child is gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn keep_last_words(pipe: impl Read, kept: &Mutex<String>) {
+    for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+        tracing::debug!("{line}");
+        let mut text = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        text.push_str(&line);
+        text.push('\n');
+        if text.len() > STDERR_BYTES {
+            let excess = text.len() - STDERR_BYTES;
+            let cut = (excess..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+            text.drain(..cut);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Network namespaces without names: held by file descriptor only, so that the kernel frees them, their
+//! interfaces and their queues when this process and its children end, however they end.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{panic, thread};
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+/// A network namespace of this process's own.
+#[derive(Debug)]
+pub struct Namespace {
+    fd: OwnedFd,
+}
+
+impl Namespace {
+    /// A fresh namespace with nothing but its loopback interface, down, and IPv6 off (nothing here speaks it, and
+    /// its router solicitations would disturb the measured links).
+    pub fn new() -> io::Result<Self> {
+        on_a_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            for scope in ["all", "default"] {
+                let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
+                match std::fs::write(path, "1") {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            Ok(Self { fd: File::open("/proc/thread-self/ns/net")?.into() })
+        })
+    }
+
+    /// A path that names the namespace to other processes as long as this one runs.
+    pub fn path(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()
+    }
+
+    /// Runs `work` on a thread inside the namespace. Sockets that it opens stay in the namespace.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        on_a_thread(|| {
+            setns(&self.fd, CloneFlags::CLONE_NEWNET)?;
+            work()
+        })
+    }
+
+    /// A command that will run inside the namespace.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        let fd = self.fd.as_raw_fd();
+        // SAFETY: setns is async-signal-safe, and `fd` is open in the child until it executes the program.
+        unsafe { command.pre_exec(move || enter(fd)) };
+        command
+    }
+
+    /// Feeds a script to `ip -batch -` or `tc -batch -` inside the namespace.
+    pub fn batch(&self, program: &str, script: &str) -> io::Result<()> {
+        if script.is_empty() {
+            return Ok(());
+        }
+        let mut child = self
+            .command(program)
+            .args(["-batch", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| io::Error::other(format!("cannot run {program} (package iproute2): {error}")))?;
+        let written = child.stdin.take().expect("stdin was piped").write_all(script.as_bytes());
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!("{program}: {}", said.trim().replace('\n', "; "))));
+        }
+        written
+    }
+
+    /// Leaves no checksum to be filled in by hardware that is not there: a switch on raw sockets would pass TCP and
+    /// UDP on with wrong ones.
+    pub fn disable_checksum_offload(&self, interface: &str) -> io::Result<()> {
+        self.run(|| {
+            let socket = std::os::unix::net::UnixDatagram::unbound()?; // any socket reaches the interface ioctls
+            #[repr(C)]
+            struct EthtoolValue {
+                command: u32,
+                value: u32,
+            }
+            const ETHTOOL_STXCSUM: u32 = 0x17;
+            let mut value = EthtoolValue { command: ETHTOOL_STXCSUM, value: 0 };
+            // SAFETY: an all-zero ifreq is valid.
+            let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+            let room = request.ifr_name.len() - 1;
+            for (to, from) in request.ifr_name.iter_mut().take(room).zip(interface.bytes()) {
+                *to = from as libc::c_char;
+            }
+            request.ifr_ifru.ifru_data = (&raw mut value).cast();
+            // SAFETY: SIOCETHTOOL reads and writes the ethtool_value that ifru_data points to, alive until after.
+            match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) } {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        })
+    }
+}
+
+/// Moves the calling process or thread into the namespace behind `fd`.
+fn enter(fd: RawFd) -> io::Result<()> {
+    // SAFETY: setns takes a descriptor and a flag, and checks both.
+    match unsafe { libc::setns(fd, libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Namespaces are a property of the thread: changing them on a short-lived one leaves the caller where it is.
+fn on_a_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
+}

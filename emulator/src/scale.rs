@@ -1,0 +1,103 @@
+//! The one factor by which all rates of a topology are multiplied, so that this machine can carry them.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A factor above 0 and at most 1; prints as `1/200`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Scale(f64);
+
+/// A factor that is not one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("scale {0:?}: give a number above 0 and at most 1, like 0.01 or 1/100")]
+pub struct ScaleError(String);
+
+impl Scale {
+    /// The largest of 1, 1/2, 1/5, 1/10, 1/20, … with which `demand` frames per second become at most `capacity`.
+    pub fn fitting(demand_frames_per_second: f64, capacity_frames_per_second: f64) -> Self {
+        let mut decade = 1.0;
+        while decade < 1e12 {
+            for step in [1.0, 2.0, 5.0] {
+                let divisor: f64 = decade * step;
+                if demand_frames_per_second / divisor <= capacity_frames_per_second {
+                    return Self(1.0 / divisor);
+                }
+            }
+            decade *= 10.0;
+        }
+        Self(1.0 / decade)
+    }
+
+    /// The factor.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Scale {
+    type Error = ScaleError;
+
+    fn try_from(factor: f64) -> Result<Self, ScaleError> {
+        if factor > 0.0 && factor <= 1.0 { Ok(Self(factor)) } else { Err(ScaleError(factor.to_string())) }
+    }
+}
+
+impl FromStr for Scale {
+    type Err = ScaleError;
+
+    fn from_str(text: &str) -> Result<Self, ScaleError> {
+        let error = |_| ScaleError(text.to_owned());
+        let factor = match text.split_once('/') {
+            Some((above, below)) => {
+                let number = |part: &str| part.trim().parse::<f64>();
+                number(above).and_then(|a| Ok(a / number(below)?))
+            }
+            None => text.trim().parse::<f64>(),
+        };
+        Self::try_from(factor.map_err(error)?).map_err(|_| ScaleError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let divisor = 1.0 / self.0;
+        if divisor < 1.5 {
+            write!(f, "{}", self.0)
+        } else if (divisor - divisor.round()).abs() < 1e-6 {
+            write!(f, "1/{}", divisor.round())
+        } else {
+            write!(f, "1/{divisor:.3}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_round_factor_that_fits_is_chosen() {
+        for (demand, capacity, expected) in [
+            (10.0, 100.0, "1"),
+            (100.0, 100.0, "1"),
+            (101.0, 100.0, "1/2"),
+            (450.0, 100.0, "1/5"),
+            (501.0, 100.0, "1/10"),
+            (1e7, 4e4, "1/500"),
+            (0.0, 100.0, "1"),
+        ] {
+            assert_eq!(Scale::fitting(demand, capacity).to_string(), expected, "{demand} on {capacity}");
+        }
+        assert!(Scale::fitting(1e9, 0.0).factor() > 0.0, "even a machine that carries nothing gets a factor");
+    }
+
+    #[test]
+    fn factors_are_read_as_fractions_and_numbers() {
+        assert_eq!("1/200".parse(), Scale::try_from(0.005));
+        assert_eq!("0.25".parse(), Scale::try_from(0.25));
+        for wrong in ["0", "-1", "2", "1/0", "0/1", "x", "1/x", "", "nan", "inf", "1/2/3"] {
+            let error = wrong.parse::<Scale>().expect_err(wrong);
+            assert_eq!(error, ScaleError(wrong.to_owned()));
+        }
+    }
+}

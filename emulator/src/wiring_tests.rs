@@ -1,0 +1,83 @@
+//! Networks of two hosts on real namespaces; skipped without root.
+
+use std::net::Ipv4Addr;
+use std::process::{Command, Stdio};
+
+use inart_wire::MacAddr;
+
+use crate::relay::Relay;
+use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind, Wiring, WiringError};
+
+fn host(number: u8) -> (String, NodeKind) {
+    let mac = MacAddr([2, 0x49, 0x4e, 0x41, 0, number]);
+    (format!("h{number}"), NodeKind::Host { mac, ip: Ipv4Addr::new(10, 0, 0, number) })
+}
+
+fn two_hosts() -> Blueprint {
+    let end = |node, rate_bps| LinkEnd { node: NodeIndex(node), interface: 0, rate_bps };
+    Blueprint { nodes: vec![host(1), host(2)], links: vec![[end(0, 10e6), end(1, 20e6)]] }
+}
+
+/// The built network, or `None` with a message when this process may not build one.
+fn built(relayed: bool) -> Option<Wiring> {
+    match Wiring::build(&two_hosts(), relayed) {
+        Err(WiringError::NotAllowed(error)) => {
+            eprintln!("skipped: needs root ({error})");
+            None
+        }
+        other => Some(other.expect("the network")),
+    }
+}
+
+/// Says over UDP whether a datagram of host 1 arrives at host 2.
+fn delivers(wiring: &Wiring) -> bool {
+    let [from, to] = [0, 1].map(|node| wiring.namespace(NodeIndex(node)));
+    let socket = |ns: &crate::namespace::Namespace, ip| ns.run(|| std::net::UdpSocket::bind((ip, 7000)));
+    let receiver = socket(to, Ipv4Addr::new(10, 0, 0, 2)).expect("bound");
+    let sender = socket(from, Ipv4Addr::new(10, 0, 0, 1)).expect("bound");
+    receiver.set_read_timeout(Some(std::time::Duration::from_secs(2))).expect("set");
+    sender.send_to(b"frame", (Ipv4Addr::new(10, 0, 0, 2), 7000)).expect("sent");
+    receiver.recv(&mut [0; 16]).is_ok()
+}
+
+#[test]
+fn linked_hosts_reach_each_other_at_each_end_s_rate() {
+    let Some(wiring) = built(false) else { return };
+    assert!(delivers(&wiring));
+    for (node, rate) in [(0, "rate 10Mbit"), (1, "rate 20Mbit")] {
+        let mut tc = wiring.namespace(NodeIndex(node)).command("tc");
+        let output = tc.args(["class", "show", "dev", "eth0"]).output().expect("tc runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(rate), "{text}");
+    }
+}
+
+#[test]
+fn a_relay_carries_what_it_does_not_drop() {
+    let Some(wiring) = built(true) else { return };
+    let namespace = wiring.relay().expect("asked for");
+    let start = |rate: &str| Relay::start(namespace, 1, rate.parse().expect("a rate"), 7).expect("started");
+    let relay = start("0");
+    assert!(delivers(&wiring));
+    assert_eq!(relay.counters().dropped, 0);
+    assert!(relay.counters().carried >= 3, "ARP both ways and the datagram: {:?}", relay.counters());
+    drop(relay);
+    let relay = start("0.999999");
+    assert!(!delivers(&wiring));
+    assert!(relay.counters().dropped >= 1);
+}
+
+#[test]
+fn namespaces_live_as_long_as_somebody_holds_them() {
+    let Some(wiring) = built(false) else { return };
+    let path = wiring.namespace(NodeIndex(0)).path();
+    let identity = std::fs::read_link(&path).expect("open");
+    assert!(identity.to_string_lossy().starts_with("net:["), "{identity:?}");
+    let listed = Command::new("ip").args(["netns", "list"]).stdout(Stdio::piped()).output().expect("ip runs");
+    assert!(
+        !String::from_utf8_lossy(&listed.stdout).contains("inart"),
+        "nothing is named, nothing can linger"
+    );
+    drop(wiring);
+    assert_ne!(std::fs::read_link(&path).ok(), Some(identity), "closed with the network");
+}
