@@ -1,1 +1,33 @@
-//! See the workspace's ARCHITECTURE.md.
+//! The controller: from plans to table entries, and those into switches through P4Runtime.
+//!
+//! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
+//! - [`wishes`] says what a plan asks of every switch, [`tables`] turns that into entries under an epoch, with slots
+//!   from [`SlotMap`] and multicast groups; [`target()`] decides the epoch and where a push goes from what is there.
+//!   All of it is pure.
+//! - [`Controller`] reads the switches, computes the target, writes the difference and reads it back, over a
+//!   [`SwitchDriver`]; [`Records`] remember what was pushed.
+
+pub mod assignment;
+pub mod diff;
+pub mod driver;
+pub mod entries;
+mod error;
+mod install;
+mod ports;
+mod program;
+mod records;
+mod routes;
+mod slots;
+pub mod tables;
+mod target;
+pub mod wishes;
+
+pub use assignment::{JobPlan, job_number};
+pub use driver::{DriverError, P4Runtime, Running, SwitchDriver};
+pub use error::{Cause, InstallError, SwitchErrors};
+pub use install::{Controller, InstallReport, SwitchChange};
+pub use ports::{PortMap, PortNo, PortsError};
+pub use program::{Limits, Program, ProgramError, TableFull};
+pub use records::{JobRecord, Push, Records, RecordsError};
+pub use slots::{SlotMap, SlotRange};
+pub use target::{Known, Network, Target, TargetError, Wanted, target};

@@ -1,0 +1,67 @@
+//! What the hosts of a job are told.
+
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_planner::{Plan, Topology};
+use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
+
+use crate::ports::PortMap;
+use crate::wishes::{PlanError, Roles};
+
+/// A plan to install for a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobPlan {
+    /// The job's number on the wire; see [`job_number`].
+    pub job: JobId,
+    /// The plan.
+    pub plan: Plan,
+    /// Chunks in flight per worker and shard, and slots per aggregate: a power of two.
+    pub window_chunks: u32,
+    /// What the plan's rates are multiplied by for the hosts: 1, or less on a network that is slower than it says.
+    pub rate_scale: f64,
+    /// Wants a new epoch even if this very plan is installed: for a job that starts again, since sequence numbers
+    /// count from 0 within an epoch.
+    pub new_epoch: bool,
+}
+
+/// The number of a job of the topology: its place in the list, from 1.
+pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
+    let index = topology.jobs().iter().position(|job| job.name == name)?;
+    JobId::try_from(index + 1).ok()
+}
+
+/// The assignment of `job` under `epoch`.
+pub(crate) fn of_job(
+    ports: &PortMap,
+    roles: &Roles,
+    job: &JobPlan,
+    epoch: Epoch,
+    values: ValuesPerPacket,
+) -> Result<Assignment, PlanError> {
+    let mac = |name: &str| -> Result<MacAddr, PlanError> {
+        ports.mac(name).ok_or_else(|| PlanError::Stranger {
+            name: name.to_owned(),
+            what: "host",
+            job: roles.job.to_owned(),
+        })
+    };
+    let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
+    let shards = job.plan.shards.iter().map(|shard| {
+        Ok(ShardAssignment {
+            server: shard.server.clone(),
+            mac: mac(&shard.server)?,
+            share: shard.share,
+            rate_bps: job.plan.rate_bps * shard.share * job.rate_scale,
+        })
+    });
+    let assignment = Assignment {
+        job: job.job,
+        name: roles.job.to_owned(),
+        epoch,
+        values_per_packet: values,
+        window_chunks: job.window_chunks,
+        workers: roles.workers.iter().map(worker).collect::<Result<_, PlanError>>()?,
+        shards: shards.collect::<Result<_, PlanError>>()?,
+    };
+    assignment.validate().map_err(PlanError::Assignment)?;
+    Ok(assignment)
+}

@@ -1,0 +1,168 @@
+//! What can go wrong in an install, in one line that names the place and the mend.
+
+use std::fmt;
+
+use inart_planner::Violation;
+use inart_wire::JobId;
+
+use crate::diff::Update;
+use crate::driver::DriverError;
+use crate::ports::PortsError;
+use crate::records::RecordsError;
+use crate::target::TargetError;
+use crate::wishes::PlanError;
+
+/// What went wrong, by switch; never empty.
+#[derive(Debug)]
+pub struct SwitchErrors(pub Vec<(String, DriverError)>);
+
+impl std::error::Error for SwitchErrors {}
+
+impl fmt::Display for SwitchErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (switch, error)) in self.0.iter().enumerate() {
+            write!(f, "{}switch {switch}: {error}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why an install stopped after it had begun to write.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// Switches failed.
+    #[error(transparent)]
+    Switches(#[from] SwitchErrors),
+    /// A switch took the updates but does not hold them.
+    #[error("switch {switch}: read back, it lacks {update:?}; does another controller write to it?")]
+    Differs {
+        /// The switch.
+        switch: String,
+        /// The first update that is missing.
+        update: Update,
+    },
+    /// The records could not be written.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+}
+
+fn and_more(violations: usize) -> String {
+    if violations > 1 {
+        format!(" (and {} more; see `inart plan --check`)", violations - 1)
+    } else {
+        String::new()
+    }
+}
+
+/// Why an install failed.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// The topology is too large.
+    #[error(transparent)]
+    Ports(#[from] PortsError),
+    /// A switch of the topology without a driver.
+    #[error("no address for switch {switch} of topology {topology}: add --switch {switch}=HOST:PORT")]
+    MissingSwitch {
+        /// The switch.
+        switch: String,
+        /// The topology.
+        topology: String,
+    },
+    /// A driver for what is not a switch of the topology.
+    #[error("{switch} is not a switch of topology {topology}; it has {}", known.join(", "))]
+    UnknownSwitch {
+        /// The name.
+        switch: String,
+        /// The topology.
+        topology: String,
+        /// Names of its switches.
+        known: Vec<String>,
+    },
+    /// A plan for a job that the topology does not have.
+    #[error(
+        "the plan is for job {job}, which topology {topology} does not have: plan again for this topology"
+    )]
+    NoJob {
+        /// The job.
+        job: String,
+        /// The topology.
+        topology: String,
+    },
+    /// The checker refused the plan.
+    #[error(
+        "the plan of job {job} does not hold on this topology: {}{}; `inart plan` makes one that does",
+        violations[0], and_more(violations.len())
+    )]
+    Check {
+        /// The job.
+        job: String,
+        /// What it violates; at least one thing.
+        violations: Vec<Violation>,
+    },
+    /// The plan cannot be put into tables.
+    #[error("the plan of job {job} cannot be installed: {source}")]
+    Plan {
+        /// The job.
+        job: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// The same job number twice.
+    #[error("two plans for job number {job}: install one plan per job")]
+    JobTwice {
+        /// The number.
+        job: JobId,
+    },
+    /// The plans do not fit the switches.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A switch runs another program.
+    #[error(
+        "switch {switch} runs another program, or ours for another number of values; replacing it clears its tables and \
+         stops the jobs on it: add --replace-program to do so"
+    )]
+    OtherProgram {
+        /// The switch.
+        switch: String,
+    },
+    /// The records could not be read or written; nothing was changed on the switches.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// Nothing to roll back to.
+    #[error(
+        "job number {job} was pushed {pushes} times here: there is no plan before the last push to go back to"
+    )]
+    NoEarlierPush {
+        /// The number.
+        job: JobId,
+        /// Pushes in the records.
+        pushes: usize,
+    },
+    /// A switch could not be read; nothing was changed.
+    #[error(transparent)]
+    Switches(#[from] SwitchErrors),
+    /// Writing failed and was undone.
+    #[error("{cause}; undone: what was installed before is in force")]
+    Undone {
+        /// What failed.
+        cause: Cause,
+    },
+    /// Writing failed, and so did undoing it.
+    #[error(
+        "{cause}; undoing failed too: {undo}; what was installed before is in force beside remains that the next push removes"
+    )]
+    NotUndone {
+        /// What failed first.
+        cause: Cause,
+        /// What failed then.
+        undo: SwitchErrors,
+    },
+    /// Writing failed after another program had been replaced.
+    #[error("{cause}; the program of {} was replaced already and no plan is installed there: push again", switches.join(", "))]
+    Replaced {
+        /// What failed.
+        cause: Cause,
+        /// Switches that ran another program.
+        switches: Vec<String>,
+    },
+}

@@ -1,0 +1,300 @@
+//! Installing plans, make before break: the new epoch is written beside the old one on every switch and read back
+//! before anybody is told of it, so that it is safe to stop anywhere.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use inart_core::Assignment;
+use inart_planner::Topology;
+use inart_wire::{Epoch, JobId, ValuesPerPacket};
+
+use crate::assignment::{self, JobPlan};
+use crate::diff::{Item, Op, Update, diff};
+use crate::driver::{DriverError, Running, SwitchDriver};
+use crate::error::{Cause, InstallError, SwitchErrors};
+use crate::ports::PortMap;
+use crate::program::Limits;
+use crate::records::{Push, Records};
+use crate::target::{self, Known, Network, Target, Wanted};
+use crate::wishes::{self, Roles};
+
+/// What an install does to one switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwitchChange {
+    /// What the switch runs before; anything but ours is replaced by it.
+    pub running: Running,
+    /// Updates, in order.
+    pub updates: Vec<Update>,
+    /// Entries and groups that are right already.
+    pub unchanged: usize,
+}
+
+impl SwitchChange {
+    /// Number of updates of one kind.
+    pub fn count(&self, op: Op) -> usize {
+        self.updates.iter().filter(|update| update.op == op).count()
+    }
+}
+
+/// What an install does, or did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InstallReport {
+    /// By switch name.
+    pub switches: BTreeMap<String, SwitchChange>,
+    /// What to tell the hosts, in the order of the plans.
+    pub assignments: Vec<Assignment>,
+}
+
+impl InstallReport {
+    /// Number of updates on all switches.
+    pub fn updates(&self) -> usize {
+        self.switches.values().map(|change| change.updates.len()).sum()
+    }
+}
+
+/// Installs plans on the switches of one network.
+pub struct Controller<D> {
+    topology: Topology,
+    ports: PortMap,
+    values: ValuesPerPacket,
+    limits: Limits,
+    switches: BTreeMap<String, D>,
+    records: Records,
+    replace_program: bool,
+}
+
+impl<D: SwitchDriver> Controller<D> {
+    /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the program
+    /// that the drivers load.
+    pub fn new(
+        topology: Topology,
+        values: ValuesPerPacket,
+        limits: Limits,
+        switches: BTreeMap<String, D>,
+        records: Records,
+    ) -> Result<Self, InstallError> {
+        let ports = PortMap::new(&topology)?;
+        ports.check_names(topology.name(), switches.keys().map(String::as_str))?;
+        Ok(Controller { topology, ports, values, limits, switches, records, replace_program: false })
+    }
+
+    /// Allows loading the program into switches that run another one, which clears their tables.
+    pub fn replace_program(&mut self, allowed: bool) {
+        self.replace_program = allowed;
+    }
+
+    /// Port numbers and addresses.
+    pub fn ports(&self) -> &PortMap {
+        &self.ports
+    }
+
+    /// The topology.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What was pushed so far.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The drivers, by switch name.
+    pub fn switches(&mut self) -> &mut BTreeMap<String, D> {
+        &mut self.switches
+    }
+
+    /// What [`Controller::install`] would do. Changes nothing.
+    pub async fn preview(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
+        Ok(self.route(jobs).await?.report)
+    }
+
+    /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every switch was
+    /// read back and the hosts can be told. On failure the switches hold what they held, so that plans installed
+    /// earlier go on working; what could not be undone is named, and the next install removes it.
+    pub async fn install(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
+        self.install_instead_of(0, jobs).await
+    }
+
+    /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice: its
+    /// sequence numbers were).
+    pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
+        let plan = self.records.before_last(job)?.job_plan(job);
+        self.install_instead_of(2, &[plan]).await
+    }
+
+    /// Installs the plans and strikes each job's last `struck` pushes off the records.
+    async fn install_instead_of(
+        &mut self,
+        struck: usize,
+        jobs: &[JobPlan],
+    ) -> Result<InstallReport, InstallError> {
+        let route = self.route(jobs).await?;
+        self.records.begin(&route.target.epochs)?;
+        let done = match self.write_route(&route).await {
+            Ok(()) => self.record(struck, jobs, &route.target).map_err(Cause::from),
+            Err(cause) => Err(cause),
+        };
+        let Err(cause) = done else { return Ok(route.report) };
+        let undone = self.restore(&route.target.kept).await;
+        let changes = route.report.switches.iter();
+        let replaced = changes.filter(|(_, change)| change.running == Running::Other);
+        let switches: Vec<_> = replaced.map(|(switch, _)| switch.clone()).collect();
+        Err(match undone {
+            Err(undo) => InstallError::NotUndone { cause, undo },
+            Ok(()) if switches.is_empty() => InstallError::Undone { cause },
+            Ok(()) => InstallError::Replaced { cause, switches },
+        })
+    }
+
+    /// Reads everything and computes the way from what is to what is wanted.
+    async fn route(&mut self, jobs: &[JobPlan]) -> Result<Route, InstallError> {
+        let wanted = jobs.iter().map(|job| self.wanted(job)).collect::<Result<Vec<_>, _>>()?;
+        let running = self.on_all(async |_, driver| driver.running().await).await?;
+        if !self.replace_program
+            && let Some((switch, _)) = running.iter().find(|(_, running)| **running == Running::Other)
+        {
+            return Err(InstallError::OtherProgram { switch: switch.clone() });
+        }
+        let current = self.on_all(async |switch, driver| match running[switch] {
+            Running::Ours => driver.read().await,
+            Running::Nothing | Running::Other => Ok(Default::default()),
+        });
+        let current = current.await?;
+        let target = target::target(&self.ports, self.limits, &current, &wanted)?;
+        let mut assignments = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let assignment =
+                assignment::of_job(&self.ports, &self.roles(job)?, job, target.epochs[&job.job], self.values);
+            assignments
+                .push(assignment.map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?);
+        }
+        let switches = running.into_iter().map(|(switch, running)| {
+            let (kept, desired) = (&target.kept[&switch], &target.desired[&switch]);
+            let mut updates = diff(&current[&switch], kept);
+            updates.extend(diff(kept, desired));
+            let fresh = updates
+                .iter()
+                .filter(|u| u.op != Op::Delete && !matches!(u.item, Item::MacDefault(_)))
+                .count();
+            (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
+        });
+        let report = InstallReport { switches: switches.collect(), assignments };
+        Ok(Route { report, current, target })
+    }
+
+    /// Goes the way and looks whether it led where it should.
+    async fn write_route(&mut self, route: &Route) -> Result<(), Cause> {
+        let Route { report, current, target } = route;
+        self.on_all(async |switch, driver| match report.switches[switch].running {
+            Running::Ours => Ok(()),
+            Running::Nothing | Running::Other => driver.set_pipeline().await,
+        })
+        .await?;
+        for (from, to) in [(current, &target.kept), (&target.kept, &target.desired)] {
+            self.on_all(async |switch, driver| write(driver, diff(&from[switch], &to[switch])).await).await?;
+        }
+        for (switch, found) in self.on_all(async |_, driver| driver.read().await).await? {
+            if let Some(update) = diff(&found, &target.desired[&switch]).into_iter().next() {
+                return Err(Cause::Differs { switch, update });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes every switch hold `tables` again, whatever became of it.
+    async fn restore(&mut self, tables: &Network) -> Result<(), SwitchErrors> {
+        self.on_all(async |switch, driver| {
+            if driver.running().await? != Running::Ours {
+                return Ok(());
+            }
+            let found = driver.read().await?;
+            write(driver, diff(&found, &tables[switch])).await
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Notes a success.
+    fn record(
+        &mut self,
+        struck: usize,
+        jobs: &[JobPlan],
+        target: &Target,
+    ) -> Result<(), crate::RecordsError> {
+        let before = self.records.clone();
+        for job in jobs {
+            let epoch = target.epochs[&job.job];
+            let mut stale: std::collections::BTreeSet<Epoch> =
+                target.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
+            stale.remove(&epoch);
+            let push = self.push(job, epoch);
+            self.records.succeed(job.job, struck, push, stale);
+        }
+        self.records.save().inspect_err(|_| self.records = before)
+    }
+
+    fn push(&self, job: &JobPlan, epoch: Epoch) -> Push {
+        Push {
+            epoch,
+            plan: job.plan.clone(),
+            topology: self.topology.to_yaml(),
+            values: self.values,
+            window_chunks: job.window_chunks,
+            rate_scale: job.rate_scale,
+        }
+    }
+
+    fn roles<'a>(&'a self, job: &'a JobPlan) -> Result<Roles<'a>, InstallError> {
+        let plan = &job.plan;
+        let found = self.topology.job_named(&plan.job).ok_or_else(|| InstallError::NoJob {
+            job: plan.job.clone(),
+            topology: self.topology.name().to_owned(),
+        })?;
+        let workers = found.workers.iter().map(|worker| self.topology.node(*worker).name.as_str());
+        Roles::new(workers, plan).map_err(|source| InstallError::Plan { job: plan.job.clone(), source })
+    }
+
+    fn wanted(&self, job: &JobPlan) -> Result<Wanted, InstallError> {
+        let roles = self.roles(job)?;
+        inart_planner::check(&self.topology, &job.plan)
+            .map_err(|violations| InstallError::Check { job: job.plan.job.clone(), violations })?;
+        let wishes = wishes::of_plan(&self.ports, &roles, &job.plan)
+            .map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?;
+        let record = self.records.jobs.get(&job.job);
+        let live = record.and_then(|record| record.live());
+        let known = Known {
+            live: live.map(|live| live.epoch),
+            same_plan: live.is_some_and(|live| *live == self.push(job, live.epoch)),
+            stale: record.map(|record| record.stale.clone()).unwrap_or_default(),
+        };
+        Ok(Wanted { job: job.job, wishes, window: job.window_chunks, new_epoch: job.new_epoch, known })
+    }
+
+    /// Does `work` on all switches at once; all of them end before it returns.
+    async fn on_all<T>(
+        &mut self,
+        work: impl AsyncFn(&str, &mut D) -> Result<T, DriverError>,
+    ) -> Result<BTreeMap<String, T>, SwitchErrors> {
+        let work = &work;
+        let all = self.switches.iter_mut().map(async |(switch, driver)| (switch, work(switch, driver).await));
+        let (mut done, mut failed) = (BTreeMap::new(), Vec::new());
+        for (switch, result) in join_all(all).await {
+            match result {
+                Ok(value) => drop(done.insert(switch.clone(), value)),
+                Err(error) => failed.push((switch.clone(), error)),
+            }
+        }
+        if failed.is_empty() { Ok(done) } else { Err(SwitchErrors(failed)) }
+    }
+}
+
+/// From what is to what is wanted.
+struct Route {
+    report: InstallReport,
+    current: Network,
+    target: Target,
+}
+
+async fn write<D: SwitchDriver>(driver: &mut D, updates: Vec<Update>) -> Result<(), DriverError> {
+    if updates.is_empty() { Ok(()) } else { driver.write(&updates).await }
+}

@@ -1,0 +1,177 @@
+//! Port numbers and MAC addresses, a function of the topology alone, so that whoever wires the network (the
+//! emulator, or a person with cables) and whoever fills its tables agree.
+//!
+//! A switch's ports are numbered from 1 in the order in which the topology lists its links. A host's address is
+//! `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use inart_planner::{NodeKind, Topology};
+use inart_wire::MacAddr;
+
+use crate::error::InstallError;
+
+/// Number of a port of a switch: 1 to 510 (v1model keeps 511 for *drop*).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortNo(u16);
+
+impl PortNo {
+    /// The highest port number.
+    pub const MAX: PortNo = PortNo(510);
+
+    /// The number.
+    pub fn get(self) -> u16 {
+        self.0
+    }
+
+    /// The `index`-th port, from 0.
+    fn nth(index: usize) -> Option<Self> {
+        u16::try_from(index + 1).ok().map(PortNo).filter(|port| *port <= Self::MAX)
+    }
+}
+
+impl TryFrom<u64> for PortNo {
+    type Error = u64;
+
+    fn try_from(number: u64) -> Result<Self, u64> {
+        number.checked_sub(1).and_then(|index| Self::nth(usize::try_from(index).ok()?)).ok_or(number)
+    }
+}
+
+impl fmt::Display for PortNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A topology that is too large to number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortsError {
+    /// A switch with more links than it can have ports.
+    #[error(
+        "switch {switch} has {links} links, a switch can have {}: spread them over more switches",
+        PortNo::MAX
+    )]
+    TooManyPorts {
+        /// The switch.
+        switch: String,
+        /// Its links.
+        links: usize,
+    },
+    /// More nodes than two bytes of an address tell apart.
+    #[error("the topology has {nodes} nodes, host addresses tell 65536 apart: split it")]
+    TooManyNodes {
+        /// Nodes of the topology.
+        nodes: usize,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    /// A host's address; `None` for a switch.
+    mac: Option<MacAddr>,
+    /// The other ends of its links, in the topology's order: port p of a switch leads to `peers[p - 1]`.
+    peers: Vec<String>,
+}
+
+/// Who is behind which port of which switch, and every host's address.
+#[derive(Debug, Clone)]
+pub struct PortMap {
+    nodes: BTreeMap<String, Node>,
+}
+
+impl PortMap {
+    /// Numbers the ports of all switches and gives every host an address.
+    pub fn new(topology: &Topology) -> Result<Self, PortsError> {
+        let mut peers = vec![Vec::new(); topology.nodes().len()];
+        for link in topology.links() {
+            let [a, b] = link.ends;
+            peers[a.index()].push(topology.node(b).name.clone());
+            peers[b.index()].push(topology.node(a).name.clone());
+        }
+        let mut nodes = BTreeMap::new();
+        for (index, (node, peers)) in topology.nodes().iter().zip(peers).enumerate() {
+            let (name, links) = (node.name.clone(), peers.len());
+            let mac = match (node.kind, u16::try_from(index)) {
+                (NodeKind::Switch, _) if links > usize::from(PortNo::MAX.get()) => {
+                    return Err(PortsError::TooManyPorts { switch: name, links });
+                }
+                (NodeKind::Switch, _) => None,
+                (_, Ok(index)) => {
+                    let [high, low] = index.to_be_bytes();
+                    Some(MacAddr([0x02, 0x49, 0x4e, 0x41, high, low]))
+                }
+                (_, Err(_)) => return Err(PortsError::TooManyNodes { nodes: topology.nodes().len() }),
+            };
+            nodes.insert(name, Node { mac, peers });
+        }
+        Ok(PortMap { nodes })
+    }
+
+    /// Refuses a set of switch names that is not exactly the topology's.
+    pub fn check_names<'a>(
+        &self,
+        topology: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), InstallError> {
+        let names: BTreeSet<_> = names.into_iter().collect();
+        if let Some(unknown) = names.iter().find(|name| !self.is_switch(name)) {
+            return Err(InstallError::UnknownSwitch {
+                switch: (*unknown).to_owned(),
+                topology: topology.to_owned(),
+                known: self.switches().map(str::to_owned).collect(),
+            });
+        }
+        match self.switches().find(|switch| !names.contains(switch)) {
+            Some(missing) => {
+                Err(InstallError::MissingSwitch { switch: missing.to_owned(), topology: topology.to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Names of the switches, sorted.
+    pub fn switches(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().filter(|(_, node)| node.mac.is_none()).map(|(name, _)| name.as_str())
+    }
+
+    /// Names and addresses of the hosts, sorted by name.
+    pub fn hosts(&self) -> impl Iterator<Item = (&str, MacAddr)> {
+        self.nodes.iter().filter_map(|(name, node)| Some((name.as_str(), node.mac?)))
+    }
+
+    /// True if there is a switch of that name.
+    pub fn is_switch(&self, name: &str) -> bool {
+        self.nodes.get(name).is_some_and(|node| node.mac.is_none())
+    }
+
+    /// A host's address.
+    pub fn mac(&self, host: &str) -> Option<MacAddr> {
+        self.nodes.get(host)?.mac
+    }
+
+    /// The port of `switch` that leads to its neighbour `peer`.
+    pub fn port(&self, switch: &str, peer: &str) -> Option<PortNo> {
+        self.ports(switch).find(|(_, name)| *name == peer).map(|(port, _)| port)
+    }
+
+    /// The neighbour behind a port of a switch.
+    pub fn peer(&self, switch: &str, port: PortNo) -> Option<&str> {
+        self.ports(switch).find(|(number, _)| *number == port).map(|(_, name)| name)
+    }
+
+    /// Ports of a switch and who is behind them, in order; none for a host.
+    pub fn ports(&self, switch: &str) -> impl Iterator<Item = (PortNo, &str)> {
+        let peers =
+            self.nodes.get(switch).filter(|node| node.mac.is_none()).map(|node| node.peers.as_slice());
+        let numbered = peers.unwrap_or_default().iter().enumerate();
+        numbered.filter_map(|(index, peer)| Some((PortNo::nth(index)?, peer.as_str())))
+    }
+
+    /// The switch that a host's interface is on: the other end of its first link.
+    pub fn attachment(&self, host: &str) -> Option<&str> {
+        let node = self.nodes.get(host).filter(|node| node.mac.is_some())?;
+        node.peers.first().map(String::as_str)
+    }
+}

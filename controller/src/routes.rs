@@ -1,0 +1,63 @@
+//! Shortest-path trees over the switches. Hosts never forward.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::ports::{PortMap, PortNo};
+
+/// A tree of shortest paths, away from its root.
+#[derive(Debug, Clone)]
+pub struct Tree<'a> {
+    /// For every switch that the root reaches: the neighbour on the path towards the root.
+    pub parent: BTreeMap<&'a str, &'a str>,
+}
+
+/// Shortest paths from the host `root` to all switches, by its first link; the least port numbers win ties, so that
+/// the tree depends on the topology alone.
+pub fn from_host<'a>(ports: &'a PortMap, root: &'a str) -> Tree<'a> {
+    let mut parent = BTreeMap::new();
+    let mut queue = VecDeque::new();
+    if let Some(first) = ports.attachment(root).filter(|first| ports.is_switch(first)) {
+        parent.insert(first, root);
+        queue.push_back(first);
+    }
+    while let Some(switch) = queue.pop_front() {
+        for (_, peer) in ports.ports(switch) {
+            if ports.is_switch(peer) && !parent.contains_key(peer) {
+                parent.insert(peer, switch);
+                queue.push_back(peer);
+            }
+        }
+    }
+    Tree { parent }
+}
+
+/// Per switch: the ports of one spanning tree over the switches (one per island, if there are several), and those
+/// of the hosts. A frame copied to all of them but its ingress port reaches everybody once.
+pub fn flood_ports(ports: &PortMap) -> BTreeMap<&str, BTreeSet<PortNo>> {
+    let mut edges = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for root in ports.switches() {
+        let mut queue = VecDeque::from_iter(seen.insert(root).then_some(root));
+        while let Some(switch) = queue.pop_front() {
+            for (_, peer) in ports.ports(switch).filter(|(_, peer)| ports.is_switch(peer)) {
+                if seen.insert(peer) {
+                    edges.extend([(switch, peer), (peer, switch)]);
+                    queue.push_back(peer);
+                }
+            }
+        }
+    }
+    let on_tree = |switch, peer| {
+        if ports.is_switch(peer) {
+            edges.contains(&(switch, peer))
+        } else {
+            ports.attachment(peer) == Some(switch)
+        }
+    };
+    ports
+        .switches()
+        .map(|switch| {
+            (switch, ports.ports(switch).filter(|(_, peer)| on_tree(switch, peer)).map(|(p, _)| p).collect())
+        })
+        .collect()
+}

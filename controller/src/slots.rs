@@ -1,0 +1,91 @@
+//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, epoch) on one switch;
+//! ranges of live epochs never overlap (invariant 3, *own slot*).
+//!
+//! The map keeps no owners: the `add` entries on a switch say who holds what, so the free slots are always derived
+//! from what was read back; to free a range is to leave it out.
+
+use std::collections::BTreeMap;
+
+/// `len` slots from `base`; `len` is a window, a power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotRange {
+    /// First slot.
+    pub base: u32,
+    /// Number of slots.
+    pub len: u32,
+}
+
+impl SlotRange {
+    /// True if the two ranges share a slot.
+    pub fn overlaps(&self, other: &SlotRange) -> bool {
+        u64::from(self.base) < u64::from(other.base) + u64::from(other.len)
+            && u64::from(other.base) < u64::from(self.base) + u64::from(self.len)
+    }
+}
+
+/// The free slots of one switch, as disjoint runs that never touch each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotMap {
+    free: BTreeMap<u32, u32>,
+}
+
+impl SlotMap {
+    /// A switch with `slots` slots, all free.
+    pub fn new(slots: u32) -> Self {
+        SlotMap { free: BTreeMap::from_iter((slots > 0).then_some((0, slots))) }
+    }
+
+    /// Number of free slots.
+    pub fn available(&self) -> u32 {
+        self.free.values().sum()
+    }
+
+    /// True if all of `range` is free.
+    pub fn is_free(&self, range: SlotRange) -> bool {
+        let run = self.free.range(..=range.base).next_back();
+        run.is_some_and(|(&start, &len)| {
+            u64::from(range.base) + u64::from(range.len) <= u64::from(start) + u64::from(len)
+        })
+    }
+
+    /// Takes the lowest free run of `len` slots (a power of two) that starts at a multiple of `len`, so that
+    /// windows of different sizes do not splinter the space. `None` if there is no such run.
+    pub fn allocate(&mut self, len: u32) -> Option<SlotRange> {
+        if len == 0 {
+            return None;
+        }
+        let base = self.free.iter().find_map(|(&start, &run)| {
+            let base = start.checked_next_multiple_of(len)?;
+            (base - start <= run && run - (base - start) >= len).then_some(base)
+        })?;
+        let range = SlotRange { base, len };
+        self.reserve(range);
+        Some(range)
+    }
+
+    /// Marks `range` as used; what was used in it already stays so, as does what lies beyond the switch's slots.
+    pub fn reserve(&mut self, range: SlotRange) {
+        let (first, end) = (u64::from(range.base), u64::from(range.base) + u64::from(range.len));
+        let hit: Vec<(u32, u32)> = self
+            .free
+            .iter()
+            .map(|(&start, &run)| (start, run))
+            .filter(|&(start, run)| range.overlaps(&SlotRange { base: start, len: run }))
+            .collect();
+        for (start, run) in hit {
+            self.free.remove(&start);
+            let run_end = u64::from(start) + u64::from(run);
+            if u64::from(start) < first {
+                self.free.insert(start, range.base - start);
+            }
+            if end < run_end {
+                // `end` < `run_end` <= 2^32 - 1 + 1, so both fit.
+                self.free.insert(end as u32, (run_end - end) as u32);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "slots_tests.rs"]
+mod tests;

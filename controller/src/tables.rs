@@ -1,0 +1,170 @@
+//! From what a plan asks of a switch to its table entries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_wire::{Epoch, Group, JobId, ShardId};
+
+use crate::entries::{GroupId, MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables};
+use crate::ports::PortMap;
+use crate::routes;
+use crate::slots::{SlotMap, SlotRange};
+use crate::wishes::{Hop, Wishes};
+
+/// The multicast group of the spanning tree, on every switch.
+pub const FLOOD: GroupId = GroupId(1);
+
+/// A switch has too little room left for a job.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoom {
+    /// Too few slots.
+    #[error(
+        "needs {ranges} slot ranges of {window}, {available} of {total} slots are free{}",
+        smaller_window(*ranges, *available)
+    )]
+    Slots {
+        /// Ranges that the plan needs on this switch.
+        ranges: u32,
+        /// Slots in each.
+        window: u32,
+        /// Slots that no live epoch holds.
+        available: u32,
+        /// Slots of the switch.
+        total: u32,
+    },
+    /// All 65535 group numbers are taken.
+    #[error("has no multicast group left: remove a job")]
+    Groups,
+}
+
+fn smaller_window(ranges: u32, available: u32) -> String {
+    match available.checked_div(ranges).filter(|fits| *fits > 0) {
+        Some(fits) => format!(": push with --window {} or less", 1u32 << fits.ilog2()),
+        None => ": remove a job, or compile the program with more slots".to_owned(),
+    }
+}
+
+/// What is taken on one switch.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    slots: SlotMap,
+    total: u32,
+    groups: BTreeSet<GroupId>,
+}
+
+impl Taken {
+    /// What the entries of `tables` hold, on a switch with `total` slots.
+    pub fn by(tables: &SwitchTables, total: u32) -> Self {
+        let mut slots = SlotMap::new(total);
+        tables.slot_ranges().for_each(|(_, range)| slots.reserve(range));
+        let mut groups = tables.used_groups();
+        groups.insert(FLOOD);
+        Taken { slots, total, groups }
+    }
+
+    /// A slot range for every aggregate of the job here: the one in `held` where it still fits, else a new one.
+    fn slots(
+        &mut self,
+        wanted: &BTreeSet<Aggregate>,
+        window: u32,
+        held: &BTreeMap<Aggregate, SlotRange>,
+    ) -> Result<BTreeMap<Aggregate, SlotRange>, NoRoom> {
+        let mut given = BTreeMap::new();
+        for (aggregate, range) in held {
+            if wanted.contains(aggregate) && range.len == window && self.slots.is_free(*range) {
+                self.slots.reserve(*range);
+                given.insert(*aggregate, *range);
+            }
+        }
+        let missing: Vec<_> = wanted.iter().filter(|aggregate| !given.contains_key(aggregate)).collect();
+        let before = self.slots.available();
+        for aggregate in &missing {
+            let range = self.slots.allocate(window).ok_or(NoRoom::Slots {
+                ranges: missing.len() as u32,
+                window,
+                available: before,
+                total: self.total,
+            })?;
+            given.insert(**aggregate, range);
+        }
+        Ok(given)
+    }
+
+    fn group(&mut self) -> Result<GroupId, NoRoom> {
+        let free =
+            (1..=u16::MAX).map(GroupId).find(|group| !self.groups.contains(group)).ok_or(NoRoom::Groups)?;
+        self.groups.insert(free);
+        Ok(free)
+    }
+}
+
+/// What needs slots of its own on a switch: a shard's sum over one block of 64 ranks.
+type Aggregate = (ShardId, Group);
+
+/// The entries that `wishes` become under `epoch`. Slot ranges (of `window` slots) and groups that `held` already
+/// has under the same epoch are used again; the others are taken from what is free, and `taken` is brought up to date.
+pub fn of_job(
+    wishes: &Wishes,
+    job: JobId,
+    epoch: Epoch,
+    window: u32,
+    held: &SwitchTables,
+    taken: &mut Taken,
+) -> Result<SwitchTables, NoRoom> {
+    let wanted = wishes.steer.values().zip(wishes.steer.keys());
+    let wanted = wanted.filter_map(|(hop, (shard, ..))| match hop {
+        Hop::Add { expected, .. } => Some((*shard, expected.group)),
+        Hop::Forward { .. } => None,
+    });
+    let held_slots = held.steer.iter().filter_map(|(key, action)| match action {
+        SteerAction::Add { slots, expected, .. } if (key.job, key.epoch) == (job, epoch) => {
+            Some(((key.shard, expected.group), *slots))
+        }
+        _ => None,
+    });
+    let slots = taken.slots(&wanted.collect(), window, &held_slots.collect())?;
+    let mut tables = SwitchTables::default();
+    for (&(shard, worker, ingress), hop) in &wishes.steer {
+        let action = match *hop {
+            Hop::Forward { port, members } => SteerAction::Forward { port, members },
+            Hop::Add { port, members, expected } => {
+                SteerAction::Add { port, slots: slots[&(shard, expected.group)], members, expected }
+            }
+        };
+        tables.steer.insert(SteerKey { epoch, job, shard, worker, ingress }, action);
+    }
+    let keys = wishes.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
+    for key in keys.clone() {
+        if let Some(ResultsAction::Replicate(group)) = held.results.get(&key)
+            && taken.groups.insert(*group)
+        {
+            tables.results.insert(key, ResultsAction::Replicate(*group));
+        }
+    }
+    for (key, ports) in keys.zip(wishes.results.values()) {
+        let group = match tables.results.get(&key) {
+            Some(ResultsAction::Replicate(group)) => *group,
+            _ => taken.group()?,
+        };
+        tables.results.insert(key, ResultsAction::Replicate(group));
+        tables.groups.insert(group, ports.clone());
+    }
+    Ok(tables)
+}
+
+/// What every switch has whatever the plans: the way to every host's address and the spanning tree for others.
+pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
+    let mut all = BTreeMap::new();
+    for (switch, flood) in routes::flood_ports(ports) {
+        let mut tables = SwitchTables { mac_default: MacAction::Flood(FLOOD), ..SwitchTables::default() };
+        tables.groups.insert(FLOOD, flood);
+        all.insert(switch.to_owned(), tables);
+    }
+    for (host, address) in ports.hosts() {
+        for (switch, parent) in routes::from_host(ports, host).parent {
+            if let (Some(tables), Some(port)) = (all.get_mut(switch), ports.port(switch, parent)) {
+                tables.mac.insert(address, MacAction::Send(port));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,311 @@
+//! What a plan asks of every switch, before epoch, slots and multicast group numbers are chosen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_core::AssignmentError;
+use inart_planner::Plan;
+use inart_planner::plan::Trunk;
+use inart_wire::{Contributors, ShardId, WorkerId};
+
+use crate::ports::{PortMap, PortNo};
+use crate::routes;
+
+/// What a switch does with a worker's frames of one shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hop {
+    /// Sends them on.
+    Forward {
+        /// Egress port.
+        port: PortNo,
+        /// Ranks that may come in this way.
+        members: Contributors,
+    },
+    /// Adds them up.
+    Add {
+        /// Egress port of the sum.
+        port: PortNo,
+        /// Ranks that may come in this way.
+        members: Contributors,
+        /// Ranks that make the sum complete.
+        expected: Contributors,
+    },
+}
+
+/// What one plan asks of one switch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wishes {
+    /// Gradients and partials, by the rank they carry and the port they come in by.
+    pub steer: BTreeMap<(ShardId, WorkerId, PortNo), Hop>,
+    /// Results, by the port they come in by: the ports they are copied to.
+    pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
+}
+
+/// Why a plan cannot be put into tables.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// More workers than there are ranks, or servers than there are shards.
+    #[error("job {job} has {count} {what}, the header has room for {limit}: split the job")]
+    TooMany {
+        /// The job.
+        job: String,
+        /// Workers or servers.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many at most.
+        limit: usize,
+    },
+    /// A name that the job does not have.
+    #[error("the plan speaks of {name}, which is not a {what} of job {job}: plan again for this topology")]
+    Stranger {
+        /// The name.
+        name: String,
+        /// Worker, server or aggregator with a trunk.
+        what: &'static str,
+        /// The job.
+        job: String,
+    },
+    /// Two nodes of a path are not neighbours.
+    #[error("path {path}: {from} has no link to {to}: plan again for this topology")]
+    NoLink {
+        /// The path.
+        path: String,
+        /// A switch.
+        from: String,
+        /// What should be its neighbour.
+        to: String,
+    },
+    /// A path uses a second interface of a host.
+    #[error(
+        "path {path}: host {host} sends and receives by its link to {attachment}, not {switch}: \
+         list that link first in the topology, or plan without the other"
+    )]
+    SecondInterface {
+        /// The path.
+        path: String,
+        /// The host.
+        host: String,
+        /// Where its first link leads.
+        attachment: String,
+        /// Where the path leads.
+        switch: String,
+    },
+    /// The hosts could not work with it.
+    #[error("the hosts cannot be told: {0}")]
+    Assignment(AssignmentError),
+    /// A table cannot tell two passes of the same frame apart.
+    #[error(
+        "switch {switch}: frames of worker {worker} for server {server} come in from {from} on two ways of the plan; \
+         a switch tells them apart by the port only: plan with another path or aggregator for that flow"
+    )]
+    SamePort {
+        /// The switch.
+        switch: String,
+        /// The worker.
+        worker: String,
+        /// The server.
+        server: String,
+        /// The neighbour behind the port.
+        from: String,
+    },
+}
+
+/// Ranks of a job's workers and numbers of its shards: their places in the topology's and the plan's lists.
+pub struct Roles<'a> {
+    /// Name of the job.
+    pub job: &'a str,
+    /// Workers in order of rank.
+    pub workers: Vec<&'a str>,
+    /// Servers in order of shard.
+    pub servers: Vec<&'a str>,
+    ranks: BTreeMap<&'a str, WorkerId>,
+    shards: BTreeMap<&'a str, ShardId>,
+}
+
+impl<'a> Roles<'a> {
+    /// Numbers the workers (in the topology's order) and the servers (in the plan's).
+    pub fn new(workers: impl IntoIterator<Item = &'a str>, plan: &'a Plan) -> Result<Self, PlanError> {
+        let job = plan.job.as_str();
+        let workers: Vec<_> = workers.into_iter().collect();
+        let servers: Vec<_> = plan.shards.iter().map(|shard| shard.server.as_str()).collect();
+        let too_many = |what, count, last: u16| PlanError::TooMany {
+            job: job.to_owned(),
+            what,
+            count,
+            limit: usize::from(last) + 1,
+        };
+        let ranks =
+            workers.iter().enumerate().map(|(index, name)| Some((*name, WorkerId::try_from(index).ok()?)));
+        let shards =
+            servers.iter().enumerate().map(|(index, name)| Some((*name, ShardId::try_from(index).ok()?)));
+        Ok(Roles {
+            ranks: ranks
+                .collect::<Option<_>>()
+                .ok_or_else(|| too_many("workers", workers.len(), WorkerId::MAX.get()))?,
+            shards: shards
+                .collect::<Option<_>>()
+                .ok_or_else(|| too_many("servers", servers.len(), ShardId::MAX.get()))?,
+            job,
+            workers,
+            servers,
+        })
+    }
+
+    /// The rank of a worker.
+    pub fn worker(&self, name: &str) -> Result<WorkerId, PlanError> {
+        self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))
+    }
+
+    /// The shard of a server.
+    pub fn shard(&self, name: &str) -> Result<ShardId, PlanError> {
+        self.shards.get(name).copied().ok_or_else(|| self.stranger(name, "server"))
+    }
+
+    fn stranger(&self, name: &str, what: &'static str) -> PlanError {
+        PlanError::Stranger { name: name.to_owned(), what, job: self.job.to_owned() }
+    }
+}
+
+/// The wishes of `plan` by switch.
+pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<String, Wishes>, PlanError> {
+    let mut builder = Builder { ports, roles, wishes: BTreeMap::new() };
+    for flow in &plan.flows {
+        let (shard, worker) = (roles.shard(&flow.server)?, roles.worker(&flow.worker)?);
+        builder.check_interface(&flow.path, &flow.worker)?;
+        builder.check_interface(&flow.path, &flow.server)?;
+        let members = Contributors::one(worker);
+        builder.path(plan, &flow.path, shard, &[(worker, members)])?;
+    }
+    for trunk in &plan.trunks {
+        let shard = roles.shard(&trunk.server)?;
+        builder.check_interface(&trunk.path, &trunk.server)?;
+        let ranks = builder.ranks(trunk)?;
+        let carried: Vec<_> = ranks.iter().map(|&worker| (worker, block_of(worker, &ranks))).collect();
+        builder.path(plan, &trunk.path, shard, &carried)?;
+    }
+    for server in &roles.servers {
+        builder.results(roles.shard(server)?, server);
+    }
+    Ok(builder.wishes)
+}
+
+/// The ranks of `group` that share a bitmap with `worker`.
+fn block_of(worker: WorkerId, group: &[WorkerId]) -> Contributors {
+    let mut block = Contributors::one(worker);
+    for other in group.iter().map(|&rank| Contributors::one(rank)).filter(|other| other.group == block.group)
+    {
+        block.bitmap |= other.bitmap;
+    }
+    block
+}
+
+struct Builder<'a> {
+    ports: &'a PortMap,
+    roles: &'a Roles<'a>,
+    wishes: BTreeMap<String, Wishes>,
+}
+
+impl Builder<'_> {
+    /// One way through the network: every switch between its ends forwards; a switch at its end adds. `carried`:
+    /// the ranks that frames on it may carry, each with the contributors such a frame may have.
+    fn path(
+        &mut self,
+        plan: &Plan,
+        path: &[String],
+        shard: ShardId,
+        carried: &[(WorkerId, Contributors)],
+    ) -> Result<(), PlanError> {
+        for (at, switch) in path.iter().enumerate().skip(1) {
+            if !self.ports.is_switch(switch) {
+                continue;
+            }
+            let ingress = self.port(path, switch, &path[at - 1])?;
+            let trunk = match path.get(at + 1) {
+                Some(_) => None,
+                None => Some(self.trunk(plan, switch, shard)?),
+            };
+            for &(worker, members) in carried {
+                let hop = match (&trunk, path.get(at + 1)) {
+                    (Some((trunk, ranks)), _) => {
+                        let next = trunk.path.get(1).map_or(trunk.server.as_str(), String::as_str);
+                        let port = self.port(&trunk.path, switch, next)?;
+                        Hop::Add { port, members, expected: block_of(worker, ranks) }
+                    }
+                    (None, Some(next)) => Hop::Forward { port: self.port(path, switch, next)?, members },
+                    (None, None) => unreachable!("a path that ends here has a trunk"),
+                };
+                let steer = &mut self.wishes.entry(switch.clone()).or_default().steer;
+                if steer.insert((shard, worker, ingress), hop).is_some() {
+                    return Err(PlanError::SamePort {
+                        switch: switch.clone(),
+                        worker: self.roles.workers[worker.index()].to_owned(),
+                        server: self.roles.servers[shard.index()].to_owned(),
+                        from: path[at - 1].clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The way on from an aggregator, and the ranks that are summed there.
+    fn trunk<'p>(
+        &self,
+        plan: &'p Plan,
+        aggregator: &str,
+        shard: ShardId,
+    ) -> Result<(&'p Trunk, Vec<WorkerId>), PlanError> {
+        let server = self.roles.servers[shard.index()];
+        let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
+        let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "aggregator with a trunk"))?;
+        Ok((trunk, self.ranks(trunk)?))
+    }
+
+    fn ranks(&self, trunk: &Trunk) -> Result<Vec<WorkerId>, PlanError> {
+        trunk.workers.iter().map(|worker| self.roles.worker(worker)).collect()
+    }
+
+    fn port(&self, path: &[String], switch: &str, peer: &str) -> Result<PortNo, PlanError> {
+        self.ports.port(switch, peer).ok_or_else(|| PlanError::NoLink {
+            path: path.join(" "),
+            from: switch.to_owned(),
+            to: peer.to_owned(),
+        })
+    }
+
+    /// Host agents have one interface each: refuses a path that has `host` at an end and uses another.
+    fn check_interface(&self, path: &[String], host: &str) -> Result<(), PlanError> {
+        let neighbour = match path {
+            [first, second, ..] if first == host => second,
+            [.., before, last] if last == host => before,
+            _ => return Ok(()),
+        };
+        match self.ports.attachment(host) {
+            Some(attachment) if attachment == neighbour => Ok(()),
+            attachment => Err(PlanError::SecondInterface {
+                path: path.join(" "),
+                host: host.to_owned(),
+                attachment: attachment.unwrap_or("nothing").to_owned(),
+                switch: neighbour.clone(),
+            }),
+        }
+    }
+
+    /// The multicast tree of a shard: the union of shortest paths from its server to the job's workers.
+    fn results(&mut self, shard: ShardId, server: &str) {
+        let tree = routes::from_host(self.ports, server);
+        for &worker in &self.roles.workers {
+            let mut child = worker;
+            let mut at = self.ports.attachment(worker);
+            while let Some((switch, &parent)) = at.and_then(|switch| tree.parent.get_key_value(switch)) {
+                if let (Some(ingress), Some(egress)) =
+                    (self.ports.port(switch, parent), self.ports.port(switch, child))
+                {
+                    let wishes = self.wishes.entry((*switch).to_owned()).or_default();
+                    wishes.results.entry((shard, ingress)).or_default().insert(egress);
+                }
+                (child, at) = (switch, Some(parent));
+            }
+        }
+    }
+}
