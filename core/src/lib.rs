@@ -9,5 +9,21 @@ extern crate alloc;
 extern crate std;
 
 mod assignment;
+mod counters;
+mod failure;
+mod pacer;
+pub mod quantise;
+mod rtt;
+mod server;
+mod split;
+mod time;
+mod timer;
+mod worker;
 
 pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress};
+pub use counters::{ServerCounters, WorkerCounters};
+pub use failure::Failure;
+pub use server::ServerShard;
+pub use split::Split;
+pub use time::Instant;
+pub use worker::{RoundRecord, WorkerFlow};

@@ -1,1 +1,3 @@
-//! See the workspace's ARCHITECTURE.md.
+//! Worker and server processes: `inart-core`'s state machines around a raw Ethernet socket.
+
+pub mod report;

@@ -17,6 +17,8 @@ pub enum AbortReason {
     Stopped,
     /// The culprit's chunks are of other lengths than its peers'.
     Mismatch,
+    /// The culprit hears nothing from one of the job's servers.
+    ServerLost,
     /// A reason this crate has no name for.
     Unknown(u32),
 }
@@ -28,6 +30,7 @@ impl AbortReason {
             Self::Silent => 2,
             Self::Stopped => 3,
             Self::Mismatch => 4,
+            Self::ServerLost => 5,
             Self::Unknown(code) => code,
         }
     }
@@ -38,6 +41,7 @@ impl AbortReason {
             2 => Self::Silent,
             3 => Self::Stopped,
             4 => Self::Mismatch,
+            5 => Self::ServerLost,
             other => Self::Unknown(other),
         }
     }
@@ -51,6 +55,7 @@ impl fmt::Display for AbortReason {
             Self::Silent => f.write_str("has not been heard from"),
             Self::Stopped => f.write_str("was told to stop"),
             Self::Mismatch => f.write_str("sends a gradient of another length than its peers"),
+            Self::ServerLost => f.write_str("has lost a parameter server"),
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }

@@ -1,0 +1,100 @@
+//! What a host counts.
+
+use core::ops::Sub;
+
+use serde::{Deserialize, Serialize};
+
+/// A struct of `u64` counters with the difference between two readings.
+macro_rules! counters {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: u64,)*
+        }
+
+        impl Sub for $name {
+            type Output = Self;
+
+            /// What was counted since `earlier`.
+            fn sub(self, earlier: Self) -> Self {
+                Self { $($field: self.$field - earlier.$field,)* }
+            }
+        }
+    };
+}
+
+counters!(
+    /// What a worker sent and received.
+    WorkerCounters {
+        /// Frames sent, of any kind.
+        frames_sent,
+        /// Their bytes.
+        bytes_sent,
+        /// Chunks sent again because no result came in time.
+        retransmissions,
+        /// Gradient frames sent with flag bypass.
+        bypasses,
+        /// Chunks whose values did not fit the agreed exponent.
+        clipped,
+        /// INART frames received for this worker.
+        frames_received,
+        /// Their bytes.
+        bytes_received,
+        /// Results that ended a chunk.
+        results,
+        /// Results for chunks that had ended before.
+        duplicates,
+        /// Requests to send a chunk by bypass.
+        requests,
+        /// Frames of another epoch, job, shard or worker, or kinds that are not for workers.
+        foreign,
+        /// Frames that break the rules of the header.
+        malformed,
+    }
+);
+
+counters!(
+    /// What a parameter server received, decided and sent.
+    ServerCounters {
+        /// INART frames received for this shard: the server's ingress.
+        frames_received,
+        /// Their bytes.
+        bytes_received,
+        /// Gradient frames added: workers that no switch summed.
+        gradients,
+        /// Partials added.
+        partials,
+        /// Workers summed in those partials: frames that the network took off this server.
+        summed_in_network,
+        /// Frames whose contributors were all there already.
+        repeats,
+        /// Frames refused because some, not all, of their contributors were there already.
+        overlaps,
+        /// Partials discarded because a sum saturated on the way.
+        overflows,
+        /// Gradients whose values did not fit the agreed exponent.
+        clipped,
+        /// Frames refused because of their exponent.
+        exponents,
+        /// Frames of chunks whose results are kept no more, or that no worker may send yet.
+        out_of_window,
+        /// Frames of another epoch, job or shard, of workers the job does not have, or kinds that are not for
+        /// servers.
+        foreign,
+        /// Frames that break the rules of the header.
+        malformed,
+        /// Chunks completed.
+        chunks,
+        /// Results sent to all workers.
+        results_sent,
+        /// Results sent again to one worker.
+        resends_sent,
+        /// Requests to send a chunk by bypass.
+        requests_sent,
+        /// Frames sent, of any kind.
+        frames_sent,
+        /// Their bytes.
+        bytes_sent,
+    }
+);

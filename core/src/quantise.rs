@@ -1,0 +1,123 @@
+//! Floats as scaled integers and back.
+//!
+//! A chunk's values are `round(g · 2^-e)`, half to even, as int32; e is the chunk's exponent, the same at every
+//! worker. The sum S of these integers is exact: switches add with saturation and mark the frame if they had to, the
+//! server adds in 64 bits. The result is S itself when it fits int32, else S divided by the least power of two
+//! 2^k that makes all of the chunk's values fit, rounded half to even, with exponent r = e + k.
+//!
+//! **Error bound.** For W workers, each result differs from the exact sum of the workers' floats by at most
+//! `W · 2^(e-1)`, plus `2^(r-1)` if r > e; reading it as `f32` adds one rounding to nearest.
+//!
+//! **Exponents** need no extra message. In the first round e lets values up to 2^8 in size through; after that it
+//! is a function of what every worker holds, bit for bit: the chunk's last agreed exponent and its last result
+//! ([`next_exponent`]). Sums of W values that fit what the exponent expects do not saturate.
+//!
+//! **Values that do not fit** their agreed exponent: the worker quantises them at the least exponent that fits and
+//! sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent any worker needs,
+//! and asks the others for theirs. So the result is the same whatever is lost or late.
+//!
+//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker gives the job up before it sends
+//! a frame of the round, and every worker learns whose gradient it was. A sum of finite values that is beyond `f32`
+//! reads as an infinity, as floating-point addition has it.
+
+use inart_wire::Exponent;
+
+/// Bits that a value may be larger than the last sum and still fit.
+const HEADROOM_BITS: i32 = 8;
+/// Size of the values expected in the first round, as a power of two.
+const FIRST_SIZE_BITS: i32 = 8;
+/// Size of the values expected after sums of zero, as a power of two, however many.
+const ZERO_SIZE_BITS: i32 = -8;
+/// Bits by which the expected size may fall from one round to the next.
+const DECAY_BITS: i32 = 2;
+
+/// 2^power, exactly; `power` is at most a few hundred.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(((1023 + power) as u64) << 52)
+}
+
+/// The exponent at which `workers` values of sizes up to 2^`size_bits` add up within int32.
+fn exponent_for(size_bits: i32, workers: usize) -> i32 {
+    let sum_bits = usize::BITS - workers.saturating_sub(1).leading_zeros();
+    size_bits + sum_bits as i32 - 31
+}
+
+/// The exponent every chunk starts with in a job of `workers` workers.
+pub fn first_exponent(workers: usize) -> Exponent {
+    Exponent::saturating(exponent_for(FIRST_SIZE_BITS, workers))
+}
+
+/// The exponent of a chunk in the next round, from its agreed exponent and its result in this one.
+pub fn next_exponent(
+    workers: usize,
+    agreed: Exponent,
+    result: &[i32],
+    result_exponent: Exponent,
+) -> Exponent {
+    let largest = result.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
+    let size_bits = match largest {
+        0 => ZERO_SIZE_BITS,
+        _ => (u32::BITS - largest.leading_zeros()) as i32 + i32::from(result_exponent) + HEADROOM_BITS,
+    };
+    let wanted = exponent_for(size_bits, workers);
+    Exponent::saturating(wanted.max(i32::from(agreed) - DECAY_BITS))
+}
+
+/// Some value is too large for the exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoesNotFit;
+
+/// Writes `round(value · 2^-exponent)` for finite values. If one does not fit, `quantised` holds nothing useful.
+pub fn quantise(values: &[f32], exponent: Exponent, quantised: &mut [i32]) -> Result<(), DoesNotFit> {
+    // Adding and taking away 1.5 · 2^52 rounds anything below 2^51 half to even.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    let scale = power_of_two(-i32::from(exponent));
+    let mut largest = 0.0f64;
+    for (value, quantised) in values.iter().zip(quantised) {
+        // Exact: an f32 times a power of two in this range is an f64.
+        let scaled = f64::from(*value) * scale;
+        let rounded = (scaled + ROUND) - ROUND;
+        largest = largest.max(scaled.abs());
+        *quantised = rounded as i32;
+    }
+    // Beyond this, scaled values round to more than int32 holds.
+    if largest < 2_147_483_647.5 { Ok(()) } else { Err(DoesNotFit) }
+}
+
+/// The least exponent at which all values, which are finite, fit.
+pub fn least_exponent(values: &[f32]) -> Exponent {
+    let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+    let fits = |exponent: i32| f64::from(largest) * power_of_two(-exponent) < 2_147_483_647.5;
+    let exponent = (i8::MIN.into()..i8::MAX.into()).find(|exponent| fits(*exponent));
+    Exponent::saturating(exponent.unwrap_or(i8::MAX.into()))
+}
+
+/// Index of the first NaN or infinity.
+pub fn first_not_finite(values: &[f32]) -> Option<usize> {
+    values.iter().position(|value| !value.is_finite())
+}
+
+/// The float a quantised value stands for, rounded to nearest.
+pub fn dequantise(value: i32, exponent: Exponent) -> f32 {
+    (f64::from(value) * power_of_two(exponent.into())) as f32
+}
+
+/// Rescales exact sums in place so that each fits int32: divided by the least power of two that does, rounded half to
+/// even. Returns the exponent they have then.
+pub fn fit_sums(sums: &mut [i64], exponent: Exponent) -> Exponent {
+    let fits = |shift: u32| sums.iter().all(|sum| i32::try_from(shift_half_to_even(*sum, shift)).is_ok());
+    let shift = (0..63).find(|shift| fits(*shift)).unwrap_or(63);
+    for sum in &mut *sums {
+        *sum = shift_half_to_even(*sum, shift);
+    }
+    Exponent::saturating(i32::from(exponent) + shift as i32)
+}
+
+/// `value / 2^shift`, rounded half to even; `shift` is at most 63.
+fn shift_half_to_even(value: i64, shift: u32) -> i64 {
+    let quotient = value >> shift;
+    let rest = value - (quotient << shift);
+    let twice_rest_over_divisor = (i128::from(rest) << 1).cmp(&(1 << shift));
+    quotient
+        + i64::from(twice_rest_over_divisor.is_gt() || twice_rest_over_divisor.is_eq() && quotient & 1 == 1)
+}

@@ -1,0 +1,131 @@
+//! One chunk's sum at the server.
+
+use alloc::vec::Vec;
+
+use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, Group, HeaderRepr, Kind, WorkerId};
+
+use crate::Instant;
+use crate::quantise::fit_sums;
+
+/// A chunk that is being summed, or was and is kept to answer repeats.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    pub sequence: ChunkSeq,
+    /// When its first frame came.
+    pub opened: Instant,
+    pub length: u16,
+    pub last: bool,
+    /// What the values are scaled by; the result's once complete.
+    pub exponent: Exponent,
+    /// Rank of the worker whose frame completed the sum.
+    pub completed_by: Option<WorkerId>,
+    workers: usize,
+    /// One bitmap per group.
+    seen: Vec<u64>,
+    sums: Vec<i64>,
+}
+
+/// What is to become of a contribution to an incomplete chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nobody in it was there: add it.
+    Add,
+    /// Everybody in it was there: nothing changes.
+    Repeat,
+    /// Some were there: refuse it, ask the others to send by bypass.
+    Overlap,
+    /// Its sum saturated on the way: discard it, ask those who are missing to send by bypass.
+    Overflow,
+    /// Its sender's values need this higher exponent: start anew with it, ask everybody else.
+    Raise,
+    /// Its sender has not heard that the chunk was started anew: ask it.
+    Behind,
+    /// Nobody agreed on or asked for its exponent: refuse it.
+    Exponent,
+}
+
+/// Whether a worker says with this frame that its values do not fit the agreed exponent.
+fn is_clipped(header: &HeaderRepr) -> bool {
+    header.kind == Kind::Gradient && header.flags.contains(Flags::OVERFLOW)
+}
+
+impl Chunk {
+    /// A chunk that nobody is in yet, as its first frame describes it. If that frame does not fit the agreed exponent,
+    /// which it does not tell, the chunk starts at the lowest, to be raised by it.
+    pub(super) fn open(now: Instant, header: &HeaderRepr, values: usize, workers: usize) -> Self {
+        Self {
+            sequence: header.sequence,
+            opened: now,
+            length: header.length,
+            last: header.flags.contains(Flags::LAST),
+            exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
+            completed_by: None,
+            workers,
+            seen: alloc::vec![0; workers.div_ceil(64)],
+            sums: alloc::vec![0; values],
+        }
+    }
+
+    pub(super) fn judge(&self, header: &HeaderRepr) -> Verdict {
+        if header.exponent < self.exponent {
+            return Verdict::Behind;
+        }
+        if header.exponent > self.exponent {
+            return if is_clipped(header) { Verdict::Raise } else { Verdict::Exponent };
+        }
+        let here = self.here(header.contributors);
+        if here == header.contributors {
+            Verdict::Repeat
+        } else if header.kind == Kind::Partial && header.flags.contains(Flags::OVERFLOW) {
+            Verdict::Overflow
+        } else if here.is_empty() {
+            Verdict::Add
+        } else {
+            Verdict::Overlap
+        }
+    }
+
+    /// Those of `contributors` that are in the sum.
+    fn here(&self, contributors: Contributors) -> Contributors {
+        let bitmap = contributors.bitmap & self.seen[contributors.group.index()];
+        Contributors { bitmap, ..contributors }
+    }
+
+    /// Those of `contributors` that are not in the sum.
+    pub(super) fn missing_of(&self, contributors: Contributors) -> Contributors {
+        Contributors { bitmap: contributors.bitmap & !self.here(contributors).bitmap, ..contributors }
+    }
+
+    /// Everybody who is not in the sum, ascending.
+    pub(super) fn missing(&self) -> impl Iterator<Item = WorkerId> {
+        (0..self.seen.len()).flat_map(|group| {
+            let group =
+                Group(u8::try_from(group).expect("256 groups of 64 ranks are all the ranks there are"));
+            self.missing_of(Contributors::all_of(group, self.workers)).ranks()
+        })
+    }
+
+    /// Forgets what was added and goes on with a higher exponent.
+    pub(super) fn raise(&mut self, exponent: Exponent) {
+        self.exponent = exponent;
+        self.seen.fill(0);
+        self.sums.fill(0);
+    }
+
+    /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
+    pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
+        self.seen[header.contributors.group.index()] |= header.contributors.bitmap;
+        for (sum, value) in self.sums.iter_mut().zip(frame.values()) {
+            *sum += i64::from(value);
+        }
+        if self.missing().next().is_none() {
+            self.exponent = fit_sums(&mut self.sums, self.exponent);
+            self.completed_by = Some(header.worker);
+        }
+    }
+
+    /// The result's meaningful values, once complete.
+    pub(super) fn result(&self) -> impl Iterator<Item = i32> {
+        self.sums[..usize::from(self.length)].iter().map(|sum| *sum as i32)
+    }
+}

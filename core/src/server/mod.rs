@@ -1,0 +1,348 @@
+//! A parameter server's side of the protocol.
+
+mod chunk;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use inart_wire::{
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, Group,
+    HeaderRepr, Kind, MacAddr, ShardId, WorkerId,
+};
+
+use crate::timer::{Timer, TimerTable};
+use crate::{Assignment, AssignmentError, Instant, ServerCounters};
+use chunk::{Chunk, Verdict};
+
+/// A frame to be sent.
+#[derive(Clone, Copy, Debug)]
+enum Outgoing {
+    /// A chunk's result to all workers.
+    Result(ChunkSeq),
+    /// A chunk's result to one.
+    Resend(ChunkSeq, WorkerId),
+    /// A message about a chunk to one.
+    Message(ControlMessage, ChunkSeq, Exponent, WorkerId),
+}
+
+/// One shard of a job at its parameter server: completes the sums that switches began and multicasts the results.
+///
+/// Inputs: [`handle_frame`](Self::handle_frame), the time. Outputs: [`poll_transmit`](Self::poll_transmit) until it
+/// answers `None`, after every input and when [`next_deadline`](Self::next_deadline) is reached.
+///
+/// Sequences from `oldest - window` to `oldest + window - 1` are known, where `oldest` is the oldest chunk without a
+/// result: no worker may send beyond (it lacks that result), and none needs what is before (its window would have to
+/// be longer).
+#[derive(Clone, Debug)]
+pub struct ServerShard {
+    assignment: Assignment,
+    shard: ShardId,
+    patience: Duration,
+    /// Ring over twice the window.
+    chunks: Vec<Option<Chunk>>,
+    oldest: ChunkSeq,
+    last_heard: Vec<Instant>,
+    timers: TimerTable,
+    outbox: VecDeque<Outgoing>,
+    abort: Option<(AbortReason, WorkerId)>,
+    counters: ServerCounters,
+}
+
+impl ServerShard {
+    /// The server of that shard, which gives the job up when a worker that is waited for is silent for longer than
+    /// `patience`.
+    pub fn new(assignment: Assignment, shard: ShardId, patience: Duration) -> Result<Self, AssignmentError> {
+        assignment.validate()?;
+        assignment.shard(shard)?;
+        Ok(Self {
+            shard,
+            patience,
+            chunks: alloc::vec![None; 2 * assignment.window_chunks as usize],
+            oldest: ChunkSeq::default(),
+            last_heard: alloc::vec![Instant::START; assignment.workers.len()],
+            timers: TimerTable::default(),
+            outbox: VecDeque::new(),
+            abort: None,
+            counters: ServerCounters::default(),
+            assignment,
+        })
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> ServerCounters {
+        self.counters
+    }
+
+    /// Why and because of whom the job was given up, if it was.
+    pub fn aborted(&self) -> Option<(AbortReason, WorkerId)> {
+        self.abort
+    }
+
+    /// When [`poll_transmit`](Self::poll_transmit) has something to do even if no frame comes.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.timers.next_deadline()
+    }
+
+    /// Writes the next frame to send to the front of `buffer`, which has room for one, and returns its length.
+    pub fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        if self.timers.is_due(Timer::Patience, now) {
+            self.timers.clear(Timer::Patience);
+            self.look_for_the_missing(now);
+        }
+        let sent = match self.outbox.pop_front()? {
+            Outgoing::Result(sequence) => {
+                self.counters.results_sent += 1;
+                self.emit_result(sequence, None, buffer)
+            }
+            Outgoing::Resend(sequence, worker) => {
+                self.counters.resends_sent += 1;
+                self.emit_result(sequence, Some(worker), buffer)
+            }
+            Outgoing::Message(message, sequence, exponent, worker) => {
+                self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
+                let words = message.words();
+                let header = HeaderRepr {
+                    kind: Kind::Control,
+                    flags: Flags::NONE,
+                    worker,
+                    sequence,
+                    contributors: Contributors::default(),
+                    exponent,
+                    length: words.len() as u16,
+                    ..self.header()
+                };
+                self.emit(self.assignment.workers[worker.index()].mac, header, &words, buffer)
+            }
+        };
+        self.counters.frames_sent += 1;
+        self.counters.bytes_sent += sent as u64;
+        Some(sent)
+    }
+
+    /// A result frame to all workers, or to one.
+    fn emit_result(&self, sequence: ChunkSeq, to: Option<WorkerId>, buffer: &mut [u8]) -> usize {
+        let chunk = self.chunk(sequence).expect("a chunk is kept for a window after its result is queued");
+        let completed_by = chunk.completed_by.expect("results are queued for complete chunks only");
+        let header = HeaderRepr {
+            kind: Kind::Result,
+            flags: Flags::NONE.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, to.is_some()),
+            worker: to.unwrap_or(completed_by),
+            sequence,
+            contributors: Contributors::all_of(Group(0), self.assignment.workers.len()),
+            exponent: chunk.exponent,
+            length: chunk.length,
+            ..self.header()
+        };
+        let mac =
+            to.map_or(MacAddr::results_of(self.assignment.job), |to| self.assignment.workers[to.index()].mac);
+        let mut values = [0; 256];
+        let values = &mut values[..usize::from(chunk.length)];
+        for (value, sum) in values.iter_mut().zip(chunk.result()) {
+            *value = sum;
+        }
+        self.emit(mac, header, values, buffer)
+    }
+
+    fn header(&self) -> HeaderRepr {
+        HeaderRepr {
+            kind: Kind::Control,
+            flags: Flags::NONE,
+            epoch: self.assignment.epoch,
+            job: self.assignment.job,
+            shard: self.shard,
+            worker: WorkerId::MAX,
+            sequence: ChunkSeq::default(),
+            contributors: Contributors::default(),
+            exponent: Exponent::from(0),
+            length: 0,
+        }
+    }
+
+    fn emit(&self, destination: MacAddr, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {
+        let source = self.assignment.shards[self.shard.index()].mac;
+        let values_per_packet = self.assignment.values_per_packet;
+        FrameRepr { destination, source, values_per_packet, header }
+            .emit(values, buffer)
+            .expect("the caller's buffer has room for one frame")
+    }
+
+    /// Takes in a frame from the network; whatever it is, it is at least counted.
+    pub fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
+        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
+        let Ok((frame, header)) = parsed else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if !self.is_for_this_shard(&frame, &header) {
+            self.counters.foreign += 1;
+            return;
+        }
+        self.counters.frames_received += 1;
+        self.counters.bytes_received += bytes.len() as u64;
+        self.last_heard[header.worker.index()] = now;
+        for worker in header.contributors.ranks() {
+            self.last_heard[worker.index()] = now;
+        }
+        match header.kind {
+            Kind::Control => match ControlMessage::parse(&frame) {
+                Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
+                    self.abort(reason, culprit)
+                }
+                Ok(ControlMessage::Abort { .. }) => self.answer_with_abort(&header),
+                Ok(_) => self.counters.foreign += 1,
+                Err(_) => self.counters.malformed += 1,
+            },
+            _ if self.abort.is_some() => self.answer_with_abort(&header),
+            _ => self.handle_contribution(now, &frame, &header),
+        }
+    }
+
+    fn is_for_this_shard(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
+        let workers = self.assignment.workers.len();
+        matches!(header.kind, Kind::Gradient | Kind::Partial | Kind::Control)
+            && header.epoch == self.assignment.epoch
+            && header.job == self.assignment.job
+            && header.shard == self.shard
+            && frame.values_per_packet() == self.assignment.values_per_packet
+            && frame.destination() == self.assignment.shards[self.shard.index()].mac
+            && header.worker.index() < workers
+            && header.contributors.is_subset(Contributors::all_of(header.contributors.group, workers))
+    }
+
+    fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+        let sequence = header.sequence;
+        if self.chunk(sequence).is_none() && !self.open(now, header) {
+            self.counters.out_of_window += 1;
+            return;
+        }
+        let chunk = self.chunks[sequence.slot(2 * self.assignment.window_chunks)].as_mut();
+        let chunk = chunk.expect("it was there, or has been opened");
+        if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
+            self.abort(AbortReason::Mismatch, header.worker);
+            return;
+        }
+        if chunk.completed_by.is_some() {
+            self.counters.repeats += 1;
+            self.outbox.push_back(Outgoing::Resend(sequence, header.worker));
+            return;
+        }
+        match chunk.judge(header) {
+            Verdict::Add => self.add(frame, header),
+            Verdict::Repeat => {
+                self.counters.repeats += 1;
+                self.message(ControlMessage::Waiting, sequence, header.worker);
+            }
+            Verdict::Overlap => {
+                self.counters.overlaps += 1;
+                self.request_missing_of(sequence, header.contributors);
+            }
+            Verdict::Overflow => {
+                self.counters.overflows += 1;
+                self.request_missing_of(sequence, header.contributors);
+            }
+            Verdict::Raise => {
+                chunk.raise(header.exponent);
+                self.counters.clipped += 1;
+                self.add(frame, header);
+                let missing: Vec<_> = self.chunk(sequence).into_iter().flat_map(Chunk::missing).collect();
+                self.request(sequence, missing);
+            }
+            Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, header.worker),
+            Verdict::Exponent => self.counters.exponents += 1,
+        }
+    }
+
+    /// Opens a chunk for its first frame, if a worker may send it now.
+    fn open(&mut self, now: Instant, header: &HeaderRepr) -> bool {
+        if header.sequence.since(self.oldest) >= self.assignment.window_chunks {
+            return false;
+        }
+        let (values, workers) = (self.assignment.values_per_packet.get(), self.assignment.workers.len());
+        let slot = header.sequence.slot(2 * self.assignment.window_chunks);
+        self.chunks[slot] = Some(Chunk::open(now, header, values, workers));
+        self.timers.set_at_latest(Timer::Patience, now + self.patience);
+        true
+    }
+
+    fn chunk(&self, sequence: ChunkSeq) -> Option<&Chunk> {
+        let slot = sequence.slot(2 * self.assignment.window_chunks);
+        self.chunks[slot].as_ref().filter(|chunk| chunk.sequence == sequence)
+    }
+
+    fn is_complete(&self, sequence: ChunkSeq) -> bool {
+        self.chunk(sequence).is_some_and(|chunk| chunk.completed_by.is_some())
+    }
+
+    /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
+    fn add(&mut self, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+        match header.kind {
+            Kind::Partial => {
+                self.counters.partials += 1;
+                self.counters.summed_in_network += u64::from(header.contributors.count());
+            }
+            _ => self.counters.gradients += 1,
+        }
+        let slot = header.sequence.slot(2 * self.assignment.window_chunks);
+        let chunk = self.chunks[slot].as_mut().expect("frames are added to open chunks");
+        chunk.add(header, frame);
+        if chunk.completed_by.is_some() {
+            self.counters.chunks += 1;
+            self.outbox.push_back(Outgoing::Result(header.sequence));
+            while self.is_complete(self.oldest) {
+                self.oldest = self.oldest.advance(1);
+            }
+        }
+    }
+
+    fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId) {
+        let exponent = self.chunk(sequence).map_or(Exponent::from(0), |chunk| chunk.exponent);
+        self.outbox.push_back(Outgoing::Message(message, sequence, exponent, to));
+    }
+
+    /// Asks those of `contributors` that are not in the sum to send the chunk by bypass.
+    fn request_missing_of(&mut self, sequence: ChunkSeq, contributors: Contributors) {
+        let missing = self.chunk(sequence).map(|chunk| chunk.missing_of(contributors));
+        self.request(sequence, missing.unwrap_or_default().ranks());
+    }
+
+    fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = WorkerId>) {
+        for worker in workers {
+            self.message(ControlMessage::RequestBypass, sequence, worker);
+        }
+    }
+
+    /// Gives the job up if a worker that the oldest open chunk waits for has been silent too long.
+    fn look_for_the_missing(&mut self, now: Instant) {
+        let known = (0..self.assignment.window_chunks).map(|ahead| self.oldest.advance(ahead));
+        let open =
+            known.filter_map(|sequence| self.chunk(sequence)).find(|chunk| chunk.completed_by.is_none());
+        let Some(chunk) = open else { return };
+        let silent_since = |worker: &WorkerId| self.last_heard[worker.index()].max(chunk.opened);
+        let Some(culprit) = chunk.missing().min_by_key(silent_since) else { return };
+        let patient_until = silent_since(&culprit) + self.patience;
+        if patient_until <= now {
+            self.abort(AbortReason::Silent, culprit);
+        } else {
+            self.timers.set_at_latest(Timer::Patience, patient_until);
+        }
+    }
+
+    /// Gives the job up and tells every worker; the first reason counts.
+    fn abort(&mut self, reason: AbortReason, culprit: WorkerId) {
+        self.abort = Some((reason, culprit));
+        self.timers = TimerTable::default();
+        self.outbox.clear();
+        for rank in 0..self.assignment.workers.len() {
+            let worker = WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers");
+            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, worker);
+        }
+    }
+
+    /// Tells a worker that has not heard of it.
+    fn answer_with_abort(&mut self, header: &HeaderRepr) {
+        if let Some((reason, culprit)) = self.abort {
+            self.message(ControlMessage::Abort { reason, culprit }, header.sequence, header.worker);
+        }
+    }
+}

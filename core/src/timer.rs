@@ -1,0 +1,42 @@
+//! The one table of what is due when.
+
+use crate::Instant;
+
+/// What a state machine waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// The rate allows the next frame.
+    Pace,
+    /// A chunk has waited too long for its result.
+    Retransmit,
+    /// A peer has been silent too long.
+    Patience,
+}
+
+/// When each timer expires, if it is set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TimerTable([Option<Instant>; 3]);
+
+impl TimerTable {
+    pub(crate) fn set(&mut self, timer: Timer, at: Instant) {
+        self.0[timer as usize] = Some(at);
+    }
+
+    pub(crate) fn clear(&mut self, timer: Timer) {
+        self.0[timer as usize] = None;
+    }
+
+    /// Sets a timer to `at` unless it expires before that.
+    pub(crate) fn set_at_latest(&mut self, timer: Timer, at: Instant) {
+        let entry = &mut self.0[timer as usize];
+        *entry = Some(entry.map_or(at, |set| set.min(at)));
+    }
+
+    pub(crate) fn is_due(&self, timer: Timer, now: Instant) -> bool {
+        self.0[timer as usize].is_some_and(|at| at <= now)
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.0.iter().flatten().min().copied()
+    }
+}

@@ -1,0 +1,325 @@
+//! A worker's side of the protocol.
+
+mod abort;
+mod gradient;
+mod shard;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use inart_wire::{
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind,
+    ShardId, WorkerId,
+};
+
+use crate::pacer::Pacer;
+use crate::quantise::first_not_finite;
+use crate::{Assignment, AssignmentError, Failure, Instant, Split, WorkerCounters};
+use abort::Abort;
+use gradient::Gradient;
+pub use gradient::RoundRecord;
+use shard::ShardFlow;
+
+/// A worker of a job: one all-reduce after the other.
+///
+/// Inputs: [`start_round`](Self::start_round), [`handle_frame`](Self::handle_frame), the time. Outputs:
+/// [`poll_transmit`](Self::poll_transmit) until it answers `None`, after every input and when
+/// [`next_deadline`](Self::next_deadline) is reached; [`is_idle`](Self::is_idle) says when the round has ended, and
+/// [`finish_round`](Self::finish_round) how.
+#[derive(Clone, Debug)]
+pub struct WorkerFlow {
+    assignment: Assignment,
+    rank: WorkerId,
+    patience: Duration,
+    flows: Vec<ShardFlow>,
+    /// Global index of each shard's first chunk.
+    first_chunks: Vec<usize>,
+    /// The shard that sent last.
+    last_sent: usize,
+    gradient: Option<Gradient>,
+    abort: Option<Abort>,
+    failure: Option<Failure>,
+    counters: WorkerCounters,
+}
+
+impl WorkerFlow {
+    /// The worker of that rank, which gives the job up when a server is silent for longer than `patience`.
+    pub fn new(assignment: Assignment, rank: WorkerId, patience: Duration) -> Result<Self, AssignmentError> {
+        assignment.validate()?;
+        assignment.worker(rank)?;
+        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let flow =
+            |rate_bps| ShardFlow::new(assignment.window_chunks, Pacer::new(frame_bytes, rate_bps), patience);
+        Ok(Self {
+            flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
+            first_chunks: Vec::new(),
+            last_sent: 0,
+            rank,
+            patience,
+            gradient: None,
+            abort: None,
+            failure: None,
+            counters: WorkerCounters::default(),
+            assignment,
+        })
+    }
+
+    /// Starts to sum `gradient` with the other workers' gradients of this round. A failure ends the job; frames that
+    /// tell the others may remain to be sent.
+    pub fn start_round(&mut self, now: Instant, gradient: &[f32]) -> Result<(), Failure> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if let Some(index) = first_not_finite(gradient) {
+            let failure = Failure::NotFinite { index, value: gradient[index] };
+            self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
+            return Err(failure);
+        }
+        if let Some(loaded) = self.gradient.as_ref().filter(|loaded| loaded.len() != gradient.len()) {
+            let failure = Failure::LengthChanged { seen: gradient.len(), expected: loaded.len() };
+            self.fail(now, failure.clone(), AbortReason::Mismatch, self.rank);
+            return Err(failure);
+        }
+        let split = Split::new(&self.assignment, gradient.len());
+        let workers = self.assignment.workers.len();
+        let loaded = self.gradient.get_or_insert_with(|| Gradient::new(&split, gradient.len(), workers));
+        self.counters.clipped += loaded.load(gradient) as u64;
+        self.first_chunks.clear();
+        let mut first_chunk = 0;
+        for (shard, flow) in self.flows.iter_mut().enumerate() {
+            let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+            let chunks = split.chunk_count(shard);
+            flow.start(now, u32::try_from(chunks).expect("a gradient of this length has no room in memory"));
+            self.first_chunks.push(first_chunk);
+            first_chunk += chunks;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is left to send or wait for: the round has ended, in a sum or a failure.
+    pub fn is_idle(&self) -> bool {
+        match &self.abort {
+            Some(abort) => abort.is_done(),
+            None => self.flows.iter().all(ShardFlow::is_done),
+        }
+    }
+
+    /// Ends a round: writes the sum over all workers.
+    ///
+    /// # Panics
+    /// If the round has not ended, or `sum` has another length than the gradient.
+    pub fn finish_round(&mut self, sum: &mut [f32]) -> Result<(), Failure> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        assert!(self.is_idle(), "the round has not ended");
+        if let Some(gradient) = &self.gradient {
+            gradient.read(sum);
+        }
+        Ok(())
+    }
+
+    /// The last round bit for bit; `None` before the first.
+    pub fn record(&self) -> Option<RoundRecord<'_>> {
+        self.gradient.as_ref().map(Gradient::record)
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> WorkerCounters {
+        self.counters
+    }
+
+    /// When [`poll_transmit`](Self::poll_transmit) has something to do even if no frame comes.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match &self.abort {
+            Some(abort) => abort.next_deadline(),
+            None => self.flows.iter().filter_map(ShardFlow::next_deadline).min(),
+        }
+    }
+
+    /// Gives the job up because this worker is told to stop.
+    pub fn stop(&mut self, now: Instant) {
+        let failure = self.aborted(AbortReason::Stopped, self.rank);
+        self.fail(now, failure, AbortReason::Stopped, self.rank);
+    }
+
+    /// Writes the next frame to send now to the front of `buffer`, which has room for one, and returns its length.
+    pub fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        if self.abort.is_none()
+            && let Some(shard) = self.flows.iter().position(|flow| flow.is_silent(now))
+        {
+            let failure = Failure::ServerSilent {
+                shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
+                server: self.assignment.shards[shard].server.clone(),
+                patience: self.patience,
+            };
+            self.fail(now, failure, AbortReason::ServerLost, self.rank);
+        }
+        let sent = match &mut self.abort {
+            Some(abort) => {
+                let shard = abort.poll(now)?;
+                let words = abort.message.words();
+                let header = self.header(shard, Kind::Control, Flags::NONE, ChunkSeq::default());
+                self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+            }
+            None => self.transmit_gradient(now, buffer)?,
+        };
+        self.counters.frames_sent += 1;
+        self.counters.bytes_sent += sent as u64;
+        Some(sent)
+    }
+
+    fn transmit_gradient(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        // The shards take turns, so that none waits while the machine is slower than the rates.
+        let count = self.flows.len();
+        let mut turns = (1..=count).map(|ahead| (self.last_sent + ahead) % count);
+        let (shard, send) = turns.find_map(|shard| Some((shard, self.flows[shard].poll(now)?)))?;
+        self.last_sent = shard;
+        let gradient = self.gradient.as_ref()?;
+        let chunk = self.first_chunks[shard] + send.chunk as usize;
+        let clipped = gradient.clipped(chunk);
+        let bypass = send.bypass || clipped;
+        self.counters.retransmissions += u64::from(send.resend);
+        self.counters.bypasses += u64::from(bypass);
+        let flags = Flags::NONE
+            .with_if(Flags::RESEND, send.resend)
+            .with_if(Flags::BYPASS, bypass)
+            .with_if(Flags::OVERFLOW, clipped)
+            .with_if(Flags::LAST, self.flows[shard].is_last(send.chunk));
+        let values = gradient.values(chunk);
+        let header = HeaderRepr {
+            contributors: Contributors::one(self.rank),
+            exponent: gradient.used(chunk),
+            length: values.len() as u16,
+            ..self.header(shard, Kind::Gradient, flags, self.flows[shard].sequence(send.chunk))
+        };
+        Some(self.emit(shard, header, values, buffer))
+    }
+
+    fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
+        HeaderRepr {
+            kind,
+            flags,
+            epoch: self.assignment.epoch,
+            job: self.assignment.job,
+            shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
+            worker: self.rank,
+            sequence,
+            contributors: Contributors::default(),
+            exponent: Exponent::from(0),
+            length: 0,
+        }
+    }
+
+    fn emit(&self, shard: usize, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {
+        let frame = FrameRepr {
+            destination: self.assignment.shards[shard].mac,
+            source: self.assignment.workers[self.rank.index()].mac,
+            values_per_packet: self.assignment.values_per_packet,
+            header,
+        };
+        frame.emit(values, buffer).expect("the caller's buffer has room for one frame")
+    }
+
+    /// Takes in a frame from the network; whatever it is, it is at least counted.
+    pub fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
+        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
+        let Ok((frame, header)) = parsed else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if !self.is_for_this_worker(&frame, &header) {
+            self.counters.foreign += 1;
+            return;
+        }
+        self.counters.frames_received += 1;
+        self.counters.bytes_received += bytes.len() as u64;
+        self.flows[header.shard.index()].heard(now);
+        match header.kind {
+            Kind::Result => self.handle_result(now, &frame, &header),
+            Kind::Control => match ControlMessage::parse(&frame) {
+                Ok(message) => self.handle_message(now, &header, message),
+                Err(_) => self.counters.malformed += 1,
+            },
+            _ => self.counters.foreign += 1,
+        }
+    }
+
+    fn is_for_this_worker(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
+        let assignment = &self.assignment;
+        let to_all = header.kind == Kind::Result
+            && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
+        let to_me =
+            frame.destination() == assignment.workers[self.rank.index()].mac && header.worker == self.rank;
+        header.epoch == assignment.epoch
+            && header.job == assignment.job
+            && frame.values_per_packet() == assignment.values_per_packet
+            && assignment.shards.get(header.shard.index()).is_some_and(|shard| shard.mac == frame.source())
+            && (to_all || to_me)
+    }
+
+    fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+        let shard = header.shard.index();
+        let flow = &mut self.flows[shard];
+        let (Some(chunk), Some(gradient)) = (flow.awaiting(header.sequence), &mut self.gradient) else {
+            match flow.is_answered(header.sequence) {
+                true => self.counters.duplicates += 1,
+                // A sum this worker is not in.
+                false => self.counters.malformed += 1,
+            }
+            return;
+        };
+        let index = self.first_chunks[shard] + chunk as usize;
+        if gradient.values(index).len() != usize::from(header.length) {
+            self.counters.malformed += 1;
+            return;
+        }
+        gradient.store(index, frame);
+        flow.answer(now, chunk);
+        self.counters.results += 1;
+    }
+
+    fn handle_message(&mut self, now: Instant, header: &HeaderRepr, message: ControlMessage) {
+        let shard = header.shard.index();
+        match message {
+            ControlMessage::RequestBypass => {
+                self.counters.requests += 1;
+                let (Some(chunk), Some(gradient)) =
+                    (self.flows[shard].awaiting(header.sequence), &mut self.gradient)
+                else {
+                    return;
+                };
+                let index = self.first_chunks[shard] + chunk as usize;
+                if header.exponent > gradient.used(index) {
+                    gradient.rescale(index, header.exponent);
+                }
+                self.flows[shard].request(now, chunk);
+            }
+            ControlMessage::Abort { reason, culprit } => {
+                if self.abort.is_none() {
+                    let failure = self.aborted(reason, culprit);
+                    self.fail(now, failure, reason, culprit);
+                }
+                if let Some(abort) = &mut self.abort {
+                    abort.acknowledge(shard);
+                }
+            }
+            // Being heard from is all it is for.
+            ControlMessage::Waiting => {}
+            ControlMessage::Unknown(_) => self.counters.foreign += 1,
+        }
+    }
+
+    fn aborted(&self, reason: AbortReason, culprit: WorkerId) -> Failure {
+        let name = self.assignment.worker(culprit).map_or("unknown", |worker| &worker.name).into();
+        Failure::Aborted { culprit, name, reason }
+    }
+
+    /// Ends the job and starts telling the servers, which tell the other workers.
+    fn fail(&mut self, now: Instant, failure: Failure, reason: AbortReason, culprit: WorkerId) {
+        if self.failure.is_none() {
+            self.failure = Some(failure);
+            self.abort = Some(Abort::new(now, reason, culprit, self.flows.len()));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Workers, servers and one switch on one virtual clock, with the fate of every frame in the test's hand.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_core::{Assignment, Failure, Instant, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use inart_wire::{Frame, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+
+use crate::switch::Switch;
+
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Time every frame takes on every link.
+const LINK: Duration = Duration::from_micros(20);
+
+/// What becomes of a frame on a link: when its copies arrive, after the link's own time.
+pub type Fate = Box<dyn FnMut(u64) -> Vec<Duration>>;
+
+/// Every frame arrives once.
+pub fn kind_fate() -> Fate {
+    Box::new(|_| vec![Duration::ZERO])
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Node {
+    Worker(usize),
+    Server(usize),
+    Switch,
+}
+
+pub struct Network {
+    pub now: Instant,
+    pub workers: Vec<WorkerFlow>,
+    pub servers: Vec<ServerShard>,
+    pub switch: Switch,
+    pub fate: Fate,
+    /// Frames put on links so far.
+    pub frames: u64,
+    /// Workers that send nothing and hear nothing.
+    pub dead_workers: Vec<usize>,
+    pub dead_servers: Vec<usize>,
+    assignment: Assignment,
+    queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
+    queued: u64,
+}
+
+pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignment {
+    let mac = |kind: u8, index: usize| MacAddr([2, 0, 0, kind, 0, index as u8]);
+    Assignment {
+        job: 7.into(),
+        name: "model".into(),
+        epoch: 3.into(),
+        values_per_packet: ValuesPerPacket::N32,
+        window_chunks,
+        workers: (0..workers)
+            .map(|rank| WorkerAddress { name: format!("w{}", rank + 1), mac: mac(1, rank) })
+            .collect(),
+        shards: (0..shares.len())
+            .map(|shard| ShardAssignment {
+                server: format!("s{}", shard + 1),
+                mac: mac(2, shard),
+                share: shares[shard],
+                rate_bps: 100e6,
+            })
+            .collect(),
+    }
+}
+
+impl Network {
+    /// `aggregated` is the bitmap of the ranks that the switch adds up.
+    pub fn new(assignment: Assignment, aggregated: u64, fate: Fate) -> Self {
+        let workers = (0..assignment.workers.len()).map(|rank| {
+            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), PATIENCE).unwrap()
+        });
+        let servers = (0..assignment.shards.len()).map(|shard| {
+            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), PATIENCE).unwrap()
+        });
+        Self {
+            now: Instant::START,
+            workers: workers.collect(),
+            servers: servers.collect(),
+            switch: Switch::new(assignment.shards.len(), assignment.window_chunks, aggregated),
+            fate,
+            frames: 0,
+            dead_workers: Vec::new(),
+            dead_servers: Vec::new(),
+            assignment,
+            queue: BTreeMap::new(),
+            queued: 0,
+        }
+    }
+
+    /// Runs one round; the result or failure of each worker that is not dead.
+    pub fn all_reduce(&mut self, gradients: &[Vec<f32>]) -> Vec<Result<Vec<f32>, Failure>> {
+        let mut failed_at_start = vec![None; self.workers.len()];
+        for (rank, gradient) in gradients.iter().enumerate() {
+            if !self.dead_workers.contains(&rank) {
+                failed_at_start[rank] = self.workers[rank].start_round(self.now, gradient).err();
+            }
+        }
+        self.run();
+        let live = (0..self.workers.len()).filter(|rank| !self.dead_workers.contains(rank));
+        live.map(|rank| {
+            let mut sum = vec![0.0; gradients[rank].len()];
+            let finished = self.workers[rank].finish_round(&mut sum);
+            if let Some(failure) = &failed_at_start[rank] {
+                assert_eq!(finished.as_ref(), Err(failure));
+            }
+            finished.map(|()| sum)
+        })
+        .collect()
+    }
+
+    /// Until all live workers are idle.
+    fn run(&mut self) {
+        let give_up = self.now + Duration::from_secs(300);
+        loop {
+            self.transmit();
+            if self.live_workers().all(|worker| worker.is_idle()) {
+                return;
+            }
+            let deadlines = self.live_workers().filter_map(WorkerFlow::next_deadline);
+            let server_deadlines = self.servers.iter().filter_map(ServerShard::next_deadline);
+            let arrival = self.queue.keys().next().map(|(at, _)| *at);
+            let next = deadlines.chain(server_deadlines).chain(arrival).min();
+            self.now = self.now.max(next.expect("somebody waits, so something is due"));
+            assert!(self.now < give_up, "the round does not end");
+            while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let (node, frame) = entry.remove();
+                self.deliver(node, &frame);
+            }
+        }
+    }
+
+    fn live_workers(&self) -> impl Iterator<Item = &WorkerFlow> {
+        let live = self.workers.iter().enumerate().filter(|(rank, _)| !self.dead_workers.contains(rank));
+        live.map(|(_, worker)| worker)
+    }
+
+    fn transmit(&mut self) {
+        let mut buffer = [0xa5; 2048];
+        for rank in 0..self.workers.len() {
+            while let Some(length) = self.workers[rank].poll_transmit(self.now, &mut buffer) {
+                if !self.dead_workers.contains(&rank) {
+                    self.put(Node::Switch, &buffer[..length]);
+                }
+            }
+        }
+        for shard in 0..self.servers.len() {
+            while let Some(length) = self.servers[shard].poll_transmit(self.now, &mut buffer) {
+                if !self.dead_servers.contains(&shard) {
+                    self.put(Node::Switch, &buffer[..length]);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, to: Node, frame: &[u8]) {
+        for late in (self.fate)(self.frames) {
+            self.queue.insert((self.now + LINK + late, self.queued), (to, frame.to_vec()));
+            self.queued += 1;
+        }
+        self.frames += 1;
+    }
+
+    fn deliver(&mut self, node: Node, bytes: &[u8]) {
+        match node {
+            Node::Worker(rank) if !self.dead_workers.contains(&rank) => {
+                self.workers[rank].handle_frame(self.now, bytes)
+            }
+            Node::Server(shard) if !self.dead_servers.contains(&shard) => {
+                self.servers[shard].handle_frame(self.now, bytes);
+            }
+            Node::Switch => self.switch_frame(bytes),
+            _ => {}
+        }
+    }
+
+    fn switch_frame(&mut self, bytes: &[u8]) {
+        let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
+        match frame.kind() {
+            Kind::Gradient => {
+                let server = Node::Server(frame.shard().index());
+                if let Some(out) = self.switch.handle(bytes) {
+                    self.put(server, &out);
+                }
+            }
+            Kind::Result if frame.destination().is_multicast() => {
+                for rank in 0..self.workers.len() {
+                    self.put(Node::Worker(rank), bytes);
+                }
+            }
+            _ => {
+                let to = frame.destination();
+                if let Some(rank) = self.assignment.workers.iter().position(|worker| worker.mac == to) {
+                    self.put(Node::Worker(rank), bytes);
+                }
+                if let Some(shard) = self.assignment.shards.iter().position(|shard| shard.mac == to) {
+                    self.put(Node::Server(shard), bytes);
+                }
+            }
+        }
+    }
+}

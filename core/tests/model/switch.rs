@@ -1,0 +1,99 @@
+//! The slot rules of docs/protocol.md, as plainly as they can be written.
+
+use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Kind, WorkerId};
+
+#[derive(Clone)]
+struct Slot {
+    sequence: ChunkSeq,
+    exponent: Exponent,
+    seen: u64,
+    overflow: bool,
+    values: Vec<i32>,
+}
+
+/// One aggregating switch; all shards' frames go through it.
+pub struct Switch {
+    window: u32,
+    expected: u64,
+    slots: Vec<Vec<Option<Slot>>>,
+    /// Frames summed into slots.
+    pub added: u64,
+    /// Sums that saturated.
+    pub saturated: u64,
+}
+
+impl Switch {
+    pub fn new(shards: usize, window: u32, expected: u64) -> Self {
+        Self { window, expected, slots: vec![vec![None; window as usize]; shards], added: 0, saturated: 0 }
+    }
+
+    /// What leaves for the server when this gradient comes in.
+    pub fn handle(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let frame = Frame::new_checked(bytes).unwrap();
+        let repr = FrameRepr::parse(&frame).unwrap();
+        let header = repr.header;
+        let forward = Some(bytes.to_vec());
+        if !Contributors::is_subset(
+            header.contributors,
+            Contributors { bitmap: self.expected, ..Default::default() },
+        ) || header.flags.contains(Flags::BYPASS)
+        {
+            return forward;
+        }
+        let slot = &mut self.slots[header.shard.index()][header.sequence.slot(self.window)];
+        let bitmap = header.contributors.bitmap;
+        match slot {
+            Some(slot) if slot.sequence == header.sequence => {
+                if slot.exponent != header.exponent {
+                    return forward;
+                }
+                if slot.seen & bitmap == 0 {
+                    slot.seen |= bitmap;
+                    slot.overflow |= header.flags.contains(Flags::OVERFLOW);
+                    for (sum, value) in slot.values.iter_mut().zip(frame.values()) {
+                        slot.overflow |= sum.checked_add(value).is_none();
+                        *sum = sum.saturating_add(value);
+                    }
+                    self.added += 1;
+                    self.saturated += u64::from(slot.overflow);
+                } else if bitmap & !slot.seen != 0 || slot.seen != self.expected {
+                    // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have one bit.)
+                    return None;
+                }
+            }
+            Some(slot) if header.sequence < slot.sequence => return forward,
+            _ => {
+                *slot = Some(Slot {
+                    sequence: header.sequence,
+                    exponent: header.exponent,
+                    seen: bitmap,
+                    overflow: header.flags.contains(Flags::OVERFLOW),
+                    values: frame.values().collect(),
+                });
+                self.added += 1;
+            }
+        }
+        let slot = slot.as_ref().unwrap();
+        (slot.seen == self.expected).then(|| partial(&repr, slot))
+    }
+
+    /// Forgets everything, as a switch that restarts.
+    pub fn restart(&mut self) {
+        self.slots.iter_mut().for_each(|slots| slots.fill(None));
+    }
+
+    /// Expects a worker that will never come: no slot gets complete any more.
+    pub fn break_aggregation(&mut self, absent: WorkerId) {
+        self.expected |= Contributors::one(absent).bitmap;
+    }
+}
+
+fn partial(completing: &FrameRepr, slot: &Slot) -> Vec<u8> {
+    let mut repr = *completing;
+    repr.header.kind = Kind::Partial;
+    repr.header.contributors.bitmap = slot.seen;
+    repr.header.flags = repr.header.flags.with_if(Flags::OVERFLOW, slot.overflow);
+    let mut bytes = vec![0xa5; repr.buffer_len()];
+    repr.emit(&slot.values[..usize::from(repr.header.length)], &mut bytes).unwrap();
+    bytes
+}

@@ -1,0 +1,142 @@
+//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length and
+//! that many bytes of postcard.
+
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use inart_core::{ServerCounters, WorkerCounters};
+use inart_wire::{JobId, ShardId, WorkerId};
+use serde::{Deserialize, Serialize};
+
+/// One message from a host process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Report {
+    /// Always first: who is speaking. The process is ready to receive frames.
+    Hello(Role),
+    /// A worker ended a round.
+    Round(RoundReport),
+    /// A training worker applied a round's sum.
+    Training {
+        /// Rounds count from 0.
+        round: u32,
+        /// Mean loss of this worker's images in this round, before the step.
+        loss: f32,
+    },
+    /// A worker ended its last round.
+    Done {
+        /// How good the training ended; `None` if the workload trains nothing.
+        trained: Option<Trained>,
+    },
+    /// A server's counters, at its end.
+    Server(ServerCounters),
+    /// The process ends with this error.
+    Failed {
+        /// One line.
+        error: String,
+    },
+}
+
+/// Who is speaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Role {
+    /// A worker of a job.
+    Worker(JobId, WorkerId),
+    /// A parameter server of a job.
+    Server(JobId, ShardId),
+}
+
+/// One round as one worker saw it: enough to check the sum bit for bit.
+///
+/// Values are in the gradient's order. Exponents are per chunk, in the order of
+/// [`Split::chunks`](inart_core::Split::chunks).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundReport {
+    /// Rounds count from 0.
+    pub round: u32,
+    /// From the call of all-reduce to its return, in seconds.
+    pub comm_seconds: f64,
+    /// What was counted during the round.
+    pub counters: WorkerCounters,
+    /// What this worker put into the sum.
+    pub quantised: Vec<i32>,
+    /// What those values are scaled by.
+    pub exponents: Vec<i8>,
+    /// The sum this worker got.
+    pub result: Vec<i32>,
+    /// What the sum is scaled by.
+    pub result_exponents: Vec<i8>,
+}
+
+/// How good a training ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trained {
+    /// Mean loss on the test set.
+    pub loss: f64,
+    /// Share of the test set told rightly, 0 to 1.
+    pub accuracy: f64,
+    /// SHA-256 over the bits of the last weights, in hexadecimal.
+    pub digest: String,
+}
+
+/// The longest message that is read: no gradient of an emulation comes near.
+const MAX_MESSAGE_BYTES: u32 = 1 << 30;
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Reporter {
+    stream: UnixStream,
+}
+
+impl Reporter {
+    /// Connects to the emulator's socket.
+    pub fn connect(socket: &Path) -> io::Result<Self> {
+        Ok(Self { stream: UnixStream::connect(socket)? })
+    }
+
+    /// Sends one message.
+    pub fn send(&mut self, report: &Report) -> io::Result<()> {
+        let mut message = postcard::to_extend(report, vec![0; 4]).map_err(io::Error::other)?;
+        let length = u32::try_from(message.len() - 4).map_err(io::Error::other)?;
+        message[..4].copy_from_slice(&length.to_be_bytes());
+        self.stream.write_all(&message)
+    }
+}
+
+/// The receiving end of one connection: an iterator that ends when the peer closes.
+#[derive(Debug)]
+pub struct Reports<R> {
+    stream: BufReader<R>,
+}
+
+impl<R: Read> Reports<R> {
+    /// Reads messages from a stream.
+    pub fn new(stream: R) -> Self {
+        Self { stream: BufReader::new(stream) }
+    }
+
+    fn read(&mut self) -> io::Result<Option<Report>> {
+        let mut length = [0; 4];
+        match self.stream.read_exact(&mut length) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            other => other?,
+        }
+        let length = u32::from_be_bytes(length);
+        if length > MAX_MESSAGE_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a report of {length} bytes")));
+        }
+        let mut message = Vec::new();
+        self.stream.by_ref().take(length.into()).read_to_end(&mut message)?;
+        postcard::from_bytes(&message)
+            .map(Some)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}")))
+    }
+}
+
+impl<R: Read> Iterator for Reports<R> {
+    type Item = io::Result<Report>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
