@@ -64,14 +64,24 @@ impl Relay {
             dropped: self.shared.dropped.load(Relaxed),
         }
     }
-}
 
-impl Drop for Relay {
-    fn drop(&mut self) {
+    /// Stops it; what was carried and dropped in all.
+    pub fn stop(mut self) -> RelayCounters {
+        self.end();
+        self.counters()
+    }
+
+    fn end(&mut self) {
         self.alive = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join(); // a panic there has been printed already
         }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -59,12 +59,12 @@ fn a_relay_carries_what_it_does_not_drop() {
     let start = |rate: &str| Relay::start(namespace, 1, rate.parse().expect("a rate"), 7).expect("started");
     let relay = start("0");
     assert!(delivers(&wiring));
-    assert_eq!(relay.counters().dropped, 0);
-    assert!(relay.counters().carried >= 3, "ARP both ways and the datagram: {:?}", relay.counters());
-    drop(relay);
+    let counters = relay.stop();
+    assert_eq!(counters.dropped, 0);
+    assert!(counters.carried >= 3, "ARP both ways and the datagram: {counters:?}");
     let relay = start("0.999999");
     assert!(!delivers(&wiring));
-    assert!(relay.counters().dropped >= 1);
+    assert!(relay.stop().dropped >= 1);
 }
 
 #[test]

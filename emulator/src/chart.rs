@@ -1,0 +1,300 @@
+//! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as on one
+//! host. An SVG document written by hand, since a chart library would decide too much of how it looks.
+
+use std::fmt::Write;
+
+use crate::figures::{SchemeFigures, Summary, si};
+use crate::scale::Scale;
+
+const WIDTH: f64 = 1200.0;
+const HEIGHT: f64 = 660.0;
+const MARGIN: f64 = 40.0;
+/// Width of the column of bar panels.
+const BARS_WIDTH: f64 = 520.0;
+const TOP: f64 = 140.0;
+
+const INK: &str = "#1f2937";
+const FAINT: &str = "#6b7280";
+const LINE: &str = "#e5e7eb";
+/// Ours first; the others follow in the order in which they ran.
+const OURS: &str = "#2563eb";
+const OTHERS: [&str; 5] = ["#0d9488", "#94a3b8", "#d97706", "#9333ea", "#64748b"];
+
+/// Draws the chart.
+pub fn draw(summary: &Summary) -> String {
+    let mut svg = Svg::new();
+    heading(&mut svg, summary);
+    let rounds = f64::from(summary.rounds.max(1));
+    type Figure<'a> = (&'a str, &'a str, Box<dyn Fn(&SchemeFigures) -> f64 + 'a>);
+    let panels: [Figure; 3] = [
+        ("Gradient sending rate per worker (mark: as planned)", "bps", Box::new(|s| s.rate_bps)),
+        ("Communication time per round", "s", Box::new(|s| s.comm_seconds)),
+        ("Into the parameter servers per round", "B", Box::new(|s| s.ps_ingress_bytes as f64 / rounds)),
+    ];
+    let height = (HEIGHT - TOP - MARGIN) / panels.len() as f64;
+    for (index, (title, unit, figure)) in panels.iter().enumerate() {
+        let top = TOP + height * index as f64;
+        let planned: fn(&SchemeFigures) -> f64 = |scheme| scheme.planned_rate_bps;
+        let mark = (index == 0).then_some(planned);
+        bars(&mut svg, summary, top, height, title, unit, figure, mark);
+    }
+    loss_curves(&mut svg, summary);
+    svg.finish()
+}
+
+fn heading(svg: &mut Svg, summary: &Summary) {
+    svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {}", summary.topology));
+    let scale = Scale::try_from(summary.scale).map_or_else(|_| summary.scale.to_string(), |s| s.to_string());
+    let line = format!(
+        "{} rounds of training per scheme; {} sums checked, all bit-exact.",
+        summary.rounds, summary.sums_checked
+    );
+    svg.text(MARGIN, 78.0, 14.0, FAINT, "start", "400", &line);
+    let lost = match summary.drop {
+        0.0 => String::new(),
+        share => format!(" and lost {}% of all frames on purpose", share * 100.0),
+    };
+    let line = format!(
+        "Rates and times are at the topology's own rates; the emulated links ran at {scale} of them{lost}."
+    );
+    svg.text(MARGIN, 98.0, 14.0, FAINT, "start", "400", &line);
+}
+
+fn colour(summary: &Summary, index: usize) -> &'static str {
+    if summary.schemes[index].scheme == "inart" {
+        return OURS;
+    }
+    let others_before = summary.schemes[..index].iter().filter(|other| other.scheme != "inart").count();
+    OTHERS[others_before % OTHERS.len()]
+}
+
+#[expect(clippy::too_many_arguments, reason = "a panel has a place, a title and what it shows")]
+fn bars(
+    svg: &mut Svg,
+    summary: &Summary,
+    top: f64,
+    height: f64,
+    title: &str,
+    unit: &str,
+    figure: &dyn Fn(&SchemeFigures) -> f64,
+    mark: Option<fn(&SchemeFigures) -> f64>,
+) {
+    svg.text(MARGIN, top + 14.0, 14.0, INK, "start", "600", title);
+    let (left, right) = (MARGIN + 70.0, MARGIN + BARS_WIDTH - 90.0);
+    let largest = summary
+        .schemes
+        .iter()
+        .map(|scheme| figure(scheme).max(mark.map_or(0.0, |mark| mark(scheme))))
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let pitch = ((height - 44.0) / summary.schemes.len().max(1) as f64).min(30.0);
+    for (index, scheme) in summary.schemes.iter().enumerate() {
+        let y = top + 26.0 + pitch * index as f64;
+        let middle = y + pitch * 0.39 + 5.0;
+        let width = |value: f64| (right - left) * value / largest;
+        let value = figure(scheme);
+        let weight = if scheme.scheme == "inart" { "600" } else { "400" };
+        svg.text(left - 10.0, middle, 14.0, INK, "end", weight, &scheme.scheme);
+        svg.bar(left, y, width(value).max(1.0), pitch * 0.78, colour(summary, index));
+        let mut label = left + width(value);
+        if let Some(planned) = mark.map(|mark| mark(scheme)) {
+            let x = left + width(planned);
+            svg.line(x, y - 2.0, x, y + pitch * 0.78 + 2.0, INK, 2.0);
+            label = label.max(x);
+        }
+        svg.text(label + 8.0, middle, 14.0, INK, "start", weight, &si(value, unit));
+    }
+}
+
+fn loss_curves(svg: &mut Svg, summary: &Summary) {
+    let (left, right) = (MARGIN + BARS_WIDTH + 80.0, WIDTH - MARGIN);
+    let (top, bottom) = (TOP + 30.0, HEIGHT - MARGIN - 50.0);
+    svg.text(left, TOP + 14.0, 14.0, INK, "start", "600", "Training loss per round (log scale)");
+    let curves: Vec<_> = summary
+        .single_host
+        .iter()
+        .map(|host| &host.losses)
+        .chain(summary.schemes.iter().flat_map(|scheme| scheme.jobs.iter().map(|job| &job.losses)))
+        .collect();
+    let losses = || curves.iter().flat_map(|curve| curve.iter()).map(|&loss| f64::from(loss).max(1e-6));
+    let (least, most) = (losses().fold(f64::INFINITY, f64::min), losses().fold(0.0, f64::max));
+    if most <= 0.0 {
+        return;
+    }
+    let (low, high) = ((least * 0.8).ln(), (most * 1.25).ln());
+    let y = |loss: f64| bottom - (bottom - top) * (loss.max(1e-6).ln() - low) / (high - low);
+    let rounds = curves.iter().map(|curve| curve.len()).max().unwrap_or(1);
+    let x = |round: f64| left + (right - left) * round / (rounds.max(2) - 1) as f64;
+    for tick in [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] {
+        if (low..high).contains(&f64::ln(tick)) {
+            svg.line(left, y(tick), right, y(tick), LINE, 1.0);
+            svg.text(left - 8.0, y(tick) + 4.5, 13.0, FAINT, "end", "400", &tick.to_string());
+        }
+    }
+    let step =
+        [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|s| rounds / s <= 8).unwrap_or(5000);
+    for round in (step..=rounds).step_by(step) {
+        svg.text(x((round - 1) as f64), bottom + 20.0, 13.0, FAINT, "middle", "400", &round.to_string());
+    }
+    svg.text((left + right) / 2.0, bottom + 42.0, 13.0, FAINT, "middle", "400", "round");
+    svg.line(left, bottom, right, bottom, FAINT, 1.0);
+
+    let points = |curve: &[f32]| -> Vec<(f64, f64)> {
+        curve.iter().enumerate().map(|(round, &loss)| (x(round as f64), y(f64::from(loss)))).collect()
+    };
+    for host in &summary.single_host {
+        svg.curve(&points(&host.losses), "#fbbf24", 9.0, "");
+    }
+    for (index, scheme) in summary.schemes.iter().enumerate().rev() {
+        for job in &scheme.jobs {
+            // Equal curves hide each other: dashes of different phase let all of them show.
+            let dash = format!(
+                "stroke-dasharray=\"6 {}\" stroke-dashoffset=\"{}\"",
+                6 * summary.schemes.len().saturating_sub(1),
+                6 * index
+            );
+            svg.curve(&points(&job.losses), colour(summary, index), 2.5, &dash);
+        }
+    }
+    legend(svg, summary, right - 250.0, top + 22.0);
+}
+
+fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
+    let percent = |accuracies: &mut dyn Iterator<Item = f64>| {
+        let texts: Vec<_> = accuracies.map(|accuracy| format!("{:.1}%", accuracy * 100.0)).collect();
+        texts.join(", ")
+    };
+    let single = percent(&mut summary.single_host.iter().map(|host| host.accuracy));
+    let mut rows = vec![("one host", "#fbbf24", 9.0, single)];
+    for (index, scheme) in summary.schemes.iter().enumerate() {
+        let accuracy = percent(&mut scheme.jobs.iter().map(|job| job.accuracy));
+        rows.push((&scheme.scheme, colour(summary, index), 3.0, accuracy));
+    }
+    svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "digits told rightly after training");
+    for (index, (name, colour, width, accuracy)) in rows.into_iter().enumerate() {
+        let y = top + 24.0 + 22.0 * index as f64;
+        svg.line(left + 60.0, y - 4.5, left + 90.0, y - 4.5, colour, width);
+        svg.text(left + 100.0, y, 14.0, INK, "start", "400", name);
+        svg.text(left + 250.0, y, 14.0, INK, "end", "600", &accuracy);
+    }
+}
+
+/// An SVG document that grows.
+struct Svg(String);
+
+impl Svg {
+    fn new() -> Self {
+        Self(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+        ))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "SVG text has that many attributes")]
+    fn text(&mut self, x: f64, y: f64, size: f64, fill: &str, anchor: &str, weight: &str, text: &str) {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let _ = writeln!(
+            self.0,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\" \
+             font-weight=\"{weight}\">{escaped}</text>"
+        );
+    }
+
+    fn bar(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str) {
+        let _ = writeln!(
+            self.0,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"3\" fill=\"{fill}\"/>"
+        );
+    }
+
+    fn line(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, stroke: &str, width: f64) {
+        let _ = writeln!(
+            self.0,
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{stroke}\" \
+             stroke-width=\"{width}\" stroke-linecap=\"round\"/>"
+        );
+    }
+
+    fn curve(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, more: &str) {
+        let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = writeln!(
+            self.0,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" \
+             stroke-linejoin=\"round\" {more}/>",
+            points.join(" ")
+        );
+    }
+
+    fn finish(mut self) -> String {
+        self.0.push_str("</svg>\n");
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{JobFigures, SingleHost};
+
+    fn summary() -> Summary {
+        let losses: Vec<f32> = (0..60).map(|round| 2.4 * (-0.07 * round as f32).exp() + 0.06).collect();
+        let job = |rate_bps: f64, ingress: u64| JobFigures {
+            job: "digits".into(),
+            bit_exact: true,
+            rate_bps: rate_bps * 0.97,
+            planned_rate_bps: rate_bps,
+            goodput_bps: rate_bps * 0.9,
+            comm_seconds: 1.6e6 / rate_bps,
+            comm_seconds_mean: 1.6e6 / rate_bps,
+            wall_comm_seconds: 1.6e8 / rate_bps,
+            ps_ingress_bytes: ingress,
+            retransmissions: 0,
+            loss: 0.1,
+            accuracy: 0.975,
+            digest: "00".into(),
+            losses: losses.clone(),
+        };
+        let schemes =
+            [("inart", 2.5e9, 30e6), ("atp", 2e9, 36e6), ("lbmm", 4e9 / 3.0, 73e6), ("even", 2e9, 50e6)].map(
+                |(name, rate, ingress)| {
+                    SchemeFigures::of_jobs(name.into(), 60, vec![job(rate, ingress as u64)])
+                },
+            );
+        let single_host = vec![SingleHost { job: "digits".into(), loss: 0.1, accuracy: 0.975, losses }];
+        Summary {
+            topology: "a<b>&c".into(),
+            bit_exact: true,
+            rounds: 60,
+            sums_checked: 1_144_800,
+            scale: 0.005,
+            seed: 1,
+            drop: 0.01,
+            values: 256,
+            window: 64,
+            elapsed_seconds: 1.0,
+            single_host,
+            schemes: schemes.into(),
+        }
+    }
+
+    #[test]
+    fn every_scheme_and_figure_is_in_the_picture() {
+        let svg = draw(&summary());
+        if let Ok(path) = std::env::var("INART_CHART_SAMPLE") {
+            std::fs::write(path, &svg).expect("written");
+        }
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        for text in
+            ["inart", "atp", "lbmm", "even", "2.42 Gbps", "640 us", "97.5%", "a&lt;b&gt;&amp;c", "1/200"]
+        {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+    }
+
+    #[test]
+    fn nothing_measured_draws_nothing_impossible() {
+        let empty = Summary { schemes: vec![], single_host: vec![], rounds: 0, ..summary() };
+        assert!(!draw(&empty).contains("NaN"));
+    }
+}

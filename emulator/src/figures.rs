@@ -1,0 +1,253 @@
+//! What an emulation measured.
+//!
+//! Rates and times are given twice where it matters: as the clock showed them in the emulation, whose links are slower
+//! than the topology's by one factor, and *unscaled*, that is at the topology's own rates.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+/// The whole result of an emulation in which every sum was right.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the topology.
+    pub topology: String,
+    /// True: an emulation with a wrong sum has no summary.
+    pub bit_exact: bool,
+    /// Rounds per job and scheme.
+    pub rounds: u32,
+    /// Sums compared bit for bit: one per round, chunk and worker.
+    pub sums_checked: u64,
+    /// All rates of the topology were multiplied by this.
+    pub scale: f64,
+    /// Seed of the plans, the training and the faults.
+    pub seed: u64,
+    /// Share of frames dropped on every link.
+    pub drop: f64,
+    /// Values per frame.
+    pub values: usize,
+    /// Chunks in flight per worker and shard.
+    pub window: u32,
+    /// How long the emulation took, in seconds.
+    pub elapsed_seconds: f64,
+    /// The same training without a network, per job.
+    pub single_host: Vec<SingleHost>,
+    /// In the order in which they ran.
+    #[serde(serialize_with = "as_map")]
+    pub schemes: Vec<SchemeFigures>,
+}
+
+/// A job's training on one host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SingleHost {
+    /// Name of the job.
+    pub job: String,
+    /// On the test set.
+    pub loss: f64,
+    /// On the test set, 0 to 1.
+    pub accuracy: f64,
+    /// Mean loss of each round's images.
+    #[serde(skip)]
+    pub losses: Vec<f32>,
+}
+
+/// One scheme. With several jobs, rates and times are those of the slowest, the rest is summed.
+#[derive(Clone, Debug, Serialize)]
+pub struct SchemeFigures {
+    /// Name of the scheme.
+    #[serde(skip)]
+    pub scheme: String,
+    /// True, as for the whole.
+    pub bit_exact: bool,
+    /// Rounds per job.
+    pub rounds: u32,
+    /// Rate at which each worker sent its gradient, in bits of Ethernet frames per second, measured, unscaled.
+    pub rate_bps: f64,
+    /// The plan's rate of the same, unscaled.
+    pub planned_rate_bps: f64,
+    /// Bits of gradient values alone per second, measured, unscaled.
+    pub goodput_bps: f64,
+    /// Median time that the all-reduce of a round took, in seconds, unscaled.
+    pub comm_seconds: f64,
+    /// Mean of the same.
+    pub comm_seconds_mean: f64,
+    /// Median of the same as the clock showed it.
+    pub wall_comm_seconds: f64,
+    /// Bytes of gradients and partials that came in at the servers, all rounds.
+    pub ps_ingress_bytes: u64,
+    /// Frames that became part of a sum in a switch, all rounds.
+    pub packets_aggregated: u64,
+    /// Chunks that workers sent again.
+    pub retransmissions: u64,
+    /// Frames dropped on the links on purpose.
+    pub link_drops: u64,
+    /// Frames dropped by switches, by reason.
+    pub switch_drops: BTreeMap<String, u64>,
+    /// Per job.
+    pub jobs: Vec<JobFigures>,
+}
+
+/// One job under one scheme. Units as in [`SchemeFigures`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobFigures {
+    /// Name of the job.
+    pub job: String,
+    /// True, as for the whole.
+    pub bit_exact: bool,
+    /// Measured, unscaled, of Ethernet frames.
+    pub rate_bps: f64,
+    /// The plan's.
+    pub planned_rate_bps: f64,
+    /// Measured, unscaled, of values.
+    pub goodput_bps: f64,
+    /// Median, unscaled.
+    pub comm_seconds: f64,
+    /// Mean, unscaled.
+    pub comm_seconds_mean: f64,
+    /// Median, as the clock showed it.
+    pub wall_comm_seconds: f64,
+    /// At all the job's servers.
+    pub ps_ingress_bytes: u64,
+    /// By all the job's workers.
+    pub retransmissions: u64,
+    /// Mean cross-entropy on the test set after the last round.
+    pub loss: f64,
+    /// Share of the test set told rightly.
+    pub accuracy: f64,
+    /// SHA-256 over the bits of the last weights.
+    pub digest: String,
+    /// Mean loss of each round's images.
+    #[serde(skip)]
+    pub losses: Vec<f32>,
+}
+
+/// One round of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundFigures {
+    /// Time of the all-reduce at the worker that began it last, so that waiting for slower computations does not
+    /// count, in seconds, as the clock showed it.
+    pub comm_seconds: f64,
+    /// Bytes of frames that an average worker sent.
+    pub bytes_sent: f64,
+}
+
+/// Rates and times of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Bits of frames per second, unscaled.
+    pub rate_bps: f64,
+    /// Bits of gradient values per second, unscaled.
+    pub goodput_bps: f64,
+    /// Median time per round, as the clock showed it, in seconds.
+    pub wall_comm_seconds: f64,
+    /// Mean of the same.
+    pub wall_comm_seconds_mean: f64,
+}
+
+impl Pace {
+    /// The pace of rounds in which every worker sent `values` 32-bit values, on a network slowed down by `scale`. A
+    /// rate is that of the median round.
+    pub fn of(rounds: &[RoundFigures], values: usize, scale: f64) -> Self {
+        let of = |figure: fn(&RoundFigures) -> f64| -> Vec<f64> { rounds.iter().map(figure).collect() };
+        let times = of(|round| round.comm_seconds);
+        let wall_comm_seconds = median(times.clone());
+        let per_second =
+            |bits: f64| if wall_comm_seconds > 0.0 { bits / wall_comm_seconds / scale } else { 0.0 };
+        Self {
+            rate_bps: per_second(8.0 * median(of(|round| round.bytes_sent))),
+            goodput_bps: per_second(32.0 * values as f64),
+            wall_comm_seconds,
+            wall_comm_seconds_mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+        }
+    }
+}
+
+impl SchemeFigures {
+    /// Puts jobs that ran at the same time together.
+    pub fn of_jobs(scheme: String, rounds: u32, jobs: Vec<JobFigures>) -> Self {
+        let of = |figure: fn(&JobFigures) -> f64| jobs.iter().map(figure);
+        let least = |figure| of(figure).fold(f64::INFINITY, f64::min);
+        let most = |figure| of(figure).fold(0.0, f64::max);
+        Self {
+            bit_exact: jobs.iter().all(|job| job.bit_exact),
+            rounds,
+            rate_bps: least(|job| job.rate_bps),
+            planned_rate_bps: least(|job| job.planned_rate_bps),
+            goodput_bps: least(|job| job.goodput_bps),
+            comm_seconds: most(|job| job.comm_seconds),
+            comm_seconds_mean: most(|job| job.comm_seconds_mean),
+            wall_comm_seconds: most(|job| job.wall_comm_seconds),
+            ps_ingress_bytes: jobs.iter().map(|job| job.ps_ingress_bytes).sum(),
+            retransmissions: jobs.iter().map(|job| job.retransmissions).sum(),
+            packets_aggregated: 0,
+            link_drops: 0,
+            switch_drops: BTreeMap::new(),
+            scheme,
+            jobs,
+        }
+    }
+}
+
+/// The middle value, or the mean of the two in the middle; 0 of none.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+fn as_map<S: Serializer>(schemes: &[SchemeFigures], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(schemes.iter().map(|figures| (&figures.scheme, figures)))
+}
+
+/// A value with three significant digits and an SI prefix: `2.50 Gbps`, `812 us`.
+pub fn si(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 7] =
+        [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u")];
+    let size = value.abs();
+    // What rounds up to 1000 belongs to the next prefix.
+    let found = PREFIXES.iter().find(|(factor, _)| size >= factor * 0.9995);
+    let (factor, prefix) = if size == 0.0 { &(1.0, "") } else { found.unwrap_or(&(1e-6, "u")) };
+    let scaled = value / factor;
+    let decimals = match scaled.abs() {
+        s if s >= 99.95 || s == 0.0 => 0,
+        s if s >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$} {prefix}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_get_three_digits_and_the_right_prefix() {
+        for (value, text) in [
+            (2.5e9, "2.50 Gbps"),
+            (999.6e6, "1.00 Gbps"),
+            (99.96e6, "100 Mbps"),
+            (12_345.0, "12.3 kbps"),
+            (0.0, "0 bps"),
+            (0.000_812, "812 ubps"),
+            (1e-9, "0.00 ubps"),
+        ] {
+            assert_eq!(si(value, "bps"), text);
+        }
+    }
+
+    #[test]
+    fn the_median_round_sets_the_pace() {
+        let round = |comm_seconds, bytes_sent| RoundFigures { comm_seconds, bytes_sent };
+        let rounds = [round(0.1, 1000.0), round(0.9, 1500.0), round(0.2, 1000.0)];
+        let pace = Pace::of(&rounds, 200, 0.01);
+        assert!((pace.rate_bps - 8.0 * 1000.0 / 0.2 * 100.0).abs() < 1e-3, "{pace:?}");
+        assert!((pace.goodput_bps - 6400.0 / 0.2 * 100.0).abs() < 1e-3, "{pace:?}");
+        assert_eq!(pace.wall_comm_seconds, 0.2);
+        assert!((pace.wall_comm_seconds_mean - 0.4).abs() < 1e-12);
+        assert_eq!(Pace::of(&[], 200, 0.01).rate_bps, 0.0);
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
+    }
+}

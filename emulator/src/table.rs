@@ -1,0 +1,79 @@
+//! The summary as text.
+
+use std::fmt;
+
+use crate::figures::{SchemeFigures, Summary, si};
+use crate::scale::Scale;
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = Scale::try_from(self.scale).map_or_else(|_| self.scale.to_string(), |s| s.to_string());
+        writeln!(
+            f,
+            "{}: {} rounds per scheme; {} sums compared bit for bit, all equal.",
+            self.topology, self.rounds, self.sums_checked
+        )?;
+        writeln!(
+            f,
+            "Emulated at {scale} of the topology's rates; the figures below are at the topology's own rates."
+        )?;
+        if self.drop > 0.0 {
+            writeln!(
+                f,
+                "{}% of the frames on every link were dropped (seed {}).",
+                self.drop * 100.0,
+                self.seed
+            )?;
+        }
+        writeln!(f)?;
+        let rounds = f64::from(self.rounds.max(1));
+        let columns: [(&str, &dyn Fn(&SchemeFigures) -> String); 7] = [
+            ("scheme", &|s| s.scheme.clone()),
+            ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
+            ("sending rate", &|s| si(s.rate_bps, "bps")),
+            ("comm. per round", &|s| si(s.comm_seconds, "s")),
+            ("summed in switches", &|s| format!("{} frames", s.packets_aggregated)),
+            ("PS ingress per round", &|s| si(s.ps_ingress_bytes as f64 / rounds, "B")),
+            ("sent again", &|s| s.retransmissions.to_string()),
+        ];
+        grid(f, &columns, &self.schemes)?;
+        writeln!(f)?;
+        for host in &self.single_host {
+            writeln!(f, "training {}: loss and accuracy on images never trained on", host.job)?;
+            writeln!(f, "  one host  {:.4}  {:.2}%", host.loss, host.accuracy * 100.0)?;
+            for scheme in &self.schemes {
+                for job in scheme.jobs.iter().filter(|job| job.job == host.job) {
+                    writeln!(
+                        f,
+                        "  {:<8}  {:.4}  {:.2}%  weights {}",
+                        scheme.scheme,
+                        job.loss,
+                        job.accuracy * 100.0,
+                        job.digest.get(..16).unwrap_or(&job.digest)
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Columns as wide as their widest cell; the first is set flush left, the others right.
+fn grid<T>(f: &mut fmt::Formatter<'_>, columns: &[(&str, &dyn Fn(&T) -> String)], rows: &[T]) -> fmt::Result {
+    let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let cells: Vec<Vec<String>> = std::iter::once(header)
+        .chain(rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()))
+        .collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns.len()).map(width).collect();
+    for row in cells {
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            match column {
+                0 => write!(f, "{cell:<width$}")?,
+                _ => write!(f, "  {cell:>width$}")?,
+            }
+        }
+        writeln!(f)?;
+    }
+    Ok(())
+}
