@@ -40,6 +40,18 @@ impl From<v1::CloneSessionEntry> for v1::Entity {
     }
 }
 
+impl From<v1::Action> for v1::TableAction {
+    fn from(action: v1::Action) -> Self {
+        v1::table_action::Type::Action(action).into()
+    }
+}
+
+impl From<v1::table_action::Type> for v1::TableAction {
+    fn from(kind: v1::table_action::Type) -> Self {
+        Self { r#type: Some(kind) }
+    }
+}
+
 impl v1::Update {
     /// Adds an entity that must not be there yet.
     pub fn insert(entity: impl Into<v1::Entity>) -> Self {

@@ -157,3 +157,8 @@ impl fmt::Debug for Value {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+#[allow(clippy::unwrap_used)]
+mod tests;
