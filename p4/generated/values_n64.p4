@@ -137,7 +137,7 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
     register<bit<32>, slot_t>(SLOTS) value_63;
 
     // A sum did not fit if its sign is neither term's: the sign bit of `overflow` remembers that of any sum.
-    action add() {
+    @hidden action add_values() {
         value_0.read(meta.stored, meta.slot);
         values.v0 = values.v0 + meta.stored;
         meta.overflow = meta.overflow | (((values.v0 - meta.stored) ^ values.v0) & (meta.stored ^ values.v0));
@@ -332,8 +332,8 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
         meta.overflow = meta.overflow | (((values.v63 - meta.stored) ^ values.v63) & (meta.stored ^ values.v63));
     }
 
-    // After add, which wrapped: take the slot's value away again and add it as it should be.
-    action saturate() {
+    // After add_values, which wrapped: take the slot's value away again and add it as it should be.
+    @hidden action saturate_values() {
         meta.flags = meta.flags | FLAG_OVERFLOW;
         value_0.read(meta.stored, meta.slot);
         values.v0 = (bit<32>)((int<32>)(values.v0 - meta.stored) |+| (int<32>)meta.stored);
@@ -465,7 +465,7 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
         values.v63 = (bit<32>)((int<32>)(values.v63 - meta.stored) |+| (int<32>)meta.stored);
     }
 
-    action store() {
+    @hidden action store_values() {
         value_0.write(meta.slot, values.v0);
         value_1.write(meta.slot, values.v1);
         value_2.write(meta.slot, values.v2);
@@ -532,7 +532,7 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
         value_63.write(meta.slot, values.v63);
     }
 
-    action load() {
+    @hidden action load_values() {
         value_0.read(values.v0, meta.slot);
         value_1.read(values.v1, meta.slot);
         value_2.read(values.v2, meta.slot);
@@ -601,15 +601,15 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
 
     apply {
         if (meta.outcome == Outcome.ADDED) {
-            add();
+            add_values();
             if (meta.overflow[31:31] == 1) {
-                saturate();
+                saturate_values();
             }
         }
         if (meta.outcome == Outcome.STORED || meta.outcome == Outcome.ADDED) {
-            store();
+            store_values();
         } else if (meta.outcome == Outcome.REPEATED) {
-            load();
+            load_values();
         }
     }
 }

@@ -46,31 +46,31 @@ header values_h {{
 control SlotValues(inout values_h values, inout metadata_t meta) {{
 {registers}
     // A sum did not fit if its sign is neither term's: the sign bit of `overflow` remembers that of any sum.
-    action add() {{
+    @hidden action add_values() {{
 {add}    }}
 
-    // After add, which wrapped: take the slot's value away again and add it as it should be.
-    action saturate() {{
+    // After add_values, which wrapped: take the slot's value away again and add it as it should be.
+    @hidden action saturate_values() {{
         meta.flags = meta.flags | FLAG_OVERFLOW;
 {saturate}    }}
 
-    action store() {{
+    @hidden action store_values() {{
 {store}    }}
 
-    action load() {{
+    @hidden action load_values() {{
 {load}    }}
 
     apply {{
         if (meta.outcome == Outcome.ADDED) {{
-            add();
+            add_values();
             if (meta.overflow[31:31] == 1) {{
-                saturate();
+                saturate_values();
             }}
         }}
         if (meta.outcome == Outcome.STORED || meta.outcome == Outcome.ADDED) {{
-            store();
+            store_values();
         }} else if (meta.outcome == Outcome.REPEATED) {{
-            load();
+            load_values();
         }}
     }}
 }}

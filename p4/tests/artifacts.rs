@@ -1,0 +1,154 @@
+//! What is committed is what the generator and p4c print for what is committed.
+
+use std::path::Path;
+use std::{fs, io};
+
+use inart_p4::{Error, Outcome, P4c, Reason, SLOTS, artifact, generated_path, load_dir, values_p4};
+use inart_wire::ValuesPerPacket;
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn source(file: &str) -> String {
+    fs::read_to_string(folder().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn sources_and_artifacts_have_the_listed_hashes() {
+    for values in ValuesPerPacket::ALL {
+        let loaded = load_dir(folder(), values).unwrap_or_else(|error| panic!("{error}"));
+        assert!(loaded == artifact(values), "the built-in artifact for {values} values is not the one on disk");
+    }
+}
+
+#[test]
+fn the_generated_code_is_what_the_generator_prints() {
+    for values in ValuesPerPacket::ALL {
+        let file = generated_path(values);
+        assert!(source(&file) == values_p4(values), "{file} is not up to date: `cargo run -p inart-p4`");
+    }
+}
+
+#[test]
+fn the_artifacts_are_what_p4c_prints() {
+    let Some(p4c) = P4c::find() else {
+        eprintln!("skipped: p4c-bm2-ss is not on the PATH");
+        return;
+    };
+    let used = P4c::version_used(folder()).unwrap();
+    if used != p4c.version() {
+        eprintln!("skipped: p4c-bm2-ss is {}, the artifacts are by {used}", p4c.version());
+        return;
+    }
+    for values in ValuesPerPacket::ALL {
+        let (json, p4info) = p4c.compile(folder(), values).unwrap_or_else(|error| panic!("{error}"));
+        let committed = artifact(values);
+        assert!(committed.json == json, "build/inart-n{values}.json is not up to date: `cargo run -p inart-p4`");
+        assert!(committed.p4info == p4info, "build/inart-n{values}.p4info.txtpb is not up to date");
+    }
+}
+
+#[test]
+fn no_path_of_the_machine_is_in_the_artifacts() {
+    for values in ValuesPerPacket::ALL {
+        let artifact = artifact(values);
+        let json = String::from_utf8(artifact.json.into_owned()).unwrap();
+        assert!(json.contains(r#""program":"inart.p4""#));
+        assert!(!json.contains("source_info") && !json.contains("/usr/") && !artifact.p4info.contains("/usr/"));
+    }
+}
+
+/// `NAME = NUMBER,` of an enum in `include/reasons.p4`.
+fn numbers_in_p4(name: &str) -> Vec<(String, usize)> {
+    let text = source("include/reasons.p4");
+    let (_, rest) = text.split_once(&format!("enum bit<8> {name} {{")).expect("the enum is there");
+    let (body, _) = rest.split_once('}').expect("the enum ends");
+    body.lines()
+        .filter_map(|line| line.split("//").next()?.split_once('='))
+        .map(|(name, number)| {
+            let number = number.trim().trim_end_matches(',').parse().expect("a number");
+            (name.trim().to_owned(), number)
+        })
+        .collect()
+}
+
+/// `TooShort` as `TOO_SHORT`.
+fn in_capitals(name: &str) -> String {
+    let mut capitals = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !capitals.is_empty() {
+            capitals.push('_');
+        }
+        capitals.extend(letter.to_uppercase());
+    }
+    capitals
+}
+
+#[test]
+fn reasons_and_outcomes_have_the_numbers_of_the_program() {
+    let reasons: Vec<_> = Reason::ALL.iter().map(|r| (in_capitals(&format!("{r:?}")), r.index())).collect();
+    let mut in_p4 = numbers_in_p4("Reason");
+    assert_eq!(in_p4.remove(0), ("NONE".to_owned(), 0));
+    assert_eq!(in_p4, reasons);
+
+    let outcomes: Vec<_> = Outcome::ALL.iter().map(|o| (in_capitals(&format!("{o:?}")), o.index())).collect();
+    assert_eq!(numbers_in_p4("Outcome"), outcomes);
+
+    let text = source("include/reasons.p4");
+    assert!(text.contains(&format!("const bit<32> REASONS = {};", Reason::ALL.len() + 1)));
+    assert!(text.contains(&format!("const bit<32> OUTCOMES = {};", Outcome::ALL.len())));
+    assert!(source("include/constants.p4").contains(&format!("const bit<32> SLOTS = {SLOTS};")));
+}
+
+/// A copy of the P4 folder in which to spoil something.
+fn copy() -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for part in [".", "include", "generated", "build"] {
+        fs::create_dir_all(copy.path().join(part)).unwrap();
+        for entry in folder().join(part).read_dir().unwrap().map(io::Result::unwrap) {
+            if entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), copy.path().join(part).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    copy
+}
+
+fn refusal(spoil: impl FnOnce(&Path)) -> String {
+    let copy = copy();
+    spoil(copy.path());
+    let error: Error = load_dir(copy.path(), ValuesPerPacket::N32).expect_err("the folder is spoilt");
+    error.to_string().replace(&copy.path().display().to_string(), "DIR")
+}
+
+#[test]
+fn an_artifact_that_does_not_match_its_source_is_refused() {
+    let append = |file: &'static str| move |dir: &Path| {
+        let text = fs::read_to_string(dir.join(file)).unwrap();
+        fs::write(dir.join(file), text + "\n").unwrap();
+    };
+    let mismatch = |what: &str| {
+        format!("P4 artifact does not match its source: {what}; recompile with `cargo run -p inart-p4`")
+    };
+    for file in ["inart.p4", "include/check.p4", "generated/values_n256.p4", "build/inart-n32.json"] {
+        assert_eq!(refusal(append(file)), mismatch(&format!("{file} changed")));
+    }
+    let removed = refusal(|dir| fs::remove_file(dir.join("include/check.p4")).unwrap());
+    assert_eq!(removed, mismatch("include/check.p4 is missing"));
+    let added = refusal(|dir| fs::write(dir.join("include/new.p4"), "").unwrap());
+    assert_eq!(added, mismatch("include/new.p4 is new"));
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_refused() {
+    let missing = refusal(|dir| fs::remove_file(dir.join("build/SOURCES.sha256")).unwrap());
+    assert_eq!(missing, "DIR/build/SOURCES.sha256: No such file or directory (os error 2)");
+    let garbage = refusal(|dir| fs::write(dir.join("build/SOURCES.sha256"), "hello\n").unwrap());
+    assert_eq!(
+        garbage,
+        "DIR/build/SOURCES.sha256: line 1 is not a SHA-256 and a file; recompile with `cargo run -p inart-p4`"
+    );
+    let nothing = load_dir(Path::new("/nonexistent"), ValuesPerPacket::N32).expect_err("no such folder");
+    assert!(nothing.to_string().starts_with("/nonexistent/"), "{nothing}");
+}

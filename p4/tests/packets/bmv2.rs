@@ -1,0 +1,133 @@
+//! `simple_switch_grpc` with its frames over gRPC: no interfaces, no root.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use inart_p4::Artifact;
+use inart_p4runtime::{Client, DeviceId, Target};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Streaming};
+
+use crate::frame::ordinary;
+use crate::network::{self, FLOODED};
+
+const SWITCH: &str = "simple_switch_grpc";
+const MARKER_PORT: u16 = 9;
+
+/// `PacketStreamRequest` and `PacketStreamResponse` of bmv2's `dataplane_interface.proto`, which are alike.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Packet {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(uint64, tag = "2")]
+    device_id: u64,
+    #[prost(uint32, tag = "3")]
+    port: u32,
+    #[prost(bytes = "vec", tag = "4")]
+    packet: Vec<u8>,
+}
+
+pub struct Bmv2 {
+    _process: Process,
+    client: Client,
+    channel: Channel,
+    /// Open once bmv2 has a program.
+    frames: Option<(mpsc::Sender<Packet>, Streaming<Packet>)>,
+    markers: u64,
+}
+
+impl Bmv2 {
+    /// `None` when bmv2 is not on the PATH.
+    pub async fn start() -> Option<Self> {
+        Command::new(SWITCH).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        let [control, frames] = [free_address(), free_address()];
+        let process = Command::new(SWITCH)
+            .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--"])
+            .args(["--grpc-server-addr", &control, "--dp-grpc-server-addr", &frames])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it answered --version");
+        let process = Process(process);
+        let channel = connect(&frames).await;
+        let client = Client::connect(Target::new(control, DeviceId(1))).await.expect("bmv2 takes a controller");
+        Some(Self { _process: process, client, channel, frames: None, markers: 0 })
+    }
+}
+
+impl crate::Switch for Bmv2 {
+    async fn load(&mut self, artifact: &Artifact) {
+        network::load(&self.client, artifact).await;
+        if self.frames.is_none() {
+            self.frames = Some(packet_stream(self.channel.clone()).await);
+        }
+    }
+
+    /// A marker, flooded after the frame, tells when everything that the frame caused is out: queues keep order.
+    async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
+        let (to_switch, from_switch) = self.frames.as_mut().expect("loaded before");
+        self.markers += 1;
+        let mut marker = ordinary([2, 0xff, 0xff, 0xff, 0xff, 0xff]);
+        marker.extend(self.markers.to_be_bytes());
+        for (port, packet) in [(port, frame), (MARKER_PORT, &marker)] {
+            let packet = Packet { id: self.markers, device_id: 1, port: port.into(), packet: packet.to_vec() };
+            to_switch.send(packet).await.expect("bmv2 takes frames");
+        }
+        let mut out = Vec::new();
+        let mut markers_due = FLOODED.count();
+        while markers_due > 0 {
+            let answer = from_switch.message().await.expect("bmv2 runs").expect("bmv2 runs");
+            if answer.packet == marker {
+                markers_due -= 1;
+            } else {
+                out.push((answer.port as u16, answer.packet));
+            }
+        }
+        out
+    }
+
+    async fn counter(&mut self, name: &str) -> Vec<u64> {
+        let cells = self.client.read_counter(name).await.expect("the counter can be read");
+        cells.into_iter().map(|cell| cell.packets as u64).collect()
+    }
+}
+
+/// Stopped when dropped.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to stop.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("it is bound").to_string()
+}
+
+async fn connect(address: &str) -> Channel {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("an address");
+    for _ in 0..100 {
+        if let Ok(channel) = endpoint.connect().await {
+            return channel;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{SWITCH} did not listen on {address}");
+}
+
+async fn packet_stream(channel: Channel) -> (mpsc::Sender<Packet>, Streaming<Packet>) {
+    let (to_switch, queue) = mpsc::channel(16);
+    let mut grpc = tonic::client::Grpc::new(channel);
+    grpc.ready().await.expect("bmv2 listens");
+    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/p4.bm.DataplaneInterface/PacketStream");
+    let codec = tonic_prost::ProstCodec::<Packet, Packet>::default();
+    let answer = grpc.streaming(Request::new(ReceiverStream::new(queue)), path, codec).await;
+    (to_switch, answer.expect("bmv2 streams frames").into_inner())
+}

@@ -1,0 +1,81 @@
+//! Byte-exact cases for every outcome and every drop reason, on every switch there is.
+
+mod bmv2;
+mod case;
+mod frame;
+mod network;
+mod refused;
+mod slots;
+
+use inart_p4::{Artifact, Outcome, Reason, artifact};
+use inart_wire::ValuesPerPacket;
+
+use crate::case::{Case, Counted};
+
+/// A switch that the cases run on.
+trait Switch {
+    /// Starts the program afresh with the tables of [`network`].
+    async fn load(&mut self, artifact: &Artifact);
+    /// Everything that comes out because of one frame, in any order.
+    async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)>;
+    /// The packets of every cell.
+    async fn counter(&mut self, name: &str) -> Vec<u64>;
+}
+
+fn cases(n: ValuesPerPacket) -> Vec<Case> {
+    slots::cases(n).into_iter().chain(refused::cases(n)).collect()
+}
+
+async fn run_all(switch: &mut impl Switch, n: ValuesPerPacket) {
+    for case in cases(n) {
+        run(switch, n, &case).await;
+    }
+}
+
+async fn run(switch: &mut impl Switch, n: ValuesPerPacket, case: &Case) {
+    switch.load(&artifact(n)).await;
+    let mut drops = vec![0; Reason::ALL.len() + 1];
+    let mut outcomes = vec![0; Outcome::ALL.len()];
+    for (index, step) in case.steps.iter().enumerate() {
+        let at = format!("N = {n}, {}, step {}", case.name, index + 1);
+        let mut out = switch.send(step.port, &step.frame).await;
+        out.sort();
+        let shown = |frames: &[(u16, Vec<u8>)]| frames.iter().map(show).collect::<Vec<_>>().join("\n");
+        assert!(out == step.out, "{at}: expected\n{}\nbut got\n{}", shown(&step.out), shown(&out));
+        match step.counted {
+            Counted::Drop(reason) => drops[reason.index()] += 1,
+            Counted::Outcome(outcome) => outcomes[outcome.index()] += 1,
+            Counted::Neither => {}
+        }
+        assert_eq!(switch.counter("drops").await, drops, "{at}: drops, {:?} expected", step.counted);
+        assert_eq!(switch.counter("outcomes").await, outcomes, "{at}: outcomes, {:?} expected", step.counted);
+    }
+}
+
+fn show((port, frame): &(u16, Vec<u8>)) -> String {
+    let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("port {port}: {hex}")
+}
+
+#[test]
+fn every_reason_and_outcome_has_a_case() {
+    let counted: Vec<_> =
+        cases(ValuesPerPacket::N32).into_iter().flat_map(|c| c.steps).map(|s| s.counted).collect();
+    for &reason in Reason::ALL {
+        assert!(counted.contains(&Counted::Drop(reason)), "no case is dropped as {reason}");
+    }
+    for &outcome in Outcome::ALL {
+        assert!(counted.contains(&Counted::Outcome(outcome)), "no case is {outcome}");
+    }
+}
+
+#[tokio::test]
+async fn bmv2_agrees() {
+    let Some(mut switch) = bmv2::Bmv2::start().await else {
+        eprintln!("skipped: simple_switch_grpc is not on the PATH");
+        return;
+    };
+    for n in ValuesPerPacket::ALL {
+        run_all(&mut switch, n).await;
+    }
+}

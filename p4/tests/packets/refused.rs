@@ -1,0 +1,145 @@
+//! Every reason to drop, and everything that is not summed at all.
+
+use inart_p4::Outcome::{Added, Completed, Stored};
+use inart_p4::Reason::{self, *};
+use inart_wire::ValuesPerPacket;
+
+use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use crate::frame::{Inart, LAST, RESEND, mac, ordinary};
+use crate::network::{AT_PORT_2, REFUSED};
+
+const PARTIAL: u8 = 2;
+const RESULT: u8 = 3;
+const PROBE: u8 = 4;
+const CONTROL: u8 = 5;
+
+pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+    let gradient = |worker| Inart::gradient(n, 0, worker, 5);
+    let of_kind = |kind| Inart::gradient(n, 0, 0, 5).with(|f| f.kind = kind);
+    let to = |dst, kind| of_kind(kind).with(|f| f.dst = dst);
+    let result = of_kind(RESULT).with(|f| f.flags = LAST);
+    let resent = |dst| to(dst, RESULT).with(|f| f.flags = RESEND);
+
+    vec![
+        case("a frame that ends too early", too_short(n).map(|frame| dropped(1, frame, TooShort))),
+        case("malformed frames of worker 1, between sound ones, are not summed", {
+            let malformed = malformed(n).into_iter().map(|(reason, frame)| dropped(2, frame, reason));
+            let third = gradient(2);
+            let rest = [
+                consumed(2, &gradient(1), Added),
+                leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
+            ];
+            [consumed(1, &gradient(0), Stored)].into_iter().chain(malformed).chain(rest)
+        }),
+        case(
+            "results, probes and control frames are checked too",
+            [RESULT, PROBE, CONTROL]
+                .into_iter()
+                .flat_map(|kind| {
+                    let frame = to(AT_PORT_2, kind).with(|f| f.flags = RESEND);
+                    let long = frame.clone().with(|f| f.length += 1);
+                    let flag = frame.clone().with(|f| f.flags |= 0x40);
+                    let version = frame.clone().with(|f| f.version = 2);
+                    let cut = frame.bytes()[..frame.bytes().len() - 4].to_vec();
+                    [(BadLength, long.bytes()), (UnknownFlag, flag.bytes()), (BadVersion, version.bytes())]
+                        .into_iter()
+                        .chain([(WrongSize, cut), (WrongSize, [&frame.bytes()[..], &[0]].concat())])
+                })
+                .map(|(reason, frame)| dropped(1, frame, reason))
+                .chain([
+                    dropped(5, to(AT_PORT_2, RESULT).with(|f| f.length = 0).bytes(), BadLength),
+                    switched(5, to(AT_PORT_2, CONTROL).with(|f| f.length = 0).bytes(), &[2]),
+                ]),
+        ),
+        case(
+            "frames that no entry of steer is for",
+            [
+                dropped(1, gradient(3).bytes(), NoRoute),
+                dropped(2, gradient(0).bytes(), NoRoute),
+                dropped(1, gradient(0).with(|f| f.epoch = 3).bytes(), NoRoute),
+                dropped(1, gradient(0).with(|f| f.job = 2).bytes(), NoRoute),
+                dropped(1, gradient(0).with(|f| f.shard = 9).bytes(), NoRoute),
+            ],
+        ),
+        case("contributors that the entry does not admit", {
+            let stranger = |shard| {
+                Inart::gradient(n, shard, 3, 5).with(|f| {
+                    f.kind = PARTIAL;
+                    f.contributors = 0b101000;
+                })
+            };
+            [dropped(4, stranger(1).bytes(), NotMember), dropped(4, stranger(2).bytes(), NotMember)]
+        }),
+        case(
+            "a result goes to all workers, from its server's port only",
+            [
+                switched(5, result.bytes(), &[1, 2, 3]),
+                dropped(1, result.bytes(), NoResultRoute),
+                dropped(5, result.clone().with(|f| f.epoch = 2).bytes(), NoResultRoute),
+                dropped(5, result.clone().with(|f| f.job = 2).bytes(), NoResultRoute),
+                dropped(5, result.clone().with(|f| f.shard = 1).bytes(), NoResultRoute),
+            ],
+        ),
+        case(
+            "a resent result goes to one worker",
+            [switched(5, resent(AT_PORT_2).bytes(), &[2]), dropped(5, resent(REFUSED).bytes(), NoMacRoute)],
+        ),
+        case("probes, control frames and ordinary traffic go by MAC", by_mac(n)),
+    ]
+}
+
+/// Cut within each header, and within the values.
+fn too_short(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
+    let frame = Inart::gradient(n, 0, 0, 5).bytes();
+    let partial = Inart::gradient(n, 0, 0, 5).completing(&[0]).bytes();
+    let runt = ordinary(AT_PORT_2)[..13].to_vec();
+    let cut = [14, 20, 39, 40, 43, frame.len() - 1].map(|bytes| frame[..bytes].to_vec());
+    cut.into_iter().chain([partial[..partial.len() - 4].to_vec(), runt])
+}
+
+/// Frames of worker 1 that must not be summed, with the reason.
+fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
+    let sound = || Inart::gradient(n, 0, 1, 5);
+    let but = |change: &dyn Fn(&mut Inart)| sound().with(|f| change(f)).bytes();
+    let mut frames = vec![
+        (BadVersion, but(&|f| f.version = 0)),
+        (BadVersion, but(&|f| f.version = 2)),
+        (BadVersion, but(&|f| f.version = 15)),
+        (UnknownKind, but(&|f| f.kind = 0)),
+        (WrongSize, [sound().bytes(), vec![0]].concat()),
+        (WrongSize, [sound().bytes(), vec![0; 1000]].concat()),
+        (BadLength, but(&|f| f.length = 0)),
+        (BadLength, but(&|f| f.length += 1)),
+        (BadLength, but(&|f| f.length = u16::MAX)),
+        (BadGroup, but(&|f| f.group = 1)),
+        (BadGroup, but(&|f| f.worker += 64)),
+        (BadGroup, but(&|f| f.worker += 1 << 14)),
+        (BadContributors, but(&|f| f.contributors = 0)),
+        (BadContributors, but(&|f| f.contributors = 0b1)),
+        (BadContributors, but(&|f| f.contributors = 0b11)),
+        (BadContributors, but(&|f| f.contributors = u64::MAX)),
+        (BadContributors, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0))),
+        (BadContributors, but(&|f| (f.kind, f.contributors) = (PARTIAL, !0b10))),
+        (NotMember, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b111))),
+    ];
+    frames.extend((6..16).map(|kind| (UnknownKind, but(&|f| f.kind = kind))));
+    frames.extend([0x20, 0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
+    frames
+}
+
+fn by_mac(n: ValuesPerPacket) -> Vec<Step> {
+    let unknown = mac(0x77);
+    let broadcast = [0xff; 6];
+    let frames = |dst| {
+        let inart = |kind| Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.dst) = (kind, dst)).bytes();
+        [inart(PROBE), inart(CONTROL), ordinary(dst), ordinary(dst)[..14].to_vec()]
+    };
+    let mut steps = Vec::new();
+    steps.extend(frames(AT_PORT_2).map(|frame| switched(1, frame, &[2])));
+    // Its own way back is no way.
+    steps.extend(frames(AT_PORT_2).map(|frame| switched(2, frame, &[])));
+    steps.extend(frames(unknown).map(|frame| switched(1, frame, &[2, 3, 4, 5, 6, 7, 8])));
+    steps.extend(frames(broadcast).map(|frame| switched(5, frame, &[1, 2, 3, 4, 6, 7, 8])));
+    steps.extend(frames(REFUSED).map(|frame| dropped(1, frame, NoMacRoute)));
+    steps
+}

@@ -1,0 +1,235 @@
+//! Every outcome of the slot rules.
+
+use inart_p4::Outcome::*;
+use inart_wire::ValuesPerPacket;
+
+use crate::case::{Case, case, consumed, leaves, passes};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+
+pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+    let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
+    let whole = |worker, sequence| gradient(worker, sequence).completing(&[0, 1, 2]);
+    let first = gradient(0, 5);
+    let second = gradient(1, 5);
+    let third = gradient(2, 5);
+    let fill = || {
+        [
+            consumed(1, &first, Stored),
+            consumed(2, &second, Added),
+            leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
+        ]
+    };
+    let partial_34 = Inart::gradient(n, 1, 4, 6).completing(&[3, 4]);
+    let all_034 = |last: &Inart| last.completing(&[0, 3, 4]);
+
+    vec![
+        case("three gradients become one partial", fill()),
+        case(
+            "the order of arrival does not matter but for who completes",
+            [
+                consumed(3, &third, Stored),
+                consumed(1, &first, Added),
+                leaves(2, &second, Completed, 5, &second.completing(&[0, 1, 2])),
+            ],
+        ),
+        case(
+            "a repeat for a complete slot gets the partial again, again and again",
+            fill().into_iter().chain([&first, &first, &second].map(|repeat| {
+                let port = repeat.worker + 1;
+                let repeat = repeat.clone().with(|f| f.flags = RESEND);
+                leaves(port, &repeat, Repeated, 5, &repeat.completing(&[0, 1, 2]))
+            })),
+        ),
+        case(
+            "a repeat for an incomplete slot changes nothing",
+            [
+                consumed(1, &first, Stored),
+                consumed(1, &first.clone().with(|f| f.flags = RESEND), Absorbed),
+                consumed(2, &second, Added),
+                consumed(1, &first, Absorbed),
+                leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
+            ],
+        ),
+        case(
+            "the window's slots do not mix",
+            (0..4)
+                .map(|sequence| consumed(1, &gradient(0, sequence), Stored))
+                .chain((0..4).map(|sequence| consumed(2, &gradient(1, sequence), Added)))
+                .chain((0..4).map(|s| leaves(3, &gradient(2, s), Completed, 5, &whole(2, s)))),
+        ),
+        case(
+            "a newer sequence takes the slot over, an older one passes",
+            [
+                consumed(1, &first, Stored),
+                consumed(2, &gradient(1, 9), Stored),
+                passes(3, &third, Stale),
+                consumed(1, &gradient(0, 9), Added),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
+                passes(1, &first, Stale),
+                consumed(2, &gradient(1, 13), Stored),
+            ],
+        ),
+        case(
+            "sequences wrap around",
+            [
+                consumed(1, &gradient(0, 0xffff_fffd), Stored),
+                consumed(1, &gradient(0, 1), Stored),
+                passes(2, &gradient(1, 0xffff_fffd), Stale),
+                consumed(2, &gradient(1, 1), Added),
+                leaves(3, &gradient(2, 1), Completed, 5, &whole(2, 1)),
+                passes(1, &gradient(0, 0x8000_0001), Stale),
+                consumed(1, &gradient(0, 0x7fff_fffd), Stored),
+                consumed(1, &gradient(0, 0xefff_fff9), Stored),
+            ],
+        ),
+        case(
+            "the first frame in an unused slot takes it, whatever its sequence",
+            [
+                consumed(1, &gradient(0, 0x9000_0000), Stored),
+                consumed(2, &gradient(1, 0x9000_0000), Added),
+                consumed(1, &gradient(0, u32::MAX), Stored),
+            ],
+        ),
+        case(
+            "another epoch takes the slot over",
+            [
+                consumed(1, &first, Stored),
+                consumed(2, &second, Added),
+                consumed(3, &third.clone().with(|f| f.epoch = 2), Stored),
+                passes(1, &gradient(0, 1).with(|f| f.epoch = 2), Stale),
+                consumed(3, &third, Stored),
+            ],
+        ),
+        case(
+            "another exponent or length passes",
+            [
+                consumed(1, &first, Stored),
+                passes(2, &second.clone().with(|f| f.exponent = -19), OtherShape),
+                passes(2, &second.clone().with(|f| f.length = 1), OtherShape),
+                consumed(2, &second, Added),
+                passes(1, &first.clone().with(|f| f.exponent = 20), OtherShape),
+                leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
+            ],
+        ),
+        case(
+            "a bypass passes and leaves the slot alone",
+            [
+                passes(1, &first.clone().with(|f| f.flags = BYPASS | RESEND), Bypassed),
+                consumed(1, &first, Stored),
+                consumed(2, &second, Added),
+                passes(3, &third.clone().with(|f| f.flags = BYPASS), Bypassed),
+                leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
+            ],
+        ),
+        case(
+            "a partial is summed again at the next switch",
+            [
+                consumed(4, &partial_34, Stored),
+                leaves(1, &Inart::gradient(n, 1, 0, 6), Completed, 5, &all_034(&Inart::gradient(n, 1, 0, 6))),
+                leaves(4, &partial_34, Repeated, 5, &all_034(&partial_34)),
+                consumed(1, &Inart::gradient(n, 1, 0, 10), Stored),
+                leaves(
+                    4,
+                    &Inart::gradient(n, 1, 3, 10).completing(&[3, 4]),
+                    Completed,
+                    5,
+                    &all_034(&Inart::gradient(n, 1, 3, 10)),
+                ),
+            ],
+        ),
+        case(
+            "contributors of whom some are new and some are not pass",
+            [
+                consumed(4, &Inart::gradient(n, 1, 3, 6), Stored),
+                passes(4, &partial_34, Overlap),
+                consumed(4, &Inart::gradient(n, 1, 4, 6), Added),
+                consumed(4, &partial_34, Absorbed),
+                leaves(1, &Inart::gradient(n, 1, 0, 6), Completed, 5, &all_034(&Inart::gradient(n, 1, 0, 6))),
+            ],
+        ),
+        case(
+            "an entry that forwards sums nothing",
+            [
+                passes(1, &Inart::gradient(n, 2, 0, 6), Forwarded),
+                passes(1, &Inart::gradient(n, 2, 0, 6), Forwarded),
+                passes(4, &Inart::gradient(n, 2, 3, 6).completing(&[3, 4]), Forwarded),
+                passes(1, &Inart::gradient(n, 2, 0, 6).with(|f| f.flags = BYPASS), Forwarded),
+            ],
+        ),
+        case(
+            "a lone worker's gradient is complete at once, and may leave by the port it came in by",
+            (0..4).map(|sequence| {
+                let alone = Inart::gradient(n, 3, 0, sequence);
+                leaves(1, &alone, Completed, 1, &alone.completing(&[0]))
+            }),
+        ),
+        case(
+            "ranks above 63 count in their group",
+            [
+                consumed(6, &gradient(70, 5), Stored),
+                leaves(7, &gradient(71, 5), Completed, 5, &gradient(71, 5).completing(&[70, 71])),
+            ],
+        ),
+        case(
+            "flags: resend and last are the completing frame's, congestion and overflow anyone's",
+            [
+                consumed(1, &first.clone().with(|f| f.flags = RESEND | CONGESTION | LAST), Stored),
+                consumed(2, &second.clone().with(|f| f.flags = OVERFLOW | LAST), Added),
+                leaves(
+                    3,
+                    &third.clone().with(|f| f.flags = LAST),
+                    Completed,
+                    5,
+                    &third.completing(&[0, 1, 2]).with(|f| f.flags = LAST | CONGESTION | OVERFLOW),
+                ),
+                consumed(1, &gradient(0, 9), Stored),
+                consumed(2, &gradient(1, 9), Added),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
+            ],
+        ),
+        overflow(n, "a sum above the highest number saturates", i32::MAX, 1, -7),
+        overflow(n, "a sum below the lowest number saturates", i32::MIN, -1, 7),
+        overflow(n, "the third addition saturates", i32::MAX - 5, 5, 1),
+        overflow(n, "two lowest numbers saturate", i32::MIN, i32::MIN, 0),
+        exact(n, "the highest number is no overflow", [i32::MAX - 1, 1, 0]),
+        exact(n, "the lowest number is no overflow", [i32::MIN + 1, -1, 0]),
+        exact(n, "opposite extremes are no overflow", [i32::MIN, i32::MAX, 1]),
+    ]
+}
+
+/// Three workers with `terms` in the last lane and ordinary values in the others.
+fn sum(n: ValuesPerPacket, name: &'static str, terms: [i32; 3], flags: u8) -> Case {
+    let lane = n.get() - 1;
+    let [first, second, third] = [0, 1, 2].map(|worker| {
+        Inart::gradient(n, 0, worker, 5).with(|f| f.values[lane] = terms[usize::from(worker)])
+    });
+    let total = terms[0].saturating_add(terms[1]).saturating_add(terms[2]);
+    let partial = third.completing(&[0, 1, 2]).with(|f| {
+        f.values[lane] = total;
+        f.flags = flags;
+    });
+    let again = first.clone().with(|f| f.flags = RESEND);
+    let again_partial = Inart { flags: flags | RESEND, worker: 0, ..partial.clone() };
+    let next = |worker| Inart::gradient(n, 0, worker, 9);
+    case(
+        name,
+        [
+            consumed(1, &first, Stored),
+            consumed(2, &second, Added),
+            leaves(3, &third, Completed, 5, &partial),
+            leaves(1, &again, Repeated, 5, &again_partial),
+            // The mark goes with the chunk.
+            consumed(1, &next(0), Stored),
+            consumed(2, &next(1), Added),
+            leaves(3, &next(2), Completed, 5, &next(2).completing(&[0, 1, 2])),
+        ],
+    )
+}
+
+fn overflow(n: ValuesPerPacket, name: &'static str, first: i32, second: i32, third: i32) -> Case {
+    sum(n, name, [first, second, third], OVERFLOW)
+}
+
+fn exact(n: ValuesPerPacket, name: &'static str, terms: [i32; 3]) -> Case {
+    sum(n, name, terms, 0)
+}
