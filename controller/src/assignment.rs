@@ -29,12 +29,11 @@ pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
     JobId::try_from(index + 1).ok()
 }
 
-/// The assignment of `job` under `epoch`.
+/// The assignment of `job`, under an epoch yet to be chosen.
 pub(crate) fn of_job(
     ports: &PortMap,
     roles: &Roles,
     job: &JobPlan,
-    epoch: Epoch,
     values: ValuesPerPacket,
 ) -> Result<Assignment, PlanError> {
     let mac = |name: &str| -> Result<MacAddr, PlanError> {
@@ -46,17 +45,19 @@ pub(crate) fn of_job(
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
     let shards = job.plan.shards.iter().map(|shard| {
+        // An empty shard has nothing to send, at any rate above zero.
+        let share = if shard.share > 0.0 { shard.share } else { 1.0 };
         Ok(ShardAssignment {
             server: shard.server.clone(),
             mac: mac(&shard.server)?,
             share: shard.share,
-            rate_bps: job.plan.rate_bps * shard.share * job.rate_scale,
+            rate_bps: job.plan.rate_bps * share * job.rate_scale,
         })
     });
     let assignment = Assignment {
         job: job.job,
         name: roles.job.to_owned(),
-        epoch,
+        epoch: Epoch::from(0),
         values_per_packet: values,
         window_chunks: job.window_chunks,
         workers: roles.workers.iter().map(worker).collect::<Result<_, PlanError>>()?,

@@ -148,7 +148,16 @@ impl<D: SwitchDriver> Controller<D> {
 
     /// Reads everything and computes the way from what is to what is wanted.
     async fn route(&mut self, jobs: &[JobPlan]) -> Result<Route, InstallError> {
-        let wanted = jobs.iter().map(|job| self.wanted(job)).collect::<Result<Vec<_>, _>>()?;
+        let (mut wanted, mut assignments) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
+        for job in jobs {
+            if wanted.iter().any(|other: &Wanted| other.job == job.job) {
+                return Err(InstallError::JobTwice { job: job.job });
+            }
+            wanted.push(self.wanted(job)?);
+            let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
+            assignments
+                .push(assignment.map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?);
+        }
         let running = self.on_all(async |_, driver| driver.running().await).await?;
         if !self.replace_program
             && let Some((switch, _)) = running.iter().find(|(_, running)| **running == Running::Other)
@@ -161,12 +170,8 @@ impl<D: SwitchDriver> Controller<D> {
         });
         let current = current.await?;
         let target = target::target(&self.ports, self.limits, &current, &wanted)?;
-        let mut assignments = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let assignment =
-                assignment::of_job(&self.ports, &self.roles(job)?, job, target.epochs[&job.job], self.values);
-            assignments
-                .push(assignment.map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?);
+        for (job, assignment) in jobs.iter().zip(&mut assignments) {
+            assignment.epoch = target.epochs[&job.job];
         }
         let switches = running.into_iter().map(|(switch, running)| {
             let (kept, desired) = (&target.kept[&switch], &target.desired[&switch]);

@@ -56,11 +56,11 @@ pub enum PlanError {
         limit: usize,
     },
     /// A name that the job does not have.
-    #[error("the plan speaks of {name}, which is not a {what} of job {job}: plan again for this topology")]
+    #[error("job {job} has no {what} {name}, which the plan speaks of: plan again for this topology")]
     Stranger {
         /// The name.
         name: String,
-        /// Worker, server or aggregator with a trunk.
+        /// Worker, server, or trunk from an aggregator.
         what: &'static str,
         /// The job.
         job: String,
@@ -257,7 +257,7 @@ impl Builder<'_> {
     ) -> Result<(&'p Trunk, Vec<WorkerId>), PlanError> {
         let server = self.roles.servers[shard.index()];
         let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
-        let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "aggregator with a trunk"))?;
+        let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "trunk from aggregator"))?;
         Ok((trunk, self.ranks(trunk)?))
     }
 

@@ -1,0 +1,219 @@
+//! Plans to tables, without any switch: every frame must reach where the plan says.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use inart_controller::tables::NoRoom;
+use inart_controller::wishes::{self, PlanError, Roles};
+use inart_controller::{Known, Limits, Network, PortMap, TargetError, Wanted, target};
+use inart_planner::plan::{Flow, Trunk};
+use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_wire::{Epoch, JobId};
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use support::walker::{Walker, check_mac, check_own_slots};
+use support::{LIMITS, fig1, plans};
+
+fn wanted(topology: &Topology, ports: &PortMap, job: u16, plan: &Plan) -> Result<Wanted, PlanError> {
+    let found = topology.job_named(&plan.job).unwrap();
+    let workers = found.workers.iter().map(|id| topology.node(*id).name.as_str());
+    let wishes = wishes::of_plan(ports, &Roles::new(workers, plan)?, plan)?;
+    Ok(Wanted { job: JobId::from(job), wishes, window: 64, new_epoch: false, known: Known::default() })
+}
+
+fn empty(ports: &PortMap) -> Network {
+    ports.switches().map(|switch| (switch.to_owned(), Default::default())).collect()
+}
+
+/// Installs the plan as job 1 on an empty network and walks it.
+fn walk(topology: &Topology, plan: &Plan) -> Result<Network, String> {
+    let ports = PortMap::new(topology).unwrap();
+    let wanted = wanted(topology, &ports, 1, plan).map_err(|error| error.to_string())?;
+    let target = target(&ports, LIMITS, &empty(&ports), &[wanted]).map_err(|error| error.to_string())?;
+    let (job, epoch) = (JobId::from(1), Epoch::from(1));
+    Walker::new(topology, &target.desired, &ports, plan, job, epoch).check()?;
+    check_own_slots(&target.desired)?;
+    Ok(target.desired)
+}
+
+#[test]
+fn every_scheme_walks_on_fig1() {
+    let topology = fig1();
+    for scheme in Scheme::ALL {
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
+        let tables = walk(&topology, &plan).unwrap();
+        check_mac(&tables, &PortMap::new(&topology).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn ports_and_addresses_depend_on_the_topology_alone() {
+    let ports = PortMap::new(&fig1()).unwrap();
+    let of = |switch| ports.ports(switch).map(|(port, peer)| format!("{port} {peer}")).collect::<Vec<_>>();
+    assert_eq!(of("v1"), ["1 w1", "2 w2", "3 w3", "4 w4", "5 v2"]);
+    assert_eq!(of("v2"), ["1 v1", "2 w5", "3 w6", "4 s1", "5 s2"]);
+    assert_eq!(ports.mac("s1").unwrap().to_string(), "02:49:4e:41:00:02");
+    assert_eq!(ports.mac("v1"), None);
+}
+
+fn names(path: &[&str]) -> Vec<String> {
+    path.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// One switch per rack and one above both; w0 and the server share a rack.
+const TREE: &str = "
+name: tree
+nodes: [{name: t1, kind: switch}, {name: t2, kind: switch}, {name: core, kind: switch, aggregation: 1 Gbps},
+  {name: s, kind: server}, {name: w0, kind: worker}, {name: w1, kind: worker}]
+links: [{ends: [t1, core], rate: 1 Gbps}, {ends: [t2, core], rate: 1 Gbps}, {ends: [s, t1], rate: 1 Gbps},
+  {ends: [w0, t1], rate: 1 Gbps}, {ends: [w1, t2], rate: 1 Gbps}]
+";
+
+fn tree_plan(topology: &Topology) -> Plan {
+    let mut plan = plan(topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+    plan.flows = [("w0", "t1"), ("w1", "t2")]
+        .map(|(worker, rack)| Flow {
+            worker: worker.into(),
+            server: "s".into(),
+            aggregator: Some("core".into()),
+            path: names(&[worker, rack, "core"]),
+        })
+        .into();
+    plan.trunks = vec![Trunk {
+        aggregator: "core".into(),
+        server: "s".into(),
+        workers: names(&["w0", "w1"]),
+        path: names(&["core", "t1", "s"]),
+    }];
+    plan
+}
+
+/// w0's frames cross t1 twice: up to the aggregator, down on the trunk.
+#[test]
+fn a_path_may_cross_a_switch_twice() {
+    let topology = Topology::from_yaml(TREE).unwrap();
+    walk(&topology, &tree_plan(&topology)).unwrap();
+}
+
+#[test]
+fn a_trunk_may_end_at_another_aggregator() {
+    let topology = Topology::from_yaml(TREE).unwrap();
+    let mut plan = tree_plan(&topology);
+    plan.flows[0].aggregator = Some("t1".into());
+    plan.flows[0].path = names(&["w0", "t1"]);
+    plan.trunks[0].workers = names(&["w1"]);
+    plan.trunks[0].path = names(&["core", "t1"]);
+    plan.trunks.push(Trunk {
+        aggregator: "t1".into(),
+        server: "s".into(),
+        workers: names(&["w0", "w1"]),
+        path: names(&["t1", "s"]),
+    });
+    walk(&topology, &plan).unwrap();
+}
+
+#[test]
+fn two_ways_by_one_port_are_refused() {
+    let topology = Topology::from_yaml(TREE).unwrap();
+    let mut plan = tree_plan(&topology);
+    // Down to t2, where w1's frames have just come up, and back: core sees them from t2 twice.
+    plan.trunks[0].path = names(&["core", "t2", "core", "t1", "s"]);
+    let error = walk(&topology, &plan).unwrap_err();
+    assert!(
+        error.starts_with("switch core: frames of worker w1 for server s come in from t2 on two ways"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_plan_of_strangers_is_refused() {
+    let topology = Topology::from_yaml(TREE).unwrap();
+    let mut plan = tree_plan(&topology);
+    plan.flows[0].worker = "w9".into();
+    assert!(walk(&topology, &plan).unwrap_err().starts_with("job tree has no worker w9, which"));
+    let mut plan = tree_plan(&topology);
+    plan.trunks[0].path = names(&["core", "s"]);
+    assert!(walk(&topology, &plan).unwrap_err().contains("core has no link to s"));
+    let mut plan = tree_plan(&topology);
+    plan.trunks.clear();
+    assert!(walk(&topology, &plan).unwrap_err().starts_with("job tree has no trunk from aggregator core"));
+}
+
+/// Ranks are told apart in blocks of 64: each block has its own slots and its own partial.
+#[test]
+fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
+    let workers = 150;
+    let mut text =
+        "name: star\nnodes: [{name: v, kind: switch, aggregation: 1 Tbps}, {name: s, kind: server}"
+            .to_owned();
+    (0..workers).for_each(|w| text += &format!(", {{name: w{w}, kind: worker}}"));
+    text += "]\nlinks: [{ends: [s, v], rate: 1 Gbps}";
+    (0..workers).for_each(|w| text += &format!(", {{ends: [w{w}, v], rate: 1 Gbps}}"));
+    let topology = Topology::from_yaml(&(text + "]\n")).unwrap();
+    let mut plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+    for flow in &mut plan.flows {
+        flow.aggregator = Some("v".into());
+        flow.path.pop();
+    }
+    plan.trunks = vec![Trunk {
+        aggregator: "v".into(),
+        server: "s".into(),
+        workers: (0..workers).map(|w| format!("w{w}")).collect(),
+        path: names(&["v", "s"]),
+    }];
+    let tables = walk(&topology, &plan).unwrap();
+    let ranges: std::collections::BTreeSet<_> = tables["v"].slot_ranges().map(|(_, range)| range).collect();
+    assert_eq!(ranges.len(), 3);
+}
+
+#[test]
+fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
+    let topology = fig1();
+    let ports = PortMap::new(&topology).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let wanted = [wanted(&topology, &ports, 1, &plan).unwrap()];
+    let error = target(&ports, Limits { slots: 100, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
+    assert!(matches!(error, TargetError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
+    assert_eq!(
+        error.to_string(),
+        "switch v1: job 1 needs 2 slot ranges of 64, 100 of 100 slots are free: push with --window 32 or less"
+    );
+    let error = target(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("switch v1: table steer would hold 8 entries, the program has room for 3")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Random networks, two jobs with random plans: each walks, none in the other's slots, ordinary traffic works.
+    #[test]
+    fn random_plans_walk(seed: u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let topology = plans::network(&mut rng);
+        let ports = PortMap::new(&topology).unwrap();
+        let mut jobs = BTreeMap::new();
+        for number in 1..3 {
+            let plan = plans::random(&topology, &mut rng);
+            match wanted(&topology, &ports, number, &plan) {
+                Ok(wanted) => drop(jobs.insert(number, (plan, wanted))),
+                // A random way back may use the port of the way there; nothing else may go wrong.
+                Err(error) => prop_assert!(matches!(error, PlanError::SamePort { .. }), "{}", error),
+            }
+        }
+        let wanted: Vec<_> = jobs.values().map(|(_, wanted)| wanted.clone()).collect();
+        let target = target(&ports, LIMITS, &empty(&ports), &wanted).unwrap();
+        for (number, (plan, _)) in &jobs {
+            let walker =
+                Walker::new(&topology, &target.desired, &ports, plan, JobId::from(*number), Epoch::from(1));
+            prop_assert_eq!(walker.check(), Ok(()));
+        }
+        prop_assert_eq!(check_own_slots(&target.desired), Ok(()));
+        prop_assert_eq!(check_mac(&target.desired, &ports), Ok(()));
+    }
+}
