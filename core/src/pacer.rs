@@ -5,7 +5,8 @@ use core::time::Duration;
 use crate::Instant;
 
 /// A token bucket in time: sending a frame costs the time it takes at the rate; a sender that was late may catch
-/// up by [`Pacer::BURST`], or by one frame if that takes longer.
+/// up by [`Pacer::BURST`], or by one frame if that takes longer. When the bucket is empty the sender is told to
+/// come back when it is half full, so that it wakes a few times per burst, not for every frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
@@ -28,8 +29,8 @@ impl Pacer {
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
         let backlog = self.full_at.since(now);
         // A backlog of BURST is an empty bucket.
-        if let Some(wait) = backlog.checked_sub(Self::BURST).filter(|wait| !wait.is_zero()) {
-            return Err(now + wait);
+        if backlog > Self::BURST {
+            return Err(now + (backlog - Self::BURST / 2));
         }
         self.full_at = self.full_at.max(now) + self.frame_time;
         Ok(())

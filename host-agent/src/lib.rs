@@ -1,3 +1,33 @@
 //! Worker and server processes: `inart-core`'s state machines around a raw Ethernet socket.
+//!
+//! One thread each, which sleeps in `ppoll` until a frame comes, the state machine's next deadline, or a signal. No
+//! decision of the protocol is made here.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let assignment: inart_core::Assignment = unimplemented!();
+//! use inart_host_agent::Worker;
+//!
+//! let mut worker = Worker::new(assignment, 0u16.try_into()?, "eth0")?;
+//! let mut gradient = vec![0.25f32; 1000];
+//! worker.all_reduce(&mut gradient)?; // now the sum over all workers
+//! # Ok(())
+//! # }
+//! ```
 
+#![forbid(unsafe_code)]
+
+mod agent;
+mod error;
+mod port;
 pub mod report;
+mod server;
+mod stop;
+mod worker;
+
+pub use agent::Options;
+pub use error::Error;
+pub use port::PortError;
+pub use server::Server;
+pub use stop::StopSignal;
+pub use worker::{RoundStats, Worker};

@@ -10,3 +10,4 @@ pub mod server;
 pub mod switch;
 pub mod emulate;
 pub mod decode;
+mod host;

@@ -2,11 +2,42 @@
 
 use std::process::ExitCode;
 
+use inart_host_agent::Server;
+use inart_host_agent::report::{Report, Role};
+use inart_wire::ShardId;
+
+use super::host::HostArgs;
+
 /// Arguments of `inart server`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    host: HostArgs,
+    /// The shard to serve, counted from 0.
+    #[arg(long)]
+    shard: ShardId,
+}
 
-/// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart server is not built yet")
+/// Runs the command: serves until SIGTERM or SIGINT, then tells what was counted.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    args.host.run(json, |assignment, options, output| {
+        let role = Role::Server(assignment.job, args.shard);
+        let mut server = Server::new(assignment, args.shard, &args.host.interface, options)?;
+        output.hello(role)?;
+        let result = server.run();
+        let counters = server.counters();
+        output.report(|| Report::Server(counters))?;
+        output.summary(&counters, || {
+            format!(
+                "shard {}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received",
+                args.shard,
+                counters.chunks,
+                counters.partials,
+                counters.summed_in_network,
+                counters.gradients,
+                counters.bytes_received
+            )
+        })?;
+        Ok(result?)
+    })
 }

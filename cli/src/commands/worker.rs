@@ -1,12 +1,112 @@
 //! `inart worker`.
 
+mod workload;
+
 use std::process::ExitCode;
+
+use anyhow::Context;
+use inart_core::Assignment;
+use inart_host_agent::report::{Report, Role, RoundReport};
+use inart_host_agent::{RoundStats, Worker};
+use inart_wire::WorkerId;
+
+use super::host::{HostArgs, Output};
+use workload::{Workload, WorkloadArgs};
 
 /// Arguments of `inart worker`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    host: HostArgs,
+    /// This worker's rank, counted from 0.
+    #[arg(long)]
+    rank: WorkerId,
+    /// Rounds to run; every worker runs as many.
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+}
 
-/// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart worker is not built yet")
+/// What `--json` prints.
+#[derive(serde::Serialize)]
+struct Summary {
+    rank: WorkerId,
+    rounds: u32,
+    comm_seconds: Vec<f64>,
+    retransmissions: u64,
+    trained: Option<inart_host_agent::report::Trained>,
+}
+
+/// Runs the command: the workload's rounds, one all-reduce each.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    args.host.run(json, |assignment, options, output| {
+        let mut workload = args.workload.build(&assignment, args.rank)?;
+        let role = Role::Worker(assignment.job, args.rank);
+        let mut worker = Worker::with_options(assignment.clone(), args.rank, &args.host.interface, options)?;
+        output.hello(role)?;
+        run_rounds(&args, &assignment, &mut workload, &mut worker, output)
+    })
+}
+
+fn run_rounds(
+    args: &Args,
+    assignment: &Assignment,
+    workload: &mut Workload,
+    worker: &mut Worker,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    let mut comm_seconds = Vec::new();
+    let mut retransmissions = 0;
+    let mut gradient = vec![0.0; workload.gradient_len()];
+    for round in 0..args.rounds {
+        let loss = workload.gradient(round, &mut gradient);
+        let stats = worker.all_reduce(&mut gradient).with_context(|| format!("round {round}"))?;
+        comm_seconds.push(stats.communication.as_secs_f64());
+        retransmissions += stats.counters.retransmissions;
+        output.report(|| round_report(worker, stats))?;
+        workload.apply(round, assignment, &gradient, worker)?;
+        if let Some(loss) = loss {
+            output.report(|| Report::Training { round, loss })?;
+        }
+    }
+    let trained = workload.finish();
+    output.report(|| Report::Done { trained: trained.clone() })?;
+    let summary = Summary { rank: args.rank, rounds: args.rounds, comm_seconds, retransmissions, trained };
+    output.summary(&summary, || summary.text())
+}
+
+fn round_report(worker: &Worker, stats: RoundStats) -> Report {
+    let record = worker.record().expect("a round has ended");
+    let numbers =
+        |exponents: &[inart_wire::Exponent]| exponents.iter().map(|exponent| exponent.get()).collect();
+    Report::Round(RoundReport {
+        round: stats.round,
+        comm_seconds: stats.communication.as_secs_f64(),
+        counters: stats.counters,
+        quantised: record.quantised.to_vec(),
+        exponents: numbers(&record.exponents),
+        result: record.result.to_vec(),
+        result_exponents: numbers(&record.result_exponents),
+    })
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let mean = self.comm_seconds.iter().sum::<f64>() / f64::from(self.rounds.max(1));
+        let mut text = format!(
+            "worker {}: {} rounds, {:.3} ms of communication each, {} chunks sent again",
+            self.rank,
+            self.rounds,
+            1e3 * mean,
+            self.retransmissions
+        );
+        match &self.trained {
+            Some(trained) => {
+                text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
+            }
+            None => text += "; every sum checked",
+        }
+        text
+    }
 }

@@ -12,7 +12,7 @@ use inart_wire::{
 };
 
 use crate::timer::{Timer, TimerTable};
-use crate::{Assignment, AssignmentError, Instant, ServerCounters};
+use crate::{Assignment, AssignmentError, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
 
 /// A frame to be sent.
@@ -28,8 +28,7 @@ enum Outgoing {
 
 /// One shard of a job at its parameter server: completes the sums that switches began and multicasts the results.
 ///
-/// Inputs: [`handle_frame`](Self::handle_frame), the time. Outputs: [`poll_transmit`](Self::poll_transmit) until it
-/// answers `None`, after every input and when [`next_deadline`](Self::next_deadline) is reached.
+/// Driven as every [`Machine`].
 ///
 /// Sequences from `oldest - window` to `oldest + window - 1` are known, where `oldest` is the oldest chunk without a
 /// result: no worker may send beyond (it lacks that result), and none needs what is before (its window would have to
@@ -79,47 +78,6 @@ impl ServerShard {
         self.abort
     }
 
-    /// When [`poll_transmit`](Self::poll_transmit) has something to do even if no frame comes.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        self.timers.next_deadline()
-    }
-
-    /// Writes the next frame to send to the front of `buffer`, which has room for one, and returns its length.
-    pub fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
-        if self.timers.is_due(Timer::Patience, now) {
-            self.timers.clear(Timer::Patience);
-            self.look_for_the_missing(now);
-        }
-        let sent = match self.outbox.pop_front()? {
-            Outgoing::Result(sequence) => {
-                self.counters.results_sent += 1;
-                self.emit_result(sequence, None, buffer)
-            }
-            Outgoing::Resend(sequence, worker) => {
-                self.counters.resends_sent += 1;
-                self.emit_result(sequence, Some(worker), buffer)
-            }
-            Outgoing::Message(message, sequence, exponent, worker) => {
-                self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
-                let words = message.words();
-                let header = HeaderRepr {
-                    kind: Kind::Control,
-                    flags: Flags::NONE,
-                    worker,
-                    sequence,
-                    contributors: Contributors::default(),
-                    exponent,
-                    length: words.len() as u16,
-                    ..self.header()
-                };
-                self.emit(self.assignment.workers[worker.index()].mac, header, &words, buffer)
-            }
-        };
-        self.counters.frames_sent += 1;
-        self.counters.bytes_sent += sent as u64;
-        Some(sent)
-    }
-
     /// A result frame to all workers, or to one.
     fn emit_result(&self, sequence: ChunkSeq, to: Option<WorkerId>, buffer: &mut [u8]) -> usize {
         let chunk = self.chunk(sequence).expect("a chunk is kept for a window after its result is queued");
@@ -165,37 +123,6 @@ impl ServerShard {
         FrameRepr { destination, source, values_per_packet, header }
             .emit(values, buffer)
             .expect("the caller's buffer has room for one frame")
-    }
-
-    /// Takes in a frame from the network; whatever it is, it is at least counted.
-    pub fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
-        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
-        let Ok((frame, header)) = parsed else {
-            self.counters.malformed += 1;
-            return;
-        };
-        if !self.is_for_this_shard(&frame, &header) {
-            self.counters.foreign += 1;
-            return;
-        }
-        self.counters.frames_received += 1;
-        self.counters.bytes_received += bytes.len() as u64;
-        self.last_heard[header.worker.index()] = now;
-        for worker in header.contributors.ranks() {
-            self.last_heard[worker.index()] = now;
-        }
-        match header.kind {
-            Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
-                    self.abort(reason, culprit)
-                }
-                Ok(ControlMessage::Abort { .. }) => self.answer_with_abort(&header),
-                Ok(_) => self.counters.foreign += 1,
-                Err(_) => self.counters.malformed += 1,
-            },
-            _ if self.abort.is_some() => self.answer_with_abort(&header),
-            _ => self.handle_contribution(now, &frame, &header),
-        }
     }
 
     fn is_for_this_shard(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
@@ -344,5 +271,76 @@ impl ServerShard {
         if let Some((reason, culprit)) = self.abort {
             self.message(ControlMessage::Abort { reason, culprit }, header.sequence, header.worker);
         }
+    }
+}
+
+impl Machine for ServerShard {
+    fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
+        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
+        let Ok((frame, header)) = parsed else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if !self.is_for_this_shard(&frame, &header) {
+            self.counters.foreign += 1;
+            return;
+        }
+        self.counters.frames_received += 1;
+        self.counters.bytes_received += bytes.len() as u64;
+        self.last_heard[header.worker.index()] = now;
+        for worker in header.contributors.ranks() {
+            self.last_heard[worker.index()] = now;
+        }
+        match header.kind {
+            Kind::Control => match ControlMessage::parse(&frame) {
+                Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
+                    self.abort(reason, culprit)
+                }
+                Ok(ControlMessage::Abort { .. }) => self.answer_with_abort(&header),
+                Ok(_) => self.counters.foreign += 1,
+                Err(_) => self.counters.malformed += 1,
+            },
+            _ if self.abort.is_some() => self.answer_with_abort(&header),
+            _ => self.handle_contribution(now, &frame, &header),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        if self.timers.is_due(Timer::Patience, now) {
+            self.timers.clear(Timer::Patience);
+            self.look_for_the_missing(now);
+        }
+        let sent = match self.outbox.pop_front()? {
+            Outgoing::Result(sequence) => {
+                self.counters.results_sent += 1;
+                self.emit_result(sequence, None, buffer)
+            }
+            Outgoing::Resend(sequence, worker) => {
+                self.counters.resends_sent += 1;
+                self.emit_result(sequence, Some(worker), buffer)
+            }
+            Outgoing::Message(message, sequence, exponent, worker) => {
+                self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
+                let words = message.words();
+                let header = HeaderRepr {
+                    kind: Kind::Control,
+                    flags: Flags::NONE,
+                    worker,
+                    sequence,
+                    contributors: Contributors::default(),
+                    exponent,
+                    length: words.len() as u16,
+                    ..self.header()
+                };
+                self.emit(self.assignment.workers[worker.index()].mac, header, &words, buffer)
+            }
+        };
+        self.counters.frames_sent += 1;
+        self.counters.bytes_sent += sent as u64;
+        Some(sent)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.timers.next_deadline()
     }
 }

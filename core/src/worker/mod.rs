@@ -14,7 +14,7 @@ use inart_wire::{
 
 use crate::pacer::Pacer;
 use crate::quantise::first_not_finite;
-use crate::{Assignment, AssignmentError, Failure, Instant, Split, WorkerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, Machine, Split, WorkerCounters};
 use abort::Abort;
 use gradient::Gradient;
 pub use gradient::RoundRecord;
@@ -22,10 +22,8 @@ use shard::ShardFlow;
 
 /// A worker of a job: one all-reduce after the other.
 ///
-/// Inputs: [`start_round`](Self::start_round), [`handle_frame`](Self::handle_frame), the time. Outputs:
-/// [`poll_transmit`](Self::poll_transmit) until it answers `None`, after every input and when
-/// [`next_deadline`](Self::next_deadline) is reached; [`is_idle`](Self::is_idle) says when the round has ended, and
-/// [`finish_round`](Self::finish_round) how.
+/// [`start_round`](Self::start_round) begins a round, which the shell drives as every [`Machine`];
+/// [`is_idle`](Self::is_idle) says when it has ended, and [`finish_round`](Self::finish_round) how.
 #[derive(Clone, Debug)]
 pub struct WorkerFlow {
     assignment: Assignment,
@@ -129,44 +127,10 @@ impl WorkerFlow {
         self.counters
     }
 
-    /// When [`poll_transmit`](Self::poll_transmit) has something to do even if no frame comes.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        match &self.abort {
-            Some(abort) => abort.next_deadline(),
-            None => self.flows.iter().filter_map(ShardFlow::next_deadline).min(),
-        }
-    }
-
     /// Gives the job up because this worker is told to stop.
     pub fn stop(&mut self, now: Instant) {
         let failure = self.aborted(AbortReason::Stopped, self.rank);
         self.fail(now, failure, AbortReason::Stopped, self.rank);
-    }
-
-    /// Writes the next frame to send now to the front of `buffer`, which has room for one, and returns its length.
-    pub fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
-        if self.abort.is_none()
-            && let Some(shard) = self.flows.iter().position(|flow| flow.is_silent(now))
-        {
-            let failure = Failure::ServerSilent {
-                shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
-                server: self.assignment.shards[shard].server.clone(),
-                patience: self.patience,
-            };
-            self.fail(now, failure, AbortReason::ServerLost, self.rank);
-        }
-        let sent = match &mut self.abort {
-            Some(abort) => {
-                let shard = abort.poll(now)?;
-                let words = abort.message.words();
-                let header = self.header(shard, Kind::Control, Flags::NONE, ChunkSeq::default());
-                self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
-            }
-            None => self.transmit_gradient(now, buffer)?,
-        };
-        self.counters.frames_sent += 1;
-        self.counters.bytes_sent += sent as u64;
-        Some(sent)
     }
 
     fn transmit_gradient(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
@@ -219,30 +183,6 @@ impl WorkerFlow {
             header,
         };
         frame.emit(values, buffer).expect("the caller's buffer has room for one frame")
-    }
-
-    /// Takes in a frame from the network; whatever it is, it is at least counted.
-    pub fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
-        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
-        let Ok((frame, header)) = parsed else {
-            self.counters.malformed += 1;
-            return;
-        };
-        if !self.is_for_this_worker(&frame, &header) {
-            self.counters.foreign += 1;
-            return;
-        }
-        self.counters.frames_received += 1;
-        self.counters.bytes_received += bytes.len() as u64;
-        self.flows[header.shard.index()].heard(now);
-        match header.kind {
-            Kind::Result => self.handle_result(now, &frame, &header),
-            Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(message) => self.handle_message(now, &header, message),
-                Err(_) => self.counters.malformed += 1,
-            },
-            _ => self.counters.foreign += 1,
-        }
     }
 
     fn is_for_this_worker(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
@@ -320,6 +260,63 @@ impl WorkerFlow {
         if self.failure.is_none() {
             self.failure = Some(failure);
             self.abort = Some(Abort::new(now, reason, culprit, self.flows.len()));
+        }
+    }
+}
+
+impl Machine for WorkerFlow {
+    fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
+        let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
+        let Ok((frame, header)) = parsed else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if !self.is_for_this_worker(&frame, &header) {
+            self.counters.foreign += 1;
+            return;
+        }
+        self.counters.frames_received += 1;
+        self.counters.bytes_received += bytes.len() as u64;
+        self.flows[header.shard.index()].heard(now);
+        match header.kind {
+            Kind::Result => self.handle_result(now, &frame, &header),
+            Kind::Control => match ControlMessage::parse(&frame) {
+                Ok(message) => self.handle_message(now, &header, message),
+                Err(_) => self.counters.malformed += 1,
+            },
+            _ => self.counters.foreign += 1,
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        if self.abort.is_none()
+            && let Some(shard) = self.flows.iter().position(|flow| flow.is_silent(now))
+        {
+            let failure = Failure::ServerSilent {
+                shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
+                server: self.assignment.shards[shard].server.clone(),
+                patience: self.patience,
+            };
+            self.fail(now, failure, AbortReason::ServerLost, self.rank);
+        }
+        let sent = match &mut self.abort {
+            Some(abort) => {
+                let shard = abort.poll(now)?;
+                let words = abort.message.words();
+                let header = self.header(shard, Kind::Control, Flags::NONE, ChunkSeq::default());
+                self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+            }
+            None => self.transmit_gradient(now, buffer)?,
+        };
+        self.counters.frames_sent += 1;
+        self.counters.bytes_sent += sent as u64;
+        Some(sent)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        match &self.abort {
+            Some(abort) => abort.next_deadline(),
+            None => self.flows.iter().filter_map(ShardFlow::next_deadline).min(),
         }
     }
 }

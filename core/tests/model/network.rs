@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_core::{Assignment, Failure, Instant, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use inart_core::{
+    Assignment, Failure, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
+};
 use inart_wire::{Frame, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
 
 use crate::switch::Switch;
@@ -118,8 +120,8 @@ impl Network {
             if self.live_workers().all(|worker| worker.is_idle()) {
                 return;
             }
-            let deadlines = self.live_workers().filter_map(WorkerFlow::next_deadline);
-            let server_deadlines = self.servers.iter().filter_map(ServerShard::next_deadline);
+            let deadlines = self.live_workers().filter_map(Machine::next_deadline);
+            let server_deadlines = self.servers.iter().filter_map(Machine::next_deadline);
             let arrival = self.queue.keys().next().map(|(at, _)| *at);
             let next = deadlines.chain(server_deadlines).chain(arrival).min();
             self.now = self.now.max(next.expect("somebody waits, so something is due"));

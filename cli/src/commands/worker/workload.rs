@@ -1,0 +1,136 @@
+//! What a worker computes between all-reduces.
+
+use anyhow::ensure;
+use inart_core::{Assignment, Split, quantise};
+use inart_host_agent::Worker;
+use inart_host_agent::report::Trained;
+use inart_trainer::{Config, Trainer};
+use inart_wire::WorkerId;
+
+/// Which workload to run.
+#[derive(clap::Args)]
+pub struct WorkloadArgs {
+    /// Train a model on this data set.
+    #[arg(long, value_name = "DATA", required_unless_present = "all_reduce")]
+    train: Option<DataSet>,
+    /// Sum pseudo-random gradients of this many values, and check every sum bit for bit.
+    #[arg(long, value_name = "VALUES", conflicts_with = "train")]
+    all_reduce: Option<usize>,
+    /// Images per worker and round of a training.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// Decides everything random; the same at every worker.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A data set to train on.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum DataSet {
+    /// Handwritten digits, 8 × 8 pixels.
+    Digits,
+}
+
+impl WorkloadArgs {
+    /// The workload of one worker.
+    pub fn build(&self, assignment: &Assignment, rank: WorkerId) -> anyhow::Result<Workload> {
+        let workers = assignment.workers.len();
+        match (self.train, self.all_reduce) {
+            (_, Some(len)) => Ok(Workload::Random { seed: self.seed, len, rank: rank.index() }),
+            (Some(DataSet::Digits) | None, None) => {
+                let config = Config { seed: self.seed, rank: rank.index(), workers, batch: self.batch };
+                Ok(Workload::Train(Box::new(Trainer::new(config)?)))
+            }
+        }
+    }
+}
+
+/// A worker's computation.
+pub enum Workload {
+    Train(Box<Trainer>),
+    Random { seed: u64, len: usize, rank: usize },
+}
+
+impl Workload {
+    pub fn gradient_len(&self) -> usize {
+        match self {
+            Self::Train(trainer) => trainer.gradient_len(),
+            Self::Random { len, .. } => *len,
+        }
+    }
+
+    /// Computes this round's gradient; a training also tells its loss.
+    pub fn gradient(&mut self, round: u32, gradient: &mut [f32]) -> Option<f32> {
+        match self {
+            Self::Train(trainer) => Some(trainer.gradient(gradient)),
+            Self::Random { seed, rank, .. } => {
+                for (index, value) in gradient.iter_mut().enumerate() {
+                    *value = random_value(*seed, *rank, round, index);
+                }
+                None
+            }
+        }
+    }
+
+    /// Uses the sum: a training steps, random gradients are checked.
+    pub fn apply(
+        &mut self,
+        round: u32,
+        assignment: &Assignment,
+        sum: &[f32],
+        worker: &Worker,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Train(trainer) => trainer.apply(sum),
+            Self::Random { seed, len, .. } => check_sum(*seed, *len, round, assignment, worker)?,
+        }
+        Ok(())
+    }
+
+    /// How good a training ended.
+    pub fn finish(&mut self) -> Option<Trained> {
+        let Self::Train(trainer) = self else { return None };
+        let evaluation = trainer.evaluate();
+        Some(Trained { loss: evaluation.loss, accuracy: evaluation.accuracy, digest: trainer.digest() })
+    }
+}
+
+/// A value from -1 to 1 that every worker can compute for every other: one step of SplitMix64 over the place.
+fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
+    let place = seed ^ (rank as u64) << 48 ^ u64::from(round) << 32 ^ index as u64;
+    let mut mixed = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((mixed ^ mixed >> 31) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+}
+
+/// Computes all workers' gradients and compares their quantised sum with what came back, bit for bit.
+fn check_sum(
+    seed: u64,
+    len: usize,
+    round: u32,
+    assignment: &Assignment,
+    worker: &Worker,
+) -> anyhow::Result<()> {
+    let record = worker.record().expect("a round has ended");
+    let split = Split::new(assignment, len);
+    for (chunk, (values, exponent)) in split.chunks().zip(&record.exponents).enumerate() {
+        let mut sums = vec![0i64; values.len()];
+        for rank in 0..assignment.workers.len() {
+            let floats: Vec<f32> =
+                values.clone().map(|index| random_value(seed, rank, round, index)).collect();
+            let mut quantised = vec![0; floats.len()];
+            let fits = quantise::quantise(&floats, *exponent, &mut quantised);
+            ensure!(
+                fits.is_ok(),
+                "round {round}, chunk {chunk}: exponent {exponent} does not fit worker {rank}"
+            );
+            sums.iter_mut().zip(quantised).for_each(|(sum, value)| *sum += i64::from(value));
+        }
+        let exponent = quantise::fit_sums(&mut sums, *exponent);
+        let right = record.result_exponents[chunk] == exponent
+            && sums.iter().copied().eq(record.result[values].iter().map(|value| i64::from(*value)));
+        ensure!(right, "round {round}, chunk {chunk}: the sum is not the workers' sum, bit for bit");
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The loop that both kinds of host run.
+
+use std::io;
+use std::time::{Duration, Instant as StdInstant};
+
+use inart_core::{Instant, Machine};
+
+use crate::port::Port;
+use crate::{Error, StopSignal};
+
+/// How a host agent runs.
+#[derive(Debug)]
+pub struct Options {
+    /// How long a peer that is waited for may be silent before the job is given up.
+    pub patience: Duration,
+    /// Ends the agent when it is received.
+    pub stop: Option<StopSignal>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(10), stop: None }
+    }
+}
+
+/// A port, a clock and a state machine.
+pub(crate) struct Agent<M> {
+    pub(crate) machine: M,
+    port: Port,
+    stop: Option<StopSignal>,
+    start: StdInstant,
+    buffer: [u8; 2048],
+}
+
+impl<M: Machine> Agent<M> {
+    /// Frames taken in before the state machine is asked what it wants to send.
+    const RECEIVE_BATCH: usize = 32;
+
+    pub(crate) fn new(machine: M, port: Port, stop: Option<StopSignal>) -> Self {
+        Self { machine, port, stop, start: StdInstant::now(), buffer: [0; 2048] }
+    }
+
+    /// Time for the state machine: since the agent's start.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the agent was told to stop.
+    pub(crate) fn is_stopped(&mut self) -> Result<bool, Error> {
+        let stopped = self.stop.as_mut().map_or(Ok(false), StopSignal::is_received);
+        stopped.map_err(|source| self.io_error(source))
+    }
+
+    /// Sends everything that is due.
+    pub(crate) fn transmit(&mut self) -> Result<(), Error> {
+        while let Some(length) = self.machine.poll_transmit(self.now(), &mut self.buffer) {
+            self.port.send(&self.buffer[..length]).map_err(|source| self.io_error(source))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until something happens, at most until `until`, and takes in what came.
+    pub(crate) fn receive(&mut self, until: Option<Instant>) -> Result<(), Error> {
+        let wake_at = self.machine.next_deadline().into_iter().chain(until).min();
+        let timeout = wake_at.map(|at| at.since(self.now()));
+        self.port.wait(self.stop.as_ref(), timeout).map_err(|source| self.io_error(source))?;
+        for _ in 0..Self::RECEIVE_BATCH {
+            let now = self.now();
+            match self.port.receive() {
+                Ok(Some(frame)) => self.machine.handle_frame(now, frame),
+                Ok(None) => break,
+                Err(source) => return Err(self.io_error(source)),
+            }
+        }
+        Ok(())
+    }
+
+    fn io_error(&self, source: io::Error) -> Error {
+        Error::Io { interface: self.port.name().into(), source }
+    }
+}

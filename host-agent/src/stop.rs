@@ -1,0 +1,39 @@
+//! Being told to stop.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// SIGTERM and SIGINT as something to wait for beside frames.
+#[derive(Debug)]
+pub struct StopSignal {
+    signals: SignalFd,
+    received: bool,
+}
+
+impl StopSignal {
+    /// Catches the signals from now on. Call it before the process starts threads, so that all of them leave the
+    /// signals alone.
+    pub fn catch() -> io::Result<Self> {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGTERM);
+        mask.add(Signal::SIGINT);
+        mask.thread_block()?;
+        let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Self { signals, received: false })
+    }
+
+    /// Whether the process was told to stop.
+    pub fn is_received(&mut self) -> io::Result<bool> {
+        self.received |= self.signals.read_signal()?.is_some();
+        Ok(self.received)
+    }
+}
+
+impl AsFd for StopSignal {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.signals.as_fd()
+    }
+}
