@@ -18,7 +18,10 @@ fn source(file: &str) -> String {
 fn sources_and_artifacts_have_the_listed_hashes() {
     for values in ValuesPerPacket::ALL {
         let loaded = load_dir(folder(), values).unwrap_or_else(|error| panic!("{error}"));
-        assert!(loaded == artifact(values), "the built-in artifact for {values} values is not the one on disk");
+        assert!(
+            loaded == artifact(values),
+            "the built-in artifact for {values} values is not the one on disk"
+        );
     }
 }
 
@@ -44,7 +47,10 @@ fn the_artifacts_are_what_p4c_prints() {
     for values in ValuesPerPacket::ALL {
         let (json, p4info) = p4c.compile(folder(), values).unwrap_or_else(|error| panic!("{error}"));
         let committed = artifact(values);
-        assert!(committed.json == json, "build/inart-n{values}.json is not up to date: `cargo run -p inart-p4`");
+        assert!(
+            committed.json == json,
+            "build/inart-n{values}.json is not up to date: `cargo run -p inart-p4`"
+        );
         assert!(committed.p4info == p4info, "build/inart-n{values}.p4info.txtpb is not up to date");
     }
 }
@@ -55,7 +61,9 @@ fn no_path_of_the_machine_is_in_the_artifacts() {
         let artifact = artifact(values);
         let json = String::from_utf8(artifact.json.into_owned()).unwrap();
         assert!(json.contains(r#""program":"inart.p4""#));
-        assert!(!json.contains("source_info") && !json.contains("/usr/") && !artifact.p4info.contains("/usr/"));
+        assert!(
+            !json.contains("source_info") && !json.contains("/usr/") && !artifact.p4info.contains("/usr/")
+        );
     }
 }
 
@@ -124,9 +132,11 @@ fn refusal(spoil: impl FnOnce(&Path)) -> String {
 
 #[test]
 fn an_artifact_that_does_not_match_its_source_is_refused() {
-    let append = |file: &'static str| move |dir: &Path| {
-        let text = fs::read_to_string(dir.join(file)).unwrap();
-        fs::write(dir.join(file), text + "\n").unwrap();
+    let append = |file: &'static str| {
+        move |dir: &Path| {
+            let text = fs::read_to_string(dir.join(file)).unwrap();
+            fs::write(dir.join(file), text + "\n").unwrap();
+        }
     };
     let mismatch = |what: &str| {
         format!("P4 artifact does not match its source: {what}; recompile with `cargo run -p inart-p4`")

@@ -16,6 +16,7 @@ use crate::network::{self, FLOODED};
 
 const SWITCH: &str = "simple_switch_grpc";
 const MARKER_PORT: u16 = 9;
+const BROADCAST: [u8; 6] = [0xff; 6];
 
 /// `PacketStreamRequest` and `PacketStreamResponse` of bmv2's `dataplane_interface.proto`, which are alike.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -53,13 +54,18 @@ impl Bmv2 {
             .expect("it answered --version");
         let process = Process(process);
         let channel = connect(&frames).await;
-        let client = Client::connect(Target::new(control, DeviceId(1))).await.expect("bmv2 takes a controller");
+        let client =
+            Client::connect(Target::new(control, DeviceId(1))).await.expect("bmv2 takes a controller");
         Some(Self { _process: process, client, channel, frames: None, markers: 0 })
     }
 }
 
 impl crate::Switch for Bmv2 {
     async fn load(&mut self, artifact: &Artifact) {
+        if self.frames.is_some() {
+            // bmv2 keeps the groups of the program before, and then copies twice.
+            network::unload(&self.client).await;
+        }
         network::load(&self.client, artifact).await;
         if self.frames.is_none() {
             self.frames = Some(packet_stream(self.channel.clone()).await);
@@ -70,11 +76,10 @@ impl crate::Switch for Bmv2 {
     async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
         let (to_switch, from_switch) = self.frames.as_mut().expect("loaded before");
         self.markers += 1;
-        let mut marker = ordinary([2, 0xff, 0xff, 0xff, 0xff, 0xff]);
+        let mut marker = ordinary(BROADCAST);
         marker.extend(self.markers.to_be_bytes());
-        for (port, packet) in [(port, frame), (MARKER_PORT, &marker)] {
-            let packet = Packet { id: self.markers, device_id: 1, port: port.into(), packet: packet.to_vec() };
-            to_switch.send(packet).await.expect("bmv2 takes frames");
+        for (port, bytes) in [(port, frame), (MARKER_PORT, &marker)] {
+            to_switch.send(packet(port, bytes)).await.expect("bmv2 takes frames");
         }
         let mut out = Vec::new();
         let mut markers_due = FLOODED.count();
@@ -122,12 +127,22 @@ async fn connect(address: &str) -> Channel {
     panic!("{SWITCH} did not listen on {address}");
 }
 
+/// bmv2 answers the call with its first frame, so one is flooded to begin with.
 async fn packet_stream(channel: Channel) -> (mpsc::Sender<Packet>, Streaming<Packet>) {
     let (to_switch, queue) = mpsc::channel(16);
+    to_switch.send(packet(MARKER_PORT, &ordinary(BROADCAST))).await.expect("the queue is ours");
     let mut grpc = tonic::client::Grpc::new(channel);
     grpc.ready().await.expect("bmv2 listens");
     let path = tonic::codegen::http::uri::PathAndQuery::from_static("/p4.bm.DataplaneInterface/PacketStream");
     let codec = tonic_prost::ProstCodec::<Packet, Packet>::default();
     let answer = grpc.streaming(Request::new(ReceiverStream::new(queue)), path, codec).await;
-    (to_switch, answer.expect("bmv2 streams frames").into_inner())
+    let mut from_switch = answer.expect("bmv2 streams frames").into_inner();
+    for _ in FLOODED {
+        from_switch.message().await.expect("bmv2 floods");
+    }
+    (to_switch, from_switch)
+}
+
+fn packet(port: u16, bytes: &[u8]) -> Packet {
+    Packet { id: 0, device_id: 1, port: port.into(), packet: bytes.to_vec() }
 }

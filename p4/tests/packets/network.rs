@@ -36,7 +36,8 @@ fn steer(epoch: u64, shard: u64, worker: u64, port: u64) -> Entry {
 }
 
 fn add(entry: Entry, port: u64, base: u64, members: u64, expected: u64) -> Entry {
-    let arguments = [("port", port), ("base", base), ("mask", 3), ("members", members), ("expected", expected)];
+    let arguments =
+        [("port", port), ("base", base), ("mask", 3), ("members", members), ("expected", expected)];
     entry.action("add", arguments)
 }
 
@@ -73,26 +74,32 @@ fn entries() -> Vec<Entry> {
     entries
 }
 
-fn group(id: u32, ports: impl IntoIterator<Item = u16>) -> Update {
+fn group(id: u32, ports: impl IntoIterator<Item = u16>) -> MulticastGroupEntry {
     let replicas = ports.into_iter().map(|port| Replica {
         port_kind: Some(replica::PortKind::Port(port.to_be_bytes().to_vec())),
         instance: 1,
         ..Default::default()
     });
     let replicas = replicas.collect();
-    Update::insert(MulticastGroupEntry { multicast_group_id: id, replicas, ..Default::default() })
+    MulticastGroupEntry { multicast_group_id: id, replicas, ..Default::default() }
+}
+
+fn groups() -> [MulticastGroupEntry; 2] {
+    [group(FLOOD_GROUP, FLOODED), group(RESULT_GROUP, [1, 2, 3, 5])]
+}
+
+/// Removes the multicast groups.
+pub async fn unload(client: &Client) {
+    client.write(groups().map(Update::delete).to_vec()).await.expect("the groups are there");
 }
 
 /// Starts the program afresh, with empty slots and zero counters, and writes the tables.
 pub async fn load(client: &Client, artifact: &Artifact) {
     let schema = Schema::from_text(&artifact.p4info).expect("p4c printed P4Info");
-    let pipeline = Pipeline {
-        p4info: schema.info().clone(),
-        device_config: artifact.json.to_vec(),
-        cookie: None,
-    };
+    let pipeline =
+        Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
     client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.expect("the program loads");
-    let mut updates = vec![group(FLOOD_GROUP, FLOODED), group(RESULT_GROUP, [1, 2, 3, 5])];
+    let mut updates = groups().map(Update::insert).to_vec();
     for entry in entries() {
         updates.push(Update::insert(schema.encode(&entry).expect("the entry fits the program")));
     }

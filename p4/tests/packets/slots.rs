@@ -200,9 +200,8 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 /// Three workers with `terms` in the last lane and ordinary values in the others.
 fn sum(n: ValuesPerPacket, name: &'static str, terms: [i32; 3], flags: u8) -> Case {
     let lane = n.get() - 1;
-    let [first, second, third] = [0, 1, 2].map(|worker| {
-        Inart::gradient(n, 0, worker, 5).with(|f| f.values[lane] = terms[usize::from(worker)])
-    });
+    let [first, second, third] = [0, 1, 2]
+        .map(|worker| Inart::gradient(n, 0, worker, 5).with(|f| f.values[lane] = terms[usize::from(worker)]));
     let total = terms[0].saturating_add(terms[1]).saturating_add(terms[2]);
     let partial = third.completing(&[0, 1, 2]).with(|f| {
         f.values[lane] = total;
