@@ -1,1 +1,27 @@
-//! See the workspace's ARCHITECTURE.md.
+//! The embedded switch: runs any bmv2 JSON that p4c makes for v1model, as simple_switch does.
+//!
+//! [`Program::compile`] lowers the JSON once to a flat program; [`Switch`] runs it per packet and takes
+//! the control plane's operations; `ports` brings frames from interfaces, files or memory.
+
+mod compile;
+pub mod control;
+mod exec;
+mod fuse;
+mod hash;
+mod json;
+mod op;
+mod program;
+mod random;
+mod state;
+mod switch;
+mod tables;
+mod value;
+mod wide;
+
+pub use compile::CompileError;
+pub use control::{ControlError, Port};
+pub use program::{
+    ActionInfo, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo, Program,
+    RegisterInfo, TableInfo, ValueSetInfo,
+};
+pub use switch::{DROP_PORT, Digest, EntryView, Sink, Statistics, Switch};

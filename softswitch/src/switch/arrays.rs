@@ -1,0 +1,131 @@
+//! Control of counters, meters, registers and value sets.
+
+use super::Switch;
+use crate::control::{ControlError, CounterValue, MeterConfig, Result};
+use crate::program::Program;
+use crate::value::{to_bytes, to_words};
+
+fn find<'p, T>(
+    items: &'p [T],
+    name: impl Fn(&T) -> &str,
+    wanted: &str,
+    kind: &str,
+) -> Result<(usize, &'p T)> {
+    let found = items.iter().enumerate().find(|(_, item)| name(item) == wanted);
+    found.ok_or_else(|| ControlError::NotFound(format!("the program has no {kind} {wanted}")))
+}
+
+fn past_end(kind: &str, name: &str, index: usize, size: usize) -> ControlError {
+    ControlError::OutOfRange(format!("{kind} {name} has {size} cells, there is no cell {index}"))
+}
+
+fn register_cell(program: &Program, name: &str, index: usize) -> Result<(u32, u32, u32)> {
+    let (_, info) = find(&program.registers, |info| &info.name, name, "register")?;
+    if index >= info.size {
+        return Err(past_end("register", name, index, info.size));
+    }
+    Ok((info.group, info.lane, info.bits))
+}
+
+impl Switch {
+    /// All cells of a counter array.
+    pub fn counters(&self, name: &str) -> Result<&[CounterValue]> {
+        let loaded = self.loaded()?;
+        let (index, _) = find(&loaded.program.counters, |info| &info.name, name, "counter")?;
+        Ok(&loaded.tables.counters[index])
+    }
+
+    /// Sets one cell of a counter array.
+    pub fn set_counter(&mut self, name: &str, cell: usize, value: CounterValue) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let (index, info) = find(&loaded.program.counters, |info| &info.name, name, "counter")?;
+        match loaded.tables.counters[index].get_mut(cell) {
+            Some(present) => {
+                *present = value;
+                Ok(())
+            }
+            None => Err(past_end("counter", name, cell, info.size)),
+        }
+    }
+
+    /// Configurations of all cells of a meter array.
+    pub fn meters(&self, name: &str) -> Result<impl Iterator<Item = Option<MeterConfig>> + '_> {
+        let loaded = self.loaded()?;
+        let (index, _) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
+        Ok(loaded.tables.meters[index].iter().map(|cell| cell.config))
+    }
+
+    /// Configures one cell of a meter array; `None` takes the configuration away.
+    pub fn set_meter(&mut self, name: &str, cell: usize, config: Option<MeterConfig>) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let (index, info) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
+        match loaded.tables.meters[index].get_mut(cell) {
+            Some(present) => {
+                present.configure(config);
+                Ok(())
+            }
+            None => Err(past_end("meter", name, cell, info.size)),
+        }
+    }
+
+    /// One cell of a register array, big endian, in its shortest form.
+    pub fn register(&mut self, name: &str, cell: usize) -> Result<Vec<u8>> {
+        let loaded = self.loaded_mut()?;
+        let (group, lane, bits) = register_cell(&loaded.program, name, cell)?;
+        let registers = &mut loaded.tables.registers;
+        Ok(match registers.get(group, lane, cell as u64) {
+            Some(word) => to_bytes(&[word]),
+            None => {
+                let bytes =
+                    registers.wide(group, lane, cell as u64).map(|bytes| bytes.to_vec()).unwrap_or_default();
+                to_bytes(&to_words(&bytes, bits, || format!("register {name}"))?)
+            }
+        })
+    }
+
+    /// Sets one cell of a register array.
+    pub fn set_register(&mut self, name: &str, cell: usize, value: &[u8]) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let (group, lane, bits) = register_cell(&loaded.program, name, cell)?;
+        let words = to_words(value, bits, || format!("register {name}"))?;
+        let registers = &mut loaded.tables.registers;
+        if bits <= 64 {
+            registers.set(group, lane, cell as u64, words.first().copied().unwrap_or(0));
+        } else if let Some(bytes) = registers.wide(group, lane, cell as u64) {
+            let whole: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+            let start = whole.len() - bytes.len();
+            bytes.copy_from_slice(&whole[start..]);
+        }
+        Ok(())
+    }
+
+    /// Replaces the members of a parser value set; each gives one value per key field, in order.
+    pub fn set_value_set(&mut self, name: &str, members: &[Vec<Vec<u8>>]) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let (index, info) = find(&loaded.program.value_sets, |info| &info.name, name, "value set")?;
+        if members.len() > info.max_members {
+            return Err(ControlError::ResourceExhausted(format!(
+                "value set {name} holds {} members, {} are given",
+                info.max_members,
+                members.len()
+            )));
+        }
+        let mut set = rustc_hash::FxHashSet::default();
+        for member in members {
+            if member.len() != info.widths.len() {
+                return Err(ControlError::InvalidArgument(format!(
+                    "value set {name}: a member has {} fields, {} are given",
+                    info.widths.len(),
+                    member.len()
+                )));
+            }
+            let mut words = Vec::new();
+            for (value, &bits) in member.iter().zip(&info.widths) {
+                words.extend(to_words(value, bits, || format!("value set {name}"))?);
+            }
+            set.insert(words);
+        }
+        loaded.tables.value_sets[index] = set;
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! Control of table entries and default actions.
+
+use super::{Loaded, Switch};
+use crate::control::{ActionCall, ControlError, CounterValue, Entry, Match, MeterConfig, Result};
+use crate::program::TableInfo;
+use crate::tables::{Bound, Profile};
+
+/// An entry with what it has gathered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryView {
+    /// The entry, with the key in its shortest form.
+    pub entry: Entry,
+    /// Its direct counter.
+    pub counter: CounterValue,
+    /// Its direct meter.
+    pub meter: Option<MeterConfig>,
+    /// When it was last hit or written, in the switch's microseconds; for tables with idle timeout.
+    pub last_hit_us: u64,
+}
+
+fn view(row: &crate::tables::Row) -> EntryView {
+    EntryView {
+        entry: row.entry.clone(),
+        counter: row.counter,
+        meter: row.meter.config,
+        last_hit_us: row.last_hit_us,
+    }
+}
+
+impl Loaded {
+    fn table_index(&self, name: &str) -> Result<usize> {
+        let index = self.program.table_names.get(name).copied();
+        index.ok_or_else(|| ControlError::NotFound(format!("the program has no table {name}")))
+    }
+
+    fn table(&self, name: &str) -> Result<(&TableInfo, &crate::tables::Table)> {
+        let index = self.table_index(name)?;
+        Ok((&self.program.tables[index], &self.tables.tables[index]))
+    }
+}
+
+/// Refuses an entry that names members or groups that are not there.
+fn check_profile(info: &TableInfo, profiles: &[Profile], entry: &Entry) -> Result<()> {
+    let Some(profile) = info.profile_index.map(|index| &profiles[index]) else { return Ok(()) };
+    let name = info.profile.as_deref().unwrap_or_default();
+    match entry.action {
+        crate::control::EntryAction::Member(member) if !profile.members.contains_key(&member) => {
+            Err(ControlError::NotFound(format!("{name} has no member {member}; insert it first")))
+        }
+        crate::control::EntryAction::Group(group) if !profile.groups.contains_key(&group) => {
+            Err(ControlError::NotFound(format!("{name} has no group {group}; insert it first")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Switch {
+    /// Adds an entry to a table.
+    pub fn insert_entry(&mut self, table: &str, entry: Entry) -> Result<()> {
+        let now_us = self.now_us;
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        let info = &loaded.program.tables[index];
+        check_profile(info, &loaded.tables.profiles, &entry)?;
+        loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)
+    }
+
+    /// Replaces the action of the entry with the same key and priority.
+    pub fn modify_entry(&mut self, table: &str, entry: Entry) -> Result<()> {
+        let now_us = self.now_us;
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        let info = &loaded.program.tables[index];
+        check_profile(info, &loaded.tables.profiles, &entry)?;
+        loaded.tables.tables[index].modify(&loaded.program, info, entry, now_us)
+    }
+
+    /// Removes an entry.
+    pub fn delete_entry(&mut self, table: &str, key: &[Match], priority: i32) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        loaded.tables.tables[index].delete(&loaded.program.tables[index], key, priority)
+    }
+
+    /// One entry.
+    pub fn entry(&self, table: &str, key: &[Match], priority: i32) -> Result<EntryView> {
+        let (info, table) = self.loaded()?.table(table)?;
+        table.find(info, key, priority).map(view)
+    }
+
+    /// All entries of a table, in no particular order.
+    pub fn entries(&self, table: &str) -> Result<impl Iterator<Item = EntryView> + '_> {
+        let (_, table) = self.loaded()?.table(table)?;
+        Ok(table.rows().map(view))
+    }
+
+    /// Number of entries of a table.
+    pub fn entry_count(&self, table: &str) -> Result<usize> {
+        self.loaded()?.table(table).map(|(_, table)| table.len())
+    }
+
+    /// Sets a table's default action; `None` restores the program's own.
+    pub fn set_default(&mut self, table: &str, call: Option<ActionCall>) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        loaded.tables.tables[index].set_default(&loaded.program, &loaded.program.tables[index], call)
+    }
+
+    /// A table's default action, if it has one, and the packets that took it (tables with counters).
+    pub fn default_action(&self, table: &str) -> Result<(Option<ActionCall>, CounterValue)> {
+        let (_, table) = self.loaded()?.table(table)?;
+        Ok((table.default.as_ref().map(|call| call.given.clone()), table.default_counter))
+    }
+
+    /// Sets an entry's direct counter.
+    pub fn set_direct_counter(
+        &mut self,
+        table: &str,
+        key: &[Match],
+        priority: i32,
+        value: CounterValue,
+    ) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        let info = &loaded.program.tables[index];
+        if !info.direct_counter {
+            return Err(ControlError::InvalidArgument(format!("table {table} has no direct counter")));
+        }
+        loaded.tables.tables[index].find_mut(info, key, priority)?.counter = value;
+        Ok(())
+    }
+
+    /// Sets an entry's direct meter; `None` takes the configuration away.
+    pub fn set_direct_meter(
+        &mut self,
+        table: &str,
+        key: &[Match],
+        priority: i32,
+        config: Option<MeterConfig>,
+    ) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = loaded.table_index(table)?;
+        let info = &loaded.program.tables[index];
+        if !info.direct_meter {
+            return Err(ControlError::InvalidArgument(format!("table {table} has no direct meter")));
+        }
+        loaded.tables.tables[index].find_mut(info, key, priority)?.meter.configure(config);
+        Ok(())
+    }
+
+    /// Entries whose idle timeout has passed at `now_us`.
+    pub fn idle_entries(&self, table: &str, now_us: u64) -> Result<Vec<Entry>> {
+        let (_, table) = self.loaded()?.table(table)?;
+        let idle = table.rows().filter(|row| {
+            let timeout = row.entry.idle_timeout_us;
+            timeout != 0 && now_us.saturating_sub(row.last_hit_us) >= timeout
+        });
+        Ok(idle.map(|row| row.entry.clone()).collect())
+    }
+
+    /// Whether any entry refers to a member or group of a profile.
+    pub(super) fn profile_in_use(loaded: &Loaded, profile: usize, refers: impl Fn(&Bound) -> bool) -> bool {
+        let infos = loaded.program.tables.iter().zip(&loaded.tables.tables);
+        infos
+            .filter(|(info, _)| info.profile_index == Some(profile))
+            .any(|(_, table)| table.rows().any(|row| refers(&row.bound)))
+    }
+}

@@ -1,0 +1,144 @@
+//! The switch: a loaded program with its state, between ingress and egress, as simple_switch does it.
+//!
+//! No I/O and no clock: frames go in with the port and the time, and come out through a [`Sink`].
+
+mod arrays;
+mod entries;
+mod pass;
+mod profiles;
+mod replication;
+
+pub use entries::EntryView;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::control::{CloneSession, ControlError, Port, Replica, Result};
+use crate::exec::Scratch;
+use crate::program::Program;
+use crate::random::Random;
+use crate::state::State;
+use crate::tables::Tables;
+
+/// The port that means "drop", as in simple_switch.
+pub const DROP_PORT: Port = Port(511);
+
+/// Takes what the switch sends.
+pub trait Sink {
+    /// A frame leaves through a port. The CPU port is a port like any other here.
+    fn packet(&mut self, port: Port, frame: &[u8]);
+
+    /// The program reports a digest.
+    fn digest(&mut self, digest: Digest) {
+        let _ = digest;
+    }
+}
+
+/// A digest message: one value per field, big endian.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// Name of the digest's type, as P4Info has it.
+    pub name: String,
+    /// The values.
+    pub values: Vec<Vec<u8>>,
+}
+
+/// What became of the frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Frames taken in.
+    pub received: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames or copies the program dropped.
+    pub dropped: u64,
+    /// Copies given up because one frame made too many of them.
+    pub runaway: u64,
+    /// Frames that came while no program was loaded.
+    pub unprogrammed: u64,
+}
+
+/// A loaded program and all it changes.
+#[derive(Debug)]
+struct Loaded {
+    program: Arc<Program>,
+    tables: Tables,
+    /// States that are not in use.
+    pool: Vec<Box<State>>,
+}
+
+/// A copy of a packet that waits for its turn.
+#[derive(Debug)]
+struct Job {
+    state: Box<State>,
+    frame: Vec<u8>,
+    /// Bytes of the frame the parser took, and the port, for a copy that goes to egress.
+    egress: Option<(usize, Port)>,
+}
+
+/// The embedded switch.
+#[derive(Debug)]
+pub struct Switch {
+    loaded: Option<Loaded>,
+    groups: rustc_hash::FxHashMap<u32, Vec<Replica>>,
+    sessions: rustc_hash::FxHashMap<u32, CloneSession>,
+    scratch: Scratch,
+    random: Random,
+    jobs: VecDeque<Job>,
+    /// Buffers that are not in use.
+    frames: Vec<Vec<u8>>,
+    output: Vec<u8>,
+    statistics: Statistics,
+    now_us: u64,
+}
+
+impl Switch {
+    /// A switch without a program: it drops everything until one is loaded. `seed` is for the
+    /// program's `random`.
+    pub fn new(seed: u64) -> Switch {
+        Switch {
+            loaded: None,
+            groups: Default::default(),
+            sessions: Default::default(),
+            scratch: Scratch::default(),
+            random: Random::new(seed),
+            jobs: VecDeque::new(),
+            frames: Vec::new(),
+            output: Vec::new(),
+            statistics: Statistics::default(),
+            now_us: 0,
+        }
+    }
+
+    /// Loads a program in place of the present one: tables, arrays, groups and sessions start anew.
+    pub fn load(&mut self, program: Arc<Program>) -> Result<()> {
+        let tables = Tables::new(&program)?;
+        self.loaded = Some(Loaded { program, tables, pool: Vec::new() });
+        self.groups.clear();
+        self.sessions.clear();
+        self.jobs.clear();
+        Ok(())
+    }
+
+    /// The loaded program.
+    pub fn program(&self) -> Option<&Arc<Program>> {
+        self.loaded.as_ref().map(|loaded| &loaded.program)
+    }
+
+    /// What became of the frames since the switch was made.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    fn loaded(&self) -> Result<&Loaded> {
+        self.loaded.as_ref().ok_or_else(no_program)
+    }
+
+    fn loaded_mut(&mut self) -> Result<&mut Loaded> {
+        self.loaded.as_mut().ok_or_else(no_program)
+    }
+}
+
+fn no_program() -> ControlError {
+    ControlError::FailedPrecondition("no pipeline is loaded; set the forwarding pipeline config first".into())
+}

@@ -1,0 +1,133 @@
+//! Control of action profiles: members and groups.
+
+use super::{Loaded, Switch};
+use crate::control::{ActionCall, ControlError, GroupMember, Result};
+use crate::tables::{Bound, Group, resolve};
+
+/// Most members a group may hold, weights counted.
+const MAX_GROUP_WEIGHT: u64 = 1 << 16;
+
+fn profile_index(loaded: &Loaded, name: &str) -> Result<usize> {
+    let index = loaded.program.profiles.iter().position(|profile| profile.name == name);
+    index.ok_or_else(|| ControlError::NotFound(format!("the program has no action profile {name}")))
+}
+
+impl Switch {
+    /// Adds a member to an action profile.
+    pub fn insert_member(&mut self, profile: &str, member: u32, call: &ActionCall) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = profile_index(loaded, profile)?;
+        let info = &loaded.program.profiles[index];
+        let call = resolve(&loaded.program, &info.actions, profile, call)?;
+        let members = &mut loaded.tables.profiles[index].members;
+        if members.contains_key(&member) {
+            return Err(ControlError::AlreadyExists(format!("{profile} already has a member {member}")));
+        }
+        if members.len() >= info.max_members {
+            return Err(ControlError::ResourceExhausted(format!(
+                "{profile} holds {} members",
+                info.max_members
+            )));
+        }
+        members.insert(member, call);
+        Ok(())
+    }
+
+    /// Changes a member's action.
+    pub fn modify_member(&mut self, profile: &str, member: u32, call: &ActionCall) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = profile_index(loaded, profile)?;
+        let call = resolve(&loaded.program, &loaded.program.profiles[index].actions, profile, call)?;
+        match loaded.tables.profiles[index].members.get_mut(&member) {
+            Some(present) => {
+                *present = call;
+                Ok(())
+            }
+            None => Err(ControlError::NotFound(format!("{profile} has no member {member}"))),
+        }
+    }
+
+    /// Removes a member that no entry or group uses.
+    pub fn delete_member(&mut self, profile: &str, member: u32) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = profile_index(loaded, profile)?;
+        let grouped = loaded.tables.profiles[index]
+            .groups
+            .values()
+            .any(|group| group.members.iter().any(|other| other.member == member));
+        if grouped
+            || Switch::profile_in_use(
+                loaded,
+                index,
+                |bound| matches!(bound, Bound::Member(m) if *m == member),
+            )
+        {
+            return Err(ControlError::FailedPrecondition(format!(
+                "{profile}: member {member} is still in use"
+            )));
+        }
+        let removed = loaded.tables.profiles[index].members.remove(&member);
+        removed.map(drop).ok_or_else(|| ControlError::NotFound(format!("{profile} has no member {member}")))
+    }
+
+    /// The members of a profile.
+    pub fn members(&self, profile: &str) -> Result<Vec<(u32, ActionCall)>> {
+        let loaded = self.loaded()?;
+        let members = &loaded.tables.profiles[profile_index(loaded, profile)?].members;
+        Ok(members.iter().map(|(&number, call)| (number, call.given.clone())).collect())
+    }
+
+    /// Adds a group, or replaces one if `replace`.
+    pub fn put_group(
+        &mut self,
+        profile: &str,
+        group: u32,
+        members: Vec<GroupMember>,
+        replace: bool,
+    ) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = profile_index(loaded, profile)?;
+        if loaded.program.profiles[index].selector.is_none() {
+            return Err(ControlError::InvalidArgument(format!("{profile} is no selector: it has no groups")));
+        }
+        let state = &mut loaded.tables.profiles[index];
+        match (state.groups.contains_key(&group), replace) {
+            (true, false) => {
+                return Err(ControlError::AlreadyExists(format!("{profile} already has a group {group}")));
+            }
+            (false, true) => return Err(ControlError::NotFound(format!("{profile} has no group {group}"))),
+            _ => {}
+        }
+        if let Some(missing) = members.iter().find(|member| !state.members.contains_key(&member.member)) {
+            return Err(ControlError::NotFound(format!("{profile} has no member {}", missing.member)));
+        }
+        let weight: u64 = members.iter().map(|member| u64::from(member.weight)).sum();
+        if weight > MAX_GROUP_WEIGHT || members.iter().any(|member| member.weight == 0) {
+            return Err(ControlError::InvalidArgument(format!(
+                "{profile}, group {group}: weights must be at least 1, their sum at most {MAX_GROUP_WEIGHT}"
+            )));
+        }
+        state.groups.insert(group, Group::new(members));
+        Ok(())
+    }
+
+    /// Removes a group that no entry uses.
+    pub fn delete_group(&mut self, profile: &str, group: u32) -> Result<()> {
+        let loaded = self.loaded_mut()?;
+        let index = profile_index(loaded, profile)?;
+        if Switch::profile_in_use(loaded, index, |bound| matches!(bound, Bound::Group(g) if *g == group)) {
+            return Err(ControlError::FailedPrecondition(format!(
+                "{profile}: group {group} is still in use"
+            )));
+        }
+        let removed = loaded.tables.profiles[index].groups.remove(&group);
+        removed.map(drop).ok_or_else(|| ControlError::NotFound(format!("{profile} has no group {group}")))
+    }
+
+    /// The groups of a selector.
+    pub fn groups(&self, profile: &str) -> Result<Vec<(u32, Vec<GroupMember>)>> {
+        let loaded = self.loaded()?;
+        let groups = &loaded.tables.profiles[profile_index(loaded, profile)?].groups;
+        Ok(groups.iter().map(|(&number, group)| (number, group.members.clone())).collect())
+    }
+}
