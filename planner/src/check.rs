@@ -124,7 +124,7 @@ impl Checker<'_> {
             }
         }
         let sum: f64 = self.plan.shards.iter().map(|shard| shard.share).sum();
-        if !((sum - 1.0).abs() <= TOLERANCE) {
+        if !near(sum, 1.0) {
             self.wrong("shards", format!("the shares sum to {sum}, not to 1"));
         }
         shares
@@ -303,15 +303,20 @@ impl Checker<'_> {
             self.wrong("bounds.integral_bps", format!("{bound} is no bound on the plan's own rate {rate}"));
         }
         if let Some(lp) = self.plan.bounds.lp_bps
-            && !(bound <= lp * (1.0 + TOLERANCE))
+            && (!lp.is_finite() || bound > lp * (1.0 + TOLERANCE))
         {
             self.wrong("bounds", format!("the integral bound {bound} is above the LP's {lp}"));
         }
     }
 
     fn number(&mut self, what: &str, stated: f64, found: f64) {
-        if !((stated - found).abs() <= TOLERANCE * found.abs()) {
+        if !near(stated, found) {
             self.found.push(Violation::WrongNumber { what: what.to_owned(), stated, found });
         }
     }
+}
+
+/// Equal up to the tolerance; NaN is near nothing.
+fn near(stated: f64, found: f64) -> bool {
+    (stated - found).abs() <= TOLERANCE * found.abs()
 }

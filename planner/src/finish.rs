@@ -1,12 +1,16 @@
 //! From a job to a finished plan: dispatch to the scheme, normalise, rate, and name everything.
 
+use crate::bounds;
+use crate::fractional::{self, Fractional};
+use crate::lp;
 use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, PlanError, Scheme};
+use crate::phase1;
 use crate::placement::{Placement, equal_shares, weighted};
 use crate::plan::{Bounds, Flow, Plan, Shard, Trunk};
 use crate::router::Router;
 use crate::routes::Path;
-use crate::schemes::baselines;
+use crate::schemes::{baselines, inart, rounding};
 use crate::topology::{Job, Topology};
 
 /// Plans one job on one network.
@@ -14,15 +18,45 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     let model = Model::new(topology, job);
     let mut router = Router::new(&model);
     feasible(&router)?;
+    let relaxation = relax(&router, None)?;
+    let integral_bps = bounds::closed_form(&model, options.equal_shares).min(relaxation.rate);
+    let bounds = Bounds { lp_bps: Some(relaxation.rate), integral_bps };
     let equal = equal_shares(model.servers.len());
     let (placement, shares) = match options.scheme {
         Scheme::Lbmm => (baselines::lbmm(&mut router), equal),
         Scheme::Atp => (baselines::atp(&mut router, false), equal),
         Scheme::AtpNocap => (baselines::atp(&mut router, true), equal),
-        Scheme::Inart | Scheme::RInart | Scheme::Even => (baselines::lbmm(&mut router), equal),
+        Scheme::RInart | Scheme::Even => {
+            let shares = phase1_shares(&model, options);
+            let fractional = relax(&router, Some(&shares))?;
+            (rounding::with_seed(&router, &fractional, options.seed), shares)
+        }
+        Scheme::Inart => {
+            let fractional = relax(&router, Some(&phase1_shares(&model, options)))?;
+            let best = inart::place(&router, options, Some(&fractional), integral_bps);
+            (best.placement, best.rated.shares)
+        }
     };
-    let bounds = Bounds { lp_bps: None, integral_bps: model.min_uplink_bps() };
     Ok(write(&model, options, &placement, &shares, bounds))
+}
+
+/// x of phase 1, which R-InArt keeps fixed.
+fn phase1_shares(model: &Model<'_>, options: &Options<'_>) -> Vec<f64> {
+    if options.equal_shares || options.scheme == Scheme::Even {
+        return equal_shares(model.servers.len());
+    }
+    let split = phase1::split(model, None);
+    split.sending.iter().map(|f| f / split.rate).collect()
+}
+
+/// LP-InArt: the certified closed form where it applies, else the LP.
+fn relax(router: &Router<'_>, fixed: Option<&[f64]>) -> Result<Fractional, PlanError> {
+    let model = router.model;
+    if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
+        return Ok(solution);
+    }
+    lp::solve(model, &router.routes, fixed)
+        .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
 /// Every worker reaches every server, and every server can take something in.

@@ -17,16 +17,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bounds;
 mod check;
+mod classes;
 mod finish;
+mod fractional;
+mod lp;
 mod model;
 mod options;
 mod packing;
+mod phase1;
 mod placement;
 pub mod plan;
 mod router;
 mod routes;
 mod schemes;
+mod search;
 pub mod topology;
 pub mod units;
 

@@ -39,10 +39,6 @@ impl Counts {
         Counts { servers, units: vec![0; servers * model.capacity.len()] }
     }
 
-    pub fn of(&self, resource: Resource) -> &[u32] {
-        &self.units[resource as usize * self.servers..][..self.servers]
-    }
-
     pub fn add(&mut self, resource: Resource, server: usize) {
         self.units[resource as usize * self.servers + server] += 1;
     }

@@ -92,4 +92,30 @@ impl<'m> Routes<'m> {
         }
         Some(path.into())
     }
+
+    /// Up to `limit` shortest paths, spread over all there are: the n-th takes the n-th way at every branch, in
+    /// mixed-radix order. Empty if there is no route.
+    pub fn some_paths(&self, from: NodeIx, to: NodeIx, limit: usize) -> Vec<Path> {
+        let hops = self.hops_to(to);
+        if hops[from as usize] == FAR {
+            return Vec::new();
+        }
+        let mut paths: Vec<Path> = Vec::new();
+        for n in 0..4 * limit {
+            let (mut digits, mut node, mut path) =
+                (n, from, Vec::with_capacity(hops[from as usize] as usize));
+            while node != to {
+                let ways: Vec<_> = self.closer(node, hops).collect();
+                let (arc, ahead) = ways[digits % ways.len()];
+                digits /= ways.len();
+                path.push(arc);
+                node = ahead;
+            }
+            // A number with digits left over names no path of its own.
+            if digits == 0 && paths.len() < limit {
+                paths.push(path.into());
+            }
+        }
+        paths
+    }
 }

@@ -1,3 +1,6 @@
 //! The schemes: each turns a model into a placement and its shares.
 
 pub(crate) mod baselines;
+pub(crate) mod groups;
+pub(crate) mod inart;
+pub(crate) mod rounding;

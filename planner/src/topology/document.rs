@@ -130,6 +130,51 @@ impl Topology {
         out
     }
 
+    /// Writes the same document as JSON, rates in bit/s, delays in seconds, sizes in bytes.
+    pub fn to_json(&self) -> String {
+        use serde_json::{Value, json};
+        let name = |id: super::NodeId| self.node(id).name.as_str();
+        let names = |ids: &[super::NodeId]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>();
+        let node = |node: &super::Node| {
+            let mut entry = json!({"name": node.name, "kind": node.kind.to_string()});
+            if node.kind == NodeKind::Switch {
+                entry["aggregation"] = node.aggregation_bps.into();
+            }
+            if let Some(ingress) = node.ingress_bps {
+                entry["ingress"] = ingress.into();
+            }
+            entry
+        };
+        let link = |link: &super::Link| json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds});
+        let job = |job: &super::Job| {
+            let (workers, servers) = (names(&job.workers), names(&job.servers));
+            let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});
+            if let Some(bytes) = job.gradient_bytes {
+                entry["gradient"] = bytes.into();
+            }
+            entry
+        };
+        let loaded = self.nodes.iter().filter(|node| node.background_bps > 0.0);
+        let mut background: Vec<Value> =
+            loaded.map(|node| json!({"node": node.name, "rate": node.background_bps})).collect();
+        for link in &self.links {
+            let [a, b] = link.ends.map(name);
+            for (ends, bps) in [([a, b], link.background_bps[0]), ([b, a], link.background_bps[1])] {
+                if bps > 0.0 {
+                    background.push(json!({"link": ends, "rate": bps}));
+                }
+            }
+        }
+        json!({
+            "name": self.name,
+            "nodes": self.nodes.iter().map(node).collect::<Vec<_>>(),
+            "links": self.links.iter().map(link).collect::<Vec<_>>(),
+            "background": background,
+            "jobs": self.jobs.iter().map(job).collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
+
     fn background_yaml(&self) -> String {
         let mut out = String::new();
         for node in self.nodes.iter().filter(|node| node.background_bps > 0.0) {

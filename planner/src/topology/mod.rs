@@ -172,6 +172,11 @@ impl Topology {
         })
     }
 
+    /// The same network with other jobs: at least one, with names of their own, on nodes of this network.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Topology {
+        Topology { jobs, ..self.clone() }
+    }
+
     /// The same network with every rate, capacity and background multiplied by `factor` (delays and sizes stay).
     ///
     /// # Panics

@@ -1,0 +1,59 @@
+//! Phase 1, L-InArt (Eq. (2)), in closed form.
+//!
+//! With F_s = f x_s and G_s the rate per worker of shard s that is aggregated anywhere, averaging over the W
+//! workers turns Eq. (2) into: max sum F_s subject to W F_s - (W - 1) G_s <= B'(s), 0 <= G_s <= F_s,
+//! W sum G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal splits are
+//! a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So the KKT system of the
+//! paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian elimination has no unique
+//! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from.
+
+use crate::model::Model;
+use crate::placement::equal_shares;
+
+/// An optimal split of the fabric-free relaxation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Split {
+    /// sum of F_s, bit/s: an upper bound on every plan's rate.
+    pub rate: f64,
+    /// F_s, bit/s.
+    pub sending: Vec<f64>,
+    /// G_s, bit/s per worker.
+    pub aggregated: Vec<f64>,
+}
+
+/// The closed form, with the workers' uplinks as a further limit; at x proportional to B'(s) unless x is fixed.
+pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
+    let workers = model.workers.len() as f64;
+    let intake: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s)).collect();
+    let switches: f64 = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).sum();
+    let uplink = model.min_uplink_bps();
+    let total: f64 = intake.iter().sum();
+    let shares: Vec<f64> = match fixed {
+        Some(shares) => shares.to_vec(),
+        None if total.is_finite() => intake.iter().map(|b| b / total).collect(),
+        None => equal_shares(intake.len()),
+    };
+    // G_s needed at rate f: what the server cannot take in directly.
+    let needed = |f: f64| -> Vec<f64> {
+        let lack = |(x, b): (&f64, &f64)| ((workers * f * x - b) / (workers - 1.0)).max(0.0);
+        if workers < 2.0 { vec![0.0; shares.len()] } else { shares.iter().zip(&intake).map(lack).collect() }
+    };
+    let fits = |f: f64| {
+        workers * needed(f).iter().sum::<f64>() <= switches * (1.0 + 1e-12)
+            && shares.iter().zip(&intake).all(|(x, b)| f * x <= b * (1.0 + 1e-12))
+    };
+    // For x proportional to B' the closed form holds; for given x the need is convex and grows with f: bisect.
+    let closed = total.min((total + (workers - 1.0) * switches / workers) / workers).min(uplink);
+    let rate = if fits(closed) { closed } else { bisect(closed, fits) };
+    Split { rate, sending: shares.iter().map(|x| x * rate).collect(), aggregated: needed(rate) }
+}
+
+/// The largest value below `high` that fits, given that 0 does.
+pub(crate) fn bisect(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, high);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}

@@ -1,0 +1,148 @@
+//! Group construction: rates F_s that the integral bound allows, groups of floor(C / F_s) workers, each at a switch of
+//! its own near them. On homogeneous fat-trees this alone reaches the bound.
+
+use crate::bounds::whole;
+use crate::model::{Model, NodeIx};
+use crate::router::Router;
+use crate::routes::FAR;
+
+/// The rates F_s with the largest sum for which every server can be given enough switches of its own
+/// (a knapsack over servers and numbers of switches), all switches counted as equal to the middle one.
+pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
+    let mut capacities: Vec<f64> =
+        model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
+    capacities.sort_by(f64::total_cmp);
+    let capacity = capacities.get(capacities.len() / 2).copied().unwrap_or(0.0);
+    let switches = capacities.len();
+    let choices: Vec<Vec<(usize, f64)>> =
+        model.servers.iter().map(|&s| steps(model, model.intake_bps(s), capacity, switches)).collect();
+    if equal {
+        return at_equal_rates(&choices, switches);
+    }
+    // best[k]: largest sum with k switches for the servers so far, and the choice of each.
+    let mut best: Vec<Option<(f64, Vec<f64>)>> = vec![None; switches + 1];
+    best[0] = Some((0.0, Vec::new()));
+    for of_server in &choices {
+        let mut next: Vec<Option<(f64, Vec<f64>)>> = vec![None; switches + 1];
+        for (held, state) in best.iter().enumerate() {
+            let Some((sum, rates)) = state else { continue };
+            for &(switches_used, rate) in of_server {
+                let Some(slot) = next.get_mut(held + switches_used) else { continue };
+                if slot.as_ref().is_none_or(|(most, _)| sum + rate > *most) {
+                    let mut rates = rates.clone();
+                    rates.push(rate);
+                    *slot = Some((sum + rate, rates));
+                }
+            }
+        }
+        best = next;
+    }
+    let best = best.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
+    best.expect("no server needs a switch to receive at all").1
+}
+
+fn at_equal_rates(choices: &[Vec<(usize, f64)>], switches: usize) -> Vec<f64> {
+    let mut rates: Vec<f64> = choices.iter().flatten().map(|&(_, rate)| rate).collect();
+    rates.sort_by(|a, b| b.total_cmp(a));
+    let needed = |rate: f64| -> Option<usize> {
+        let of_server = |steps: &Vec<(usize, f64)>| {
+            steps.iter().filter(|step| step.1 >= rate * (1.0 - 1e-12)).map(|step| step.0).min()
+        };
+        choices.iter().map(of_server).sum()
+    };
+    let fits = rates.iter().find(|&&rate| needed(rate).is_some_and(|k| k <= switches));
+    vec![*fits.expect("the rate without switches fits"); choices.len()]
+}
+
+/// For every useful number of switches (0 first), the best rate of one server: (switches, F).
+fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<(usize, f64)> {
+    let workers = model.workers.len() as f64;
+    let top = model.min_uplink_bps().min(intake);
+    let mut steps: Vec<(usize, f64)> = vec![(0, (intake / workers).min(top))];
+    // The rate changes where a group loses a worker or the server takes in one unit less.
+    for group in 2..=model.workers.len() {
+        for units in 1..=model.workers.len() {
+            let rate = (capacity / group as f64).min(intake / units as f64).min(top);
+            let (taken_in, size) = (whole(intake, rate).min(workers), whole(capacity, rate).max(1.0));
+            let needed = ((workers - taken_in) / (size - 1.0).max(1e-9)).ceil();
+            if needed <= switches as f64 && taken_in >= (workers / size).ceil() {
+                steps.push((needed as usize, rate));
+            }
+            if intake / units as f64 <= capacity / group as f64 {
+                break;
+            }
+        }
+    }
+    steps.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let mut most = 0.0;
+    steps.retain(|&(_, rate)| {
+        let gains = rate > most;
+        most = rate.max(most);
+        gains
+    });
+    steps
+}
+
+/// Ends for every (server, worker) at rates F_s: groups as large as their switch allows, as few as the server
+/// needs, the rest direct. `[server][worker]`
+pub(crate) fn construct(router: &Router<'_>, sending: &[f64]) -> Vec<Vec<NodeIx>> {
+    let model = router.model;
+    let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
+    let mut room: Vec<f64> = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
+    let mut unplaced: Vec<Vec<usize>> = vec![(0..model.workers.len()).collect(); sending.len()];
+    // Units each server still has to lose.
+    let mut excess: Vec<f64> = model
+        .servers
+        .iter()
+        .zip(sending)
+        .map(|(&s, &f)| model.workers.len() as f64 - whole(model.intake_bps(s), f))
+        .collect();
+    // The neediest server picks next, so scarce switches are shared out evenly.
+    while let Some(s) =
+        (0..sending.len()).filter(|&s| excess[s] > 0.0).max_by(|&a, &b| excess[a].total_cmp(&excess[b]))
+    {
+        match nearest_group(router, sending[s], s, &unplaced[s], &room) {
+            None => excess[s] = 0.0,
+            Some((at, members)) => {
+                room[at] -= members.len() as f64 * sending[s];
+                excess[s] -= members.len() as f64 - 1.0;
+                members.iter().for_each(|&w| ends[s][w] = model.aggregators[at]);
+                unplaced[s].retain(|w| !members.contains(w));
+            }
+        }
+    }
+    ends
+}
+
+/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the server.
+fn nearest_group(
+    router: &Router<'_>,
+    sending: f64,
+    s: usize,
+    unplaced: &[usize],
+    room: &[f64],
+) -> Option<(usize, Vec<usize>)> {
+    let model = router.model;
+    let server = model.servers[s];
+    let mut best: Option<(usize, u32, usize, Vec<usize>)> = None;
+    for (at, &v) in model.aggregators.iter().enumerate() {
+        let size = (whole(room[at], sending) as usize).min(unplaced.len());
+        if size < 2 || best.as_ref().is_some_and(|b| b.0 > size) || router.routes.hops(v, server) == FAR {
+            continue;
+        }
+        let hops = router.routes.hops_to(v);
+        let mut near: Vec<(u16, usize)> =
+            unplaced.iter().map(|&w| (hops[model.workers[w] as usize], w)).collect();
+        near.select_nth_unstable(size - 1);
+        near.truncate(size);
+        if near.iter().any(|&(hops, _)| hops == FAR) {
+            continue;
+        }
+        let total =
+            near.iter().map(|&(h, _)| u32::from(h)).sum::<u32>() + u32::from(router.routes.hops(v, server));
+        if best.as_ref().is_none_or(|&(most, least, ..)| size > most || total < least) {
+            best = Some((size, total, at, near.into_iter().map(|(_, w)| w).collect()));
+        }
+    }
+    best.map(|(_, _, at, members)| (at, members))
+}

@@ -1,0 +1,132 @@
+//! Ours: group construction, the best of R-InArt's roundings, and local search, until a proven bound is met or the
+//! time is up. Never worse than R-InArt's best, because that is one of its starts.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{groups, rounding};
+use crate::fractional::Fractional;
+use crate::options::Options;
+use crate::placement::{Placement, Rated, equal_shares};
+use crate::router::Router;
+use crate::search::Search;
+
+/// R-InArt's roundings tried.
+const ROUNDINGS: u64 = 30;
+/// Search steps per target, and targets missed in a row before a start is given up.
+const STEPS: usize = 3000;
+const MISSES: usize = 3;
+
+/// The best placement so far.
+pub(crate) struct Best {
+    pub placement: Placement,
+    pub rated: Rated,
+}
+
+/// Rates a placement: best shares, or equal ones.
+pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> Rated {
+    let counts = placement.counts(router.model);
+    if equal {
+        let shares = equal_shares(router.model.servers.len());
+        Rated { rate: counts.rate(router.model, &shares, |_| true), shares }
+    } else {
+        counts.best_shares(router.model)
+    }
+}
+
+/// Searches for the best placement; stops at `bound`. `fractional` gives R-InArt's roundings, if there is an LP optimum.
+pub(crate) fn place(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    fractional: Option<&Fractional>,
+    bound: f64,
+) -> Best {
+    let equal = options.equal_shares;
+    let model = router.model;
+    let direct: Vec<Vec<u32>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
+    let mut starts: Vec<Best> = Vec::new();
+    let add = |placement: Placement, starts: &mut Vec<Best>| {
+        let rated = rate(router, &placement, equal);
+        starts.push(Best { placement, rated });
+    };
+    add(router.place(&direct), &mut starts);
+    let mut targets = vec![groups::sending(model, equal)];
+    if let Some(fractional) = fractional {
+        targets.push(fractional.sending.clone());
+    }
+    for sending in &targets {
+        let total: f64 = sending.iter().sum();
+        let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
+        for slack in [1.0, 0.9, 0.75, 0.6] {
+            let sending: Vec<f64> = sending.iter().map(|f| f * slack).collect();
+            let ends = groups::construct(router, &sending);
+            add(router.place_weighted(&ends, &shares), &mut starts);
+            if starts.last().is_some_and(|last| met(last, bound)) {
+                return starts.pop().expect("just added");
+            }
+        }
+    }
+    if let Some(fractional) = fractional {
+        let seeds = (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS));
+        for seed in seeds {
+            add(rounding::with_seed(router, fractional, seed), &mut starts);
+        }
+    }
+    starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
+    improve(router, options, starts, bound)
+}
+
+fn met(best: &Best, bound: f64) -> bool {
+    best.rated.rate >= bound * (1.0 - 1e-9)
+}
+
+/// Local search from the best starts in turn.
+fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
+    let mut starts = starts.into_iter();
+    let mut best = starts.next().expect("there is always the direct start");
+    let again = Best { placement: best.placement.clone(), rated: best.rated.clone() };
+    for (n, start) in std::iter::once(again).chain(starts.take(2)).enumerate() {
+        if met(&best, bound) || (options.out_of_time)() {
+            break;
+        }
+        let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
+        let found = climb(router, options, start, best.rated.rate, bound, rng);
+        if found.rated.rate > best.rated.rate {
+            best = found;
+        }
+    }
+    best
+}
+
+/// Raises the target as long as the search reaches it; at the end takes smaller steps.
+fn climb(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    start: Best,
+    at_least: f64,
+    bound: f64,
+    rng: ChaCha8Rng,
+) -> Best {
+    let mut best = start;
+    let mut step = 0.04;
+    let mut misses = 0;
+    let goal = |best: &Best, step: f64| -> Vec<f64> {
+        let rate = (best.rated.rate.max(at_least) * (1.0 + step)).min(bound);
+        best.rated.shares.iter().map(|x| x * rate).collect()
+    };
+    let mut search = Search::new(router, best.placement.clone(), goal(&best, step), rng);
+    while misses < MISSES && !met(&best, bound) && !(options.out_of_time)() {
+        if search.run(STEPS, options.out_of_time) {
+            let rated = rate(router, &search.placement, options.equal_shares);
+            if rated.rate > best.rated.rate {
+                best = Best { placement: search.placement.clone(), rated };
+                misses = 0;
+            }
+        } else {
+            misses += 1;
+            step = (step * 0.5_f64).max(0.002);
+        }
+        search.seek(goal(&best, step));
+    }
+    best
+}
