@@ -1,5 +1,7 @@
 //! What is committed is what the generator and p4c print for what is committed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::{fs, io};
 

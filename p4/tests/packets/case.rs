@@ -4,12 +4,14 @@ use inart_p4::{Outcome, Reason};
 
 use crate::frame::Inart;
 
+#[derive(Debug)]
 pub struct Case {
     pub name: &'static str,
     pub steps: Vec<Step>,
 }
 
-/// A frame comes in; these go out, and one counter of one counts it.
+/// A frame comes in; these go out, and one counter counts it.
+#[derive(Debug)]
 pub struct Step {
     pub port: u16,
     pub frame: Vec<u8>,

@@ -35,7 +35,7 @@ pub struct Inart {
 /// The value in `lane` of the gradient of `worker`: differs in every lane, both signs, exact in every sum of a few.
 pub fn value(worker: u16, lane: usize) -> i32 {
     let size = (i32::from(worker) + 1) * 1_000_003 + lane as i32 * 7_919;
-    if (lane + usize::from(worker)) % 3 == 0 { -size } else { size }
+    if (lane + usize::from(worker)).is_multiple_of(3) { -size } else { size }
 }
 
 impl Inart {

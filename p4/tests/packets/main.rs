@@ -2,15 +2,21 @@
 
 mod bmv2;
 mod case;
+mod embedded;
 mod frame;
+mod model;
 mod network;
 mod refused;
 mod slots;
 
 use inart_p4::{Artifact, Outcome, Reason, artifact};
 use inart_wire::ValuesPerPacket;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::case::{Case, Counted};
+use crate::embedded::Embedded;
 
 /// A switch that the cases run on.
 trait Switch {
@@ -77,5 +83,27 @@ async fn bmv2_agrees() {
     };
     for n in ValuesPerPacket::ALL {
         run_all(&mut switch, n).await;
+    }
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..4 {
+        let case = model::cases(ValuesPerPacket::N32).new_tree(&mut runner).expect("no filter").current();
+        run(&mut switch, ValuesPerPacket::N32, &case).await;
+    }
+}
+
+#[tokio::test]
+async fn the_embedded_switch_agrees() {
+    for n in ValuesPerPacket::ALL {
+        run_all(&mut Embedded::new(), n).await;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_embedded_switch_follows_the_slot_rules(case in model::cases(ValuesPerPacket::N32)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("no resources needed");
+        runtime.block_on(run(&mut Embedded::new(), ValuesPerPacket::N32, &case));
     }
 }

@@ -41,7 +41,8 @@ fn add(entry: Entry, port: u64, base: u64, members: u64, expected: u64) -> Entry
     entry.action("add", arguments)
 }
 
-fn entries() -> Vec<Entry> {
+/// What is in the tables.
+pub fn entries() -> Vec<Entry> {
     let mut entries = Vec::new();
     for worker in 0..3 {
         // Shard 0: three workers. Epoch 2 has the same slots.
@@ -71,26 +72,34 @@ fn entries() -> Vec<Entry> {
     entries.push(result.action("replicate", [("group", RESULT_GROUP)]));
     entries.push(Entry::new("mac").exact("hdr.ethernet.dst", AT_PORT_2).action("send", [("port", 2u64)]));
     entries.push(Entry::new("mac").exact("hdr.ethernet.dst", REFUSED).plain_action("refuse"));
+    entries.push(Entry::default_of("mac").action("flood", [("group", FLOOD_GROUP)]));
     entries
 }
 
-fn group(id: u32, ports: impl IntoIterator<Item = u16>) -> MulticastGroupEntry {
-    let replicas = ports.into_iter().map(|port| Replica {
-        port_kind: Some(replica::PortKind::Port(port.to_be_bytes().to_vec())),
-        instance: 1,
-        ..Default::default()
-    });
-    let replicas = replicas.collect();
-    MulticastGroupEntry { multicast_group_id: id, replicas, ..Default::default() }
+/// Multicast groups and their ports.
+pub fn groups() -> [(u32, Vec<u16>); 2] {
+    [(FLOOD_GROUP, FLOODED.collect()), (RESULT_GROUP, vec![1, 2, 3, 5])]
 }
 
-fn groups() -> [MulticastGroupEntry; 2] {
-    [group(FLOOD_GROUP, FLOODED), group(RESULT_GROUP, [1, 2, 3, 5])]
+fn group_entries() -> Vec<MulticastGroupEntry> {
+    let replica = |port: u16| Replica {
+        port_kind: Some(replica::PortKind::Port(port.to_be_bytes().to_vec())),
+        instance: 1,
+    };
+    let entry = |(id, ports): (u32, Vec<u16>)| MulticastGroupEntry {
+        multicast_group_id: id,
+        replicas: ports.into_iter().map(replica).collect(),
+        ..Default::default()
+    };
+    groups().map(entry).to_vec()
 }
 
 /// Removes the multicast groups.
 pub async fn unload(client: &Client) {
-    client.write(groups().map(Update::delete).to_vec()).await.expect("the groups are there");
+    client
+        .write(group_entries().into_iter().map(Update::delete).collect())
+        .await
+        .expect("the groups are there");
 }
 
 /// Starts the program afresh, with empty slots and zero counters, and writes the tables.
@@ -99,11 +108,10 @@ pub async fn load(client: &Client, artifact: &Artifact) {
     let pipeline =
         Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
     client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.expect("the program loads");
-    let mut updates = groups().map(Update::insert).to_vec();
+    let mut updates: Vec<_> = group_entries().into_iter().map(Update::insert).collect();
     for entry in entries() {
-        updates.push(Update::insert(schema.encode(&entry).expect("the entry fits the program")));
+        let message = schema.encode(&entry).expect("the entry fits the program");
+        updates.push(if entry.is_default { Update::modify(message) } else { Update::insert(message) });
     }
-    let flood = Entry::default_of("mac").action("flood", [("group", FLOOD_GROUP)]);
-    updates.push(Update::modify(schema.encode(&flood).expect("the entry fits the program")));
     client.write(updates).await.expect("the tables take the entries");
 }

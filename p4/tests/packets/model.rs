@@ -1,0 +1,134 @@
+//! The slot rules once more, in Rust, against any sequence of frames.
+
+use inart_p4::Outcome;
+use inart_wire::ValuesPerPacket;
+use proptest::prelude::*;
+
+use crate::case::{Case, Step, case, consumed, leaves};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+
+/// A slot that somebody used.
+struct Slot {
+    epoch: u16,
+    shape: (i8, u16),
+    sequence: u32,
+    seen: u64,
+    flags: u8,
+    values: Vec<i32>,
+}
+
+/// The four slots of shard 0 in [`crate::network`].
+#[derive(Default)]
+struct Slots([Option<Slot>; 4]);
+
+const EXPECTED: u64 = 0b111;
+
+impl Slots {
+    /// What becomes of the gradient or partial: the frame that leaves, if any.
+    fn step(&mut self, frame: &Inart) -> (Outcome, Option<Inart>) {
+        if frame.flags & BYPASS != 0 {
+            return (Outcome::Bypassed, Some(frame.clone()));
+        }
+        let shape = (frame.exponent, frame.length);
+        let entry = &mut self.0[(frame.sequence & 3) as usize];
+        let age = |slot: &Slot| frame.sequence.wrapping_sub(slot.sequence) as i32;
+        let outcome = match entry {
+            Some(slot) if slot.epoch == frame.epoch && age(slot) <= 0 => {
+                if age(slot) < 0 {
+                    return (Outcome::Stale, Some(frame.clone()));
+                }
+                if slot.shape != shape {
+                    return (Outcome::OtherShape, Some(frame.clone()));
+                }
+                if slot.seen & frame.contributors != 0 {
+                    return match frame.contributors & !slot.seen {
+                        0 if slot.seen == EXPECTED => (Outcome::Repeated, Some(partial(frame, slot))),
+                        0 => (Outcome::Absorbed, None),
+                        _ => (Outcome::Overlap, Some(frame.clone())),
+                    };
+                }
+                for (sum, &value) in slot.values.iter_mut().zip(&frame.values) {
+                    if sum.checked_add(value).is_none() {
+                        slot.flags |= OVERFLOW;
+                    }
+                    *sum = sum.saturating_add(value);
+                }
+                slot.seen |= frame.contributors;
+                slot.flags |= frame.flags & (OVERFLOW | CONGESTION);
+                Outcome::Added
+            }
+            _ => {
+                *entry = Some(Slot {
+                    epoch: frame.epoch,
+                    shape,
+                    sequence: frame.sequence,
+                    seen: frame.contributors,
+                    flags: frame.flags & (OVERFLOW | CONGESTION),
+                    values: frame.values.clone(),
+                });
+                Outcome::Stored
+            }
+        };
+        match entry {
+            Some(slot) if slot.seen == EXPECTED => (Outcome::Completed, Some(partial(frame, slot))),
+            _ => (outcome, None),
+        }
+    }
+}
+
+fn partial(frame: &Inart, slot: &Slot) -> Inart {
+    Inart {
+        kind: 2,
+        contributors: slot.seen,
+        flags: frame.flags | slot.flags,
+        values: slot.values.clone(),
+        ..frame.clone()
+    }
+}
+
+/// A frame of one of the three workers, most often one that fits the others.
+fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+    let sequence = prop_oneof![6 => 0u32..6, 1 => 6u32..12, 1 => 0xffff_fffau32..];
+    let flags = prop_oneof![
+        8 => Just(0),
+        2 => Just(RESEND),
+        1 => Just(BYPASS | RESEND),
+        1 => Just(LAST),
+        1 => Just(OVERFLOW),
+        1 => Just(CONGESTION)
+    ];
+    let exponent = prop_oneof![12 => Just(-20i8), 1 => any::<i8>()];
+    let epoch = prop_oneof![15 => Just(1u16), 1 => Just(2)];
+    let edge = prop_oneof![Just(i32::MIN), Just(i32::MAX), -1..=1i32];
+    let values = prop_oneof![
+        4 => prop::collection::vec(-0x2000_0000..0x2000_0000i32, n.get()),
+        1 => prop::collection::vec(prop_oneof![20 => -9..9i32, 1 => edge], n.get()),
+        1 => prop::collection::vec(any::<i32>(), n.get())
+    ];
+    (0u16..3, sequence, flags, exponent, epoch, values).prop_map(
+        move |(worker, sequence, flags, exponent, epoch, values)| Inart {
+            flags,
+            exponent,
+            epoch,
+            values,
+            ..Inart::gradient(n, 0, worker, sequence)
+        },
+    )
+}
+
+/// Any sequence of frames, with what should become of each.
+pub fn cases(n: ValuesPerPacket) -> impl Strategy<Value = Case> {
+    prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
+        let mut slots = Slots::default();
+        case(
+            "any sequence of frames",
+            frames.iter().map(|frame| -> Step {
+                let port = frame.worker + 1;
+                match slots.step(frame) {
+                    (outcome, Some(out)) => leaves(port, frame, outcome, 5, &out),
+                    (outcome, None) => consumed(port, frame, outcome),
+                }
+            }),
+        )
+    })
+}
