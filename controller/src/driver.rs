@@ -8,6 +8,7 @@ use std::future::Future;
 
 pub use memory::{Failpoint, Memory};
 pub use p4runtime::P4Runtime;
+pub(crate) use p4runtime::steer_of;
 
 use inart_p4runtime::ClientError;
 

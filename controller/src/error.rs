@@ -105,7 +105,7 @@ pub enum InstallError {
         /// The job.
         job: String,
         /// Why.
-        source: PlanError,
+        source: Box<PlanError>,
     },
     /// The same job number twice.
     #[error("two plans for job number {job}: install one plan per job")]
@@ -165,4 +165,10 @@ pub enum InstallError {
         /// Switches that ran another program.
         switches: Vec<String>,
     },
+}
+
+impl InstallError {
+    pub(crate) fn plan(job: &str, source: PlanError) -> Self {
+        InstallError::Plan { job: job.to_owned(), source: Box::new(source) }
+    }
 }

@@ -155,8 +155,7 @@ impl<D: SwitchDriver> Controller<D> {
             }
             wanted.push(self.wanted(job)?);
             let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
-            assignments
-                .push(assignment.map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?);
+            assignments.push(assignment.map_err(|source| InstallError::plan(&job.plan.job, source))?);
         }
         let running = self.on_all(async |_, driver| driver.running().await).await?;
         if !self.replace_program
@@ -256,7 +255,7 @@ impl<D: SwitchDriver> Controller<D> {
             topology: self.topology.name().to_owned(),
         })?;
         let workers = found.workers.iter().map(|worker| self.topology.node(*worker).name.as_str());
-        Roles::new(workers, plan).map_err(|source| InstallError::Plan { job: plan.job.clone(), source })
+        Roles::new(workers, plan).map_err(|source| InstallError::plan(&plan.job, source))
     }
 
     fn wanted(&self, job: &JobPlan) -> Result<Wanted, InstallError> {
@@ -264,7 +263,7 @@ impl<D: SwitchDriver> Controller<D> {
         inart_planner::check(&self.topology, &job.plan)
             .map_err(|violations| InstallError::Check { job: job.plan.job.clone(), violations })?;
         let wishes = wishes::of_plan(&self.ports, &roles, &job.plan)
-            .map_err(|source| InstallError::Plan { job: job.plan.job.clone(), source })?;
+            .map_err(|source| InstallError::plan(&job.plan.job, source))?;
         let record = self.records.jobs.get(&job.job);
         let live = record.and_then(|record| record.live());
         let known = Known {
@@ -276,7 +275,7 @@ impl<D: SwitchDriver> Controller<D> {
     }
 
     /// Does `work` on all switches at once; all of them end before it returns.
-    async fn on_all<T>(
+    pub(crate) async fn on_all<T>(
         &mut self,
         work: impl AsyncFn(&str, &mut D) -> Result<T, DriverError>,
     ) -> Result<BTreeMap<String, T>, SwitchErrors> {

@@ -5,14 +5,16 @@
 //!   from [`SlotMap`] and multicast groups; [`target()`] decides the epoch and where a push goes from what is there.
 //!   All of it is pure.
 //! - [`Controller`] reads the switches, computes the target, writes the difference and reads it back, over a
-//!   [`SwitchDriver`]; [`Records`] remember what was pushed.
+//!   [`SwitchDriver`]; [`Records`] remember what was pushed, [`Names`] put updates into words.
 
 pub mod assignment;
+mod counters;
 pub mod diff;
 pub mod driver;
 pub mod entries;
 mod error;
 mod install;
+mod names;
 mod ports;
 mod program;
 mod records;
@@ -23,9 +25,11 @@ mod target;
 pub mod wishes;
 
 pub use assignment::{JobPlan, job_number};
+pub use counters::SwitchCounters;
 pub use driver::{DriverError, P4Runtime, Running, SwitchDriver};
 pub use error::{Cause, InstallError, SwitchErrors};
 pub use install::{Controller, InstallReport, SwitchChange};
+pub use names::Names;
 pub use ports::{PortMap, PortNo, PortsError};
 pub use program::{Limits, Program, ProgramError, TableFull};
 pub use records::{JobRecord, Push, Records, RecordsError};

@@ -44,13 +44,9 @@ pub enum ProgramError {
 
 impl Program {
     /// Takes what p4c printed: bmv2 JSON and P4Info in text form.
-    pub fn new(
-        values: ValuesPerPacket,
-        device_config: &[u8],
-        p4info_text: &str,
-    ) -> Result<Self, ProgramError> {
+    pub fn new(values: ValuesPerPacket, json: &[u8], p4info: &str) -> Result<Self, ProgramError> {
         let info_error = |source| ProgramError::Info { values, source };
-        let schema = Schema::from_text(p4info_text).map_err(info_error)?;
+        let schema = Schema::from_text(p4info).map_err(info_error)?;
         let size = |table: &str| {
             let table = schema.table(table).map_err(info_error)?;
             Ok::<_, ProgramError>(usize::try_from(table.size).unwrap_or(0))
@@ -63,15 +59,9 @@ impl Program {
             results: size("results")?,
             mac: size("mac")?,
         };
-        let hash = Sha256::new().chain_update(device_config).chain_update(p4info_text).finalize();
+        let hash = Sha256::new().chain_update(json).chain_update(p4info).finalize();
         let cookie = hash.iter().take(8).fold(0, |cookie, byte| cookie << 8 | u64::from(*byte));
-        Ok(Program {
-            values,
-            limits,
-            schema: Arc::new(schema),
-            cookie,
-            device_config: device_config.to_vec(),
-        })
+        Ok(Program { values, limits, schema: Arc::new(schema), cookie, device_config: json.to_vec() })
     }
 
     /// What a switch is sent.

@@ -114,6 +114,16 @@ impl Records {
         Ok(records)
     }
 
+    /// Names of the networks with records in `folder`, sorted.
+    pub fn networks(folder: &Path) -> Vec<String> {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let names =
+            files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
     /// The push before the last of a job.
     pub fn before_last(&self, job: JobId) -> Result<&Push, InstallError> {
         let pushes = self.jobs.get(&job).map(|record| &record.pushes);

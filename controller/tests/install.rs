@@ -1,5 +1,6 @@
 //! Installing on switches that fail: whatever happens, the plan installed before goes on working, and the next push
 //! ends where a clean one would have.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

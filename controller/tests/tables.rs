@@ -1,4 +1,5 @@
 //! Plans to tables, without any switch: every frame must reach where the plan says.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

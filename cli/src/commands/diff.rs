@@ -2,11 +2,27 @@
 
 use std::process::ExitCode;
 
+use super::control;
+use super::push::PlanArgs;
+
 /// Arguments of `inart diff`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    plan: PlanArgs,
+}
 
 /// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart diff is not built yet")
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    control::block_on(async {
+        let (mut controller, job) = args.plan.prepare().await?;
+        let jobs = [job];
+        let report = controller.preview(&jobs).await?;
+        let text = match json {
+            true => control::lines_json(&controller, &jobs, &report),
+            false => control::lines(&controller, &jobs, &report),
+        };
+        super::topology::print(&text);
+        Ok(ExitCode::SUCCESS)
+    })
 }

@@ -10,4 +10,5 @@ pub mod server;
 pub mod switch;
 pub mod emulate;
 pub mod decode;
+mod control;
 mod host;

@@ -1,12 +1,83 @@
 //! `inart push`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::Context;
+use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
+use inart_planner::Plan;
+use inart_wire::ValuesPerPacket;
+
+use super::control::{self, ControlArgs};
+
+/// What to install.
+#[derive(clap::Args)]
+pub struct PlanArgs {
+    /// The plan (JSON), as `inart plan --json` prints it.
+    plan: PathBuf,
+    /// The topology document (YAML or JSON) that it was made for.
+    topology: PathBuf,
+    /// Values per packet: 32, 64 or 256; the switches' program is compiled for it.
+    #[arg(long, default_value = "64")]
+    values: ValuesPerPacket,
+    /// Chunks in flight per worker and shard, and slots per sum: a power of two.
+    #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
+    window: u32,
+    /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    rate_scale: f64,
+    /// Take a new epoch even if this plan is installed: for a job that starts again from its first round.
+    #[arg(long)]
+    new_epoch: bool,
+    #[command(flatten)]
+    pub control: ControlArgs,
+}
 
 /// Arguments of `inart push`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    plan: PlanArgs,
+    /// Write what the hosts are told to DIR/JOB.json, for `inart worker` and `inart server`.
+    #[arg(long, value_name = "DIR")]
+    assignments: Option<PathBuf>,
+}
+
+impl PlanArgs {
+    /// Reads the files and connects.
+    pub async fn prepare(&self) -> anyhow::Result<(Controller<P4Runtime>, JobPlan)> {
+        let place = || self.plan.display().to_string();
+        let text = std::fs::read_to_string(&self.plan).with_context(place)?;
+        let plan = Plan::from_json(&text).with_context(place)?;
+        let topology = super::topology::read(&self.topology)?;
+        if let Err(violations) = inart_planner::check(&topology, &plan) {
+            anyhow::bail!("{}: {}; `inart plan` makes one that holds", place(), violations[0]);
+        }
+        let job = job_number(&topology, &plan.job).with_context(|| {
+            format!("{}: job {} is not among the first 65535 of the topology", place(), plan.job)
+        })?;
+        let records = Records::open(&self.control.state(), topology.name())?;
+        let controller = self.control.controller(topology, self.values, records).await?;
+        let job = JobPlan {
+            job,
+            plan,
+            window_chunks: self.window,
+            rate_scale: self.rate_scale,
+            new_epoch: self.new_epoch,
+        };
+        Ok((controller, job))
+    }
+}
 
 /// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart push is not built yet")
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    control::block_on(async {
+        let (mut controller, job) = args.plan.prepare().await?;
+        let report = controller.install(&[job]).await?;
+        if let Some(dir) = &args.assignments {
+            control::write_assignments(dir, &report.assignments)?;
+        }
+        super::topology::print(&if json { control::json(&report) } else { control::table(&report) });
+        Ok(ExitCode::SUCCESS)
+    })
 }

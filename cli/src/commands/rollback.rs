@@ -1,12 +1,67 @@
 //! `inart rollback`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use inart_controller::Records;
+use inart_planner::Topology;
+use inart_wire::JobId;
+
+use super::control::{self, ControlArgs};
 
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Name of the topology; needed if plans were pushed to several.
+    #[arg(long, value_name = "NAME")]
+    topology: Option<String>,
+    /// Name of the job; needed if plans of several were pushed.
+    #[arg(long, value_name = "NAME")]
+    job: Option<String>,
+    /// Write what the hosts are told to DIR/JOB.json.
+    #[arg(long, value_name = "DIR")]
+    assignments: Option<PathBuf>,
+    #[command(flatten)]
+    control: ControlArgs,
+}
 
 /// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart rollback is not built yet")
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let state = args.control.state();
+    let known = Records::networks(&state);
+    let network = choose("topology", args.topology.as_deref(), &known)
+        .with_context(|| format!("records {}", state.display()))?;
+    let records = Records::open(&state, &network)?;
+    let job = job(&records, args.job.as_deref()).with_context(|| format!("topology {network}"))?;
+    let push = records.before_last(job)?;
+    let topology = Topology::from_yaml(&push.topology).context("the topology of that push")?;
+    let values = push.values;
+    control::block_on(async {
+        let mut controller = args.control.controller(topology, values, records).await?;
+        let report = controller.rollback(job).await?;
+        if let Some(dir) = &args.assignments {
+            control::write_assignments(dir, &report.assignments)?;
+        }
+        super::topology::print(&if json { control::json(&report) } else { control::table(&report) });
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn job(records: &Records, name: Option<&str>) -> anyhow::Result<JobId> {
+    let live = records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.plan.job.clone())));
+    let (numbers, names): (Vec<JobId>, Vec<String>) = live.unzip();
+    let name = choose("job", name, &names)?;
+    let at = names.iter().position(|known| *known == name).expect("the chosen name is one of them");
+    Ok(numbers[at])
+}
+
+fn choose(what: &str, name: Option<&str>, known: &[String]) -> anyhow::Result<String> {
+    match (name, known) {
+        (_, []) => bail!("nothing was pushed yet, so there is nothing to go back to"),
+        (Some(name), _) if known.iter().any(|known| known == name) => Ok(name.to_owned()),
+        (Some(name), _) => bail!("{what} {name}: only {} is known", known.join(", ")),
+        (None, [only]) => Ok(only.clone()),
+        (None, _) => bail!("several are known; choose one with --{what}: {}", known.join(", ")),
+    }
 }

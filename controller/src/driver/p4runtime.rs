@@ -174,8 +174,13 @@ fn mac_action(entry: Entry, action: &MacAction) -> Entry {
     }
 }
 
-/// An entry as read back, taken apart.
-pub(crate) struct Fields<'a>(pub &'a Entry);
+/// Takes an entry of `steer` apart.
+pub(crate) fn steer_of(entry: &Entry) -> Result<(SteerKey, SteerAction), DriverError> {
+    Fields(entry).steer()
+}
+
+/// An entry as read back.
+struct Fields<'a>(&'a Entry);
 
 impl Fields<'_> {
     fn foreign(&self) -> DriverError {
@@ -214,8 +219,7 @@ impl Fields<'_> {
         u16::try_from(self.param("group")?).map(GroupId).map_err(|_| self.foreign())
     }
 
-    /// Takes an entry of `steer` apart.
-    pub(crate) fn steer(&self) -> Result<(SteerKey, SteerAction), DriverError> {
+    fn steer(&self) -> Result<(SteerKey, SteerAction), DriverError> {
         let worker: WorkerId = self.id(WORKER)?;
         let key = SteerKey {
             epoch: self.id(EPOCH)?,

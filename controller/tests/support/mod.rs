@@ -1,4 +1,5 @@
 //! What the tests share: networks, random plans, and a walker that follows table entries as frames would.
+#![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod plans;

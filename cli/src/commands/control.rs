@@ -1,0 +1,255 @@
+//! What `inart push`, `diff` and `rollback` have in common: where the switches are, what they run, and what to print.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use inart_controller::diff::Op;
+use inart_controller::{
+    Controller, InstallReport, JobPlan, Names, P4Runtime, Program, Records, Running, SwitchChange,
+};
+use inart_core::Assignment;
+use inart_p4runtime::{DeviceId, ElectionId, Target};
+use inart_planner::Topology;
+use inart_wire::ValuesPerPacket;
+use serde::Deserialize;
+
+/// Arguments of every command that talks to switches.
+#[derive(clap::Args)]
+pub struct ControlArgs {
+    /// A switch's P4Runtime server, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
+    /// Without any, those of the last push.
+    #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
+    switch: Vec<(String, String)>,
+    /// File with the same as a YAML or JSON map from names to addresses.
+    #[arg(long, value_name = "FILE")]
+    switches: Option<PathBuf>,
+    /// Folder with the P4 program and what p4c printed for it, instead of the built-in program.
+    #[arg(long, value_name = "DIR")]
+    p4: Option<PathBuf>,
+    /// Folder with the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    /// Rank among controllers: the greatest is primary and may write.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    election_id: u64,
+    /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
+    #[arg(long)]
+    replace_program: bool,
+}
+
+fn parse_switch(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, address)) if !name.is_empty() => {
+            target(address, 1).map_err(|error| error.to_string())?;
+            Ok((name.to_owned(), address.to_owned()))
+        }
+        _ => Err("write NAME=HOST:PORT, such as v1=127.0.0.1:9559".to_owned()),
+    }
+}
+
+/// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
+fn target(text: &str, election: u64) -> anyhow::Result<Target> {
+    let (address, device) = match text.split_once(',') {
+        None => (text, 0),
+        Some((address, option)) => {
+            let id = option.strip_prefix("device=").and_then(|id| id.parse().ok());
+            (
+                address,
+                id.with_context(|| format!("\"{option}\" in {text}: write device=ID with a whole number"))?,
+            )
+        }
+    };
+    if address.is_empty() {
+        bail!("\"{text}\" has no address: write HOST:PORT, such as 127.0.0.1:9559");
+    }
+    let election = Some(ElectionId(election.into()));
+    Ok(Target { election, ..Target::new(address, DeviceId(device)) })
+}
+
+/// A switch in a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SwitchEntry {
+    Address(String),
+    Device { address: String, device: u64 },
+}
+
+impl ControlArgs {
+    /// Where the records are.
+    pub fn state(&self) -> PathBuf {
+        let default = || match std::env::var_os("XDG_STATE_HOME").filter(|home| !home.is_empty()) {
+            Some(home) => Path::new(&home).join("inart"),
+            None => PathBuf::from(".inart"),
+        };
+        self.state.clone().unwrap_or_else(default)
+    }
+
+    /// The addresses on the command line and in the file; the records' if there are none.
+    fn addresses(&self, records: &Records) -> anyhow::Result<BTreeMap<String, String>> {
+        let mut addresses = BTreeMap::new();
+        if let Some(file) = &self.switches {
+            let place = || format!("--switches {}", file.display());
+            let text = std::fs::read_to_string(file).with_context(place)?;
+            let entries: BTreeMap<String, SwitchEntry> = serde_saphyr::from_str(&text).map_err(|error| {
+                let reason = error.to_string();
+                let reason = reason.lines().next().unwrap_or_default().to_owned();
+                anyhow::anyhow!("{}: {reason}; write lines like `v1: 127.0.0.1:9559`", place())
+            })?;
+            for (name, entry) in entries {
+                let address = match entry {
+                    SwitchEntry::Address(address) => address,
+                    SwitchEntry::Device { address, device } => format!("{address},device={device}"),
+                };
+                addresses.insert(name, address);
+            }
+        }
+        for (name, address) in &self.switch {
+            if let Some(other) =
+                addresses.insert(name.clone(), address.clone()).filter(|other| other != address)
+            {
+                bail!("switch {name} has two addresses, {other} and {address}: give one");
+            }
+        }
+        Ok(if addresses.is_empty() { records.switches.clone() } else { addresses })
+    }
+
+    /// The compiled program for that many values.
+    fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Program> {
+        let artifact = match &self.p4 {
+            Some(dir) => inart_p4::load_dir(dir, values)?,
+            None => inart_p4::artifact(values),
+        };
+        Ok(Program::new(values, &artifact.json, &artifact.p4info)?)
+    }
+
+    /// Connects to all switches of the topology, as primary.
+    pub async fn controller(
+        &self,
+        topology: Topology,
+        values: ValuesPerPacket,
+        mut records: Records,
+    ) -> anyhow::Result<Controller<P4Runtime>> {
+        let addresses = self.addresses(&records)?;
+        let ports = inart_controller::PortMap::new(&topology)?;
+        ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
+        let program = Arc::new(self.program(values)?);
+        let mut switches = BTreeMap::new();
+        for (name, address) in &addresses {
+            let place = || format!("switch {name}");
+            let target = target(address, self.election_id).with_context(place)?;
+            let driver = P4Runtime::connect(target, program.clone()).await.with_context(place)?;
+            switches.insert(name.clone(), driver);
+        }
+        records.switches = addresses;
+        let mut controller = Controller::new(topology, values, program.limits, switches, records)?;
+        controller.replace_program(self.replace_program);
+        Ok(controller)
+    }
+}
+
+/// Runs a command's future to its end.
+pub fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting")?.block_on(future)
+}
+
+/// Writes one assignment per job, for the hosts: `DIR/JOB.json`.
+pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
+    std::fs::create_dir_all(dir).with_context(|| format!("--assignments {}", dir.display()))?;
+    for assignment in assignments {
+        let path = dir.join(format!("{}.json", assignment.name.replace(['/', '\\'], "_")));
+        let text = serde_json::to_string_pretty(assignment)? + "\n";
+        std::fs::write(&path, text).with_context(|| format!("--assignments {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn program_word(running: &Running) -> &'static str {
+    match running {
+        Running::Ours => "there",
+        Running::Nothing => "loaded",
+        Running::Other => "replaced",
+    }
+}
+
+/// What was done, as a table.
+pub fn table(report: &InstallReport) -> String {
+    let mut out = String::new();
+    for assignment in &report.assignments {
+        let done = if report.updates() == 0 { "was installed already" } else { "installed and read back" };
+        let _ = writeln!(out, "job {}: epoch {} {done}", assignment.name, assignment.epoch);
+    }
+    let width = report.switches.keys().map(String::len).max().unwrap_or(0).max(6);
+    let _ = writeln!(out, "  {:width$}  program   inserted  modified  deleted  unchanged", "switch");
+    for (switch, change) in &report.switches {
+        let _ = writeln!(
+            out,
+            "  {switch:width$}  {:8}  {:8}  {:8}  {:7}  {:9}",
+            program_word(&change.running),
+            change.count(Op::Insert),
+            change.count(Op::Modify),
+            change.count(Op::Delete),
+            change.unchanged
+        );
+    }
+    out
+}
+
+fn counts(change: &SwitchChange) -> serde_json::Value {
+    serde_json::json!({
+        "program": program_word(&change.running),
+        "inserted": change.count(Op::Insert),
+        "modified": change.count(Op::Modify),
+        "deleted": change.count(Op::Delete),
+        "unchanged": change.unchanged,
+    })
+}
+
+/// What was done, as JSON.
+pub fn json(report: &InstallReport) -> String {
+    let switches: BTreeMap<_, _> =
+        report.switches.iter().map(|(name, change)| (name, counts(change))).collect();
+    let updates = report.updates();
+    let document =
+        serde_json::json!({"updates": updates, "switches": switches, "assignments": report.assignments});
+    format!("{document}\n")
+}
+
+/// What would be done, line by line.
+pub fn lines(controller: &Controller<P4Runtime>, jobs: &[JobPlan], report: &InstallReport) -> String {
+    let names = Names::new(controller.topology(), controller.ports(), jobs);
+    let mut out = String::new();
+    for (switch, change) in &report.switches {
+        let program = match change.running {
+            Running::Ours => "",
+            Running::Nothing => ", after loading the program",
+            Running::Other => ", after replacing the program and its tables",
+        };
+        let _ = writeln!(
+            out,
+            "{switch}: {} updates{program}, {} unchanged",
+            change.updates.len(),
+            change.unchanged
+        );
+        for update in &change.updates {
+            let _ = writeln!(out, "  {}", names.describe(switch, update));
+        }
+    }
+    out
+}
+
+/// What would be done, as JSON: as after a push, with the updates in words.
+pub fn lines_json(controller: &Controller<P4Runtime>, jobs: &[JobPlan], report: &InstallReport) -> String {
+    let names = Names::new(controller.topology(), controller.ports(), jobs);
+    let switches = report.switches.iter().map(|(switch, change)| {
+        let lines = change.updates.iter().map(|update| names.describe(switch, update));
+        let mut entry = counts(change);
+        entry["updates"] = lines.collect::<Vec<_>>().into();
+        (switch.clone(), entry)
+    });
+    let switches: BTreeMap<_, _> = switches.collect();
+    format!("{}\n", serde_json::json!({"updates": report.updates(), "switches": switches}))
+}

@@ -1,0 +1,121 @@
+//! Updates in the words of the topology: workers, servers and neighbours instead of numbers.
+
+use std::collections::BTreeMap;
+
+use inart_planner::Topology;
+use inart_wire::{Contributors, JobId, MacAddr, ShardId, WorkerId};
+
+use crate::assignment::{JobPlan, job_number};
+use crate::diff::{Item, Op, Update};
+use crate::entries::{MacAction, ResultsAction, SteerAction};
+use crate::ports::{PortMap, PortNo};
+
+struct JobNames {
+    name: String,
+    workers: Vec<String>,
+    servers: Vec<String>,
+}
+
+/// Who is behind the numbers.
+pub struct Names<'a> {
+    ports: &'a PortMap,
+    jobs: BTreeMap<JobId, JobNames>,
+}
+
+impl<'a> Names<'a> {
+    /// The names of the topology's jobs by their usual numbers, and of `plans` by theirs.
+    pub fn new(topology: &Topology, ports: &'a PortMap, plans: &[JobPlan]) -> Self {
+        let usual = topology.jobs().iter().filter_map(|job| Some((job_number(topology, &job.name)?, job)));
+        let planned = plans.iter().filter_map(|plan| Some((plan.job, topology.job_named(&plan.plan.job)?)));
+        let named = usual.chain(planned).map(|(number, job)| {
+            let name = |id: &_| topology.node(*id).name.clone();
+            let (workers, servers) =
+                (job.workers.iter().map(name).collect(), job.servers.iter().map(name).collect());
+            (number, JobNames { name: job.name.clone(), workers, servers })
+        });
+        Names { ports, jobs: named.collect() }
+    }
+
+    /// An update of `switch` in one line, like a diff's: `+`, `~` (changed to) or `-`, and what.
+    pub fn describe(&self, switch: &str, update: &Update) -> String {
+        let sign = match update.op {
+            Op::Insert => '+',
+            Op::Modify => '~',
+            Op::Delete => '-',
+        };
+        let port = |port: PortNo| match self.ports.peer(switch, port) {
+            Some(peer) => format!("{peer} (port {port})"),
+            None => format!("port {port}"),
+        };
+        let text = match &update.item {
+            Item::Steer(key, action) => {
+                let who = self.worker(key.job, key.worker);
+                let (job, server) = (self.job(key.job), self.server(key.job, key.shard));
+                let does = match action {
+                    SteerAction::Forward { port: out, .. } => format!("forward to {}", port(*out)),
+                    SteerAction::Add { port: out, slots, expected, .. } => format!(
+                        "add in slots {}..{}, sum of {} to {}",
+                        slots.base,
+                        u64::from(slots.base) + u64::from(slots.len),
+                        self.group(key.job, *expected),
+                        port(*out)
+                    ),
+                    SteerAction::Refuse => "refuse".to_owned(),
+                };
+                format!(
+                    "steer {job} epoch {}: {who} for {server}, from {}: {does}",
+                    key.epoch,
+                    port(key.ingress)
+                )
+            }
+            Item::Results(key, action) => {
+                let (job, server) = (self.job(key.job), self.server(key.job, key.shard));
+                let does = match action {
+                    ResultsAction::Replicate(group) => format!("copy to group {group}"),
+                    ResultsAction::Refuse => "refuse".to_owned(),
+                };
+                format!("results {job} epoch {}: of {server}, from {}: {does}", key.epoch, port(key.ingress))
+            }
+            Item::Mac(address, action) => {
+                format!("mac {}: {}", self.host(*address), mac_action(action, &port))
+            }
+            Item::MacDefault(action) => format!("mac, other addresses: {}", mac_action(action, &port)),
+            Item::Group(group, ports) => {
+                let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();
+                format!("group {group}: {}", ports.join(", "))
+            }
+        };
+        format!("{sign} {text}")
+    }
+
+    fn job(&self, job: JobId) -> String {
+        self.jobs.get(&job).map_or_else(|| format!("job {job}"), |names| names.name.clone())
+    }
+
+    fn worker(&self, job: JobId, worker: WorkerId) -> String {
+        let names = self.jobs.get(&job).and_then(|names| names.workers.get(worker.index()));
+        names.cloned().unwrap_or_else(|| format!("rank {worker}"))
+    }
+
+    fn server(&self, job: JobId, shard: ShardId) -> String {
+        let names = self.jobs.get(&job).and_then(|names| names.servers.get(shard.index()));
+        names.cloned().unwrap_or_else(|| format!("shard {shard}"))
+    }
+
+    fn group(&self, job: JobId, members: Contributors) -> String {
+        members.ranks().map(|rank| self.worker(job, rank)).collect::<Vec<_>>().join("+")
+    }
+
+    fn host(&self, address: MacAddr) -> String {
+        let host = self.ports.hosts().find(|(_, mac)| *mac == address);
+        host.map_or_else(|| address.to_string(), |(name, _)| name.to_owned())
+    }
+}
+
+fn mac_action(action: &MacAction, port: &impl Fn(PortNo) -> String) -> String {
+    match action {
+        MacAction::Send(out) => format!("send to {}", port(*out)),
+        MacAction::Flood(group) => format!("copy to group {group}"),
+        MacAction::Refuse => "refuse".to_owned(),
+    }
+}
