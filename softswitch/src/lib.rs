@@ -4,6 +4,7 @@
 //! the control plane's operations; `ports` brings frames from interfaces, files or memory.
 
 mod compile;
+pub mod conformance;
 pub mod control;
 mod exec;
 mod fuse;

@@ -125,7 +125,10 @@ impl Layout {
         match start.checked_add(count) {
             Some(end) if u64::from(end) <= MAX_BYTES => self.bytes = end,
             _ => {
-                return Err(CompileError::new(place, format!("the headers take more than {MAX_BYTES} bytes")));
+                return Err(CompileError::new(
+                    place,
+                    format!("the headers take more than {MAX_BYTES} bytes"),
+                ));
             }
         }
         Ok(start)

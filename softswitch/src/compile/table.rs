@@ -8,7 +8,7 @@ use super::{CompileError, Result};
 use crate::control::{ActionCall, Entry, EntryAction, Match};
 use crate::json;
 use crate::program::{KeyInfo, KeyPart, MatchKind, Next, Place, ProfileInfo, TableInfo};
-use crate::value::{parse_hex, to_words};
+use crate::value::{parse_hex, prefix_mask, to_words};
 
 /// Entries of a table whose declaration gives no size.
 const DEFAULT_SIZE: usize = 1024;
@@ -190,10 +190,16 @@ impl Builder<'_> {
                     given.key.as_bool().ok_or_else(|| bad("valid needs true or false"))?,
                 )]),
                 (MatchKind::Exact, _) => Match::Exact(value()?),
-                (MatchKind::Lpm, _) => Match::Lpm {
-                    value: value()?,
-                    prefix_bits: given.prefix_length.ok_or_else(|| bad("a prefix length is needed"))?,
-                },
+                (MatchKind::Lpm, _) => {
+                    let prefix_bits = given.prefix_length.ok_or_else(|| bad("a prefix length is needed"))?;
+                    let mask: Vec<u8> = prefix_mask(info.bits, prefix_bits.min(info.bits))
+                        .iter()
+                        .flat_map(|word| word.to_be_bytes())
+                        .collect();
+                    let mut value = value()?;
+                    mask_right_aligned(&mut value, &mask);
+                    Match::Lpm { value, prefix_bits }
+                }
                 (MatchKind::Ternary, _) => {
                     let (mut value, mask) = (value()?, hex(given.mask.as_deref())?);
                     mask_right_aligned(&mut value, &mask);
