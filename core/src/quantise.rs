@@ -121,3 +121,7 @@ fn shift_half_to_even(value: i64, shift: u32) -> i64 {
     quotient
         + i64::from(twice_rest_over_divisor.is_gt() || twice_rest_over_divisor.is_eq() && quotient & 1 == 1)
 }
+
+#[cfg(test)]
+#[path = "quantise_tests.rs"]
+mod tests;

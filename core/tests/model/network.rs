@@ -40,6 +40,14 @@ pub struct Network {
     /// Workers that send nothing and hear nothing.
     pub dead_workers: Vec<usize>,
     pub dead_servers: Vec<usize>,
+    /// A worker that starts each round later than the others.
+    pub late_start: Option<(usize, Duration)>,
+    /// A worker that is told to stop right after it started a round.
+    pub stopped: Option<usize>,
+    /// The switch loses its slots after that many frames.
+    pub switch_forgets_after: Option<u64>,
+    /// Beside every frame, hosts get copies with one of these bytes changed.
+    pub also_damaged: Vec<usize>,
     assignment: Assignment,
     queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
     queued: u64,
@@ -85,6 +93,10 @@ impl Network {
             frames: 0,
             dead_workers: Vec::new(),
             dead_servers: Vec::new(),
+            late_start: None,
+            stopped: None,
+            switch_forgets_after: None,
+            also_damaged: Vec::new(),
             assignment,
             queue: BTreeMap::new(),
             queued: 0,
@@ -95,42 +107,64 @@ impl Network {
     pub fn all_reduce(&mut self, gradients: &[Vec<f32>]) -> Vec<Result<Vec<f32>, Failure>> {
         let mut failed_at_start = vec![None; self.workers.len()];
         for (rank, gradient) in gradients.iter().enumerate() {
-            if !self.dead_workers.contains(&rank) {
+            let late = self.late_start.is_some_and(|(late, _)| late == rank);
+            if !self.dead_workers.contains(&rank) && !late {
                 failed_at_start[rank] = self.workers[rank].start_round(self.now, gradient).err();
             }
         }
-        self.run();
+        if let Some((rank, late)) = self.late_start {
+            self.run_until(self.now + late);
+            self.workers[rank].start_round(self.now, &gradients[rank]).unwrap();
+        }
+        if let Some(rank) = self.stopped {
+            self.workers[rank].stop(self.now);
+        }
+        self.run_until_idle();
         let live = (0..self.workers.len()).filter(|rank| !self.dead_workers.contains(rank));
         live.map(|rank| {
             let mut sum = vec![0.0; gradients[rank].len()];
             let finished = self.workers[rank].finish_round(&mut sum);
             if let Some(failure) = &failed_at_start[rank] {
-                assert_eq!(finished.as_ref(), Err(failure));
+                // As text, since a NaN is unlike itself.
+                assert_eq!(finished.as_ref().map_err(Failure::to_string), Err(failure.to_string()));
             }
             finished.map(|()| sum)
         })
         .collect()
     }
 
-    /// Until all live workers are idle.
-    fn run(&mut self) {
+    fn run_until_idle(&mut self) {
         let give_up = self.now + Duration::from_secs(300);
-        loop {
-            self.transmit();
-            if self.live_workers().all(|worker| worker.is_idle()) {
-                return;
-            }
-            let deadlines = self.live_workers().filter_map(Machine::next_deadline);
-            let server_deadlines = self.servers.iter().filter_map(Machine::next_deadline);
-            let arrival = self.queue.keys().next().map(|(at, _)| *at);
-            let next = deadlines.chain(server_deadlines).chain(arrival).min();
-            self.now = self.now.max(next.expect("somebody waits, so something is due"));
+        self.transmit();
+        while !self.live_workers().all(|worker| worker.is_idle()) {
+            self.step();
             assert!(self.now < give_up, "the round does not end");
-            while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= self.now) {
-                let (node, frame) = entry.remove();
-                self.deliver(node, &frame);
-            }
         }
+    }
+
+    fn run_until(&mut self, end: Instant) {
+        self.transmit();
+        while self.next_event().is_some_and(|at| at < end) {
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let deadlines = self.live_workers().filter_map(Machine::next_deadline);
+        let server_deadlines = self.servers.iter().filter_map(Machine::next_deadline);
+        let arrival = self.queue.keys().next().map(|(at, _)| *at);
+        deadlines.chain(server_deadlines).chain(arrival).min()
+    }
+
+    /// Goes on to the next event and lets it happen.
+    fn step(&mut self) {
+        self.now = self.now.max(self.next_event().expect("somebody waits, so something is due"));
+        while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (node, frame) = entry.remove();
+            self.deliver(node, &frame);
+        }
+        self.transmit();
     }
 
     fn live_workers(&self) -> impl Iterator<Item = &WorkerFlow> {
@@ -165,19 +199,43 @@ impl Network {
     }
 
     fn deliver(&mut self, node: Node, bytes: &[u8]) {
+        if node == Node::Switch {
+            return self.switch_frame(bytes);
+        }
+        for damaged in &self.also_damaged {
+            let mut copy = bytes.to_vec();
+            copy[*damaged] ^= 0x55;
+            Self::deliver_to_host(&mut self.workers, &mut self.servers, self.now, node, &copy);
+        }
+        let dead = match node {
+            Node::Worker(rank) => self.dead_workers.contains(&rank),
+            Node::Server(shard) => self.dead_servers.contains(&shard),
+            Node::Switch => false,
+        };
+        if !dead {
+            Self::deliver_to_host(&mut self.workers, &mut self.servers, self.now, node, bytes);
+        }
+    }
+
+    fn deliver_to_host(
+        workers: &mut [WorkerFlow],
+        servers: &mut [ServerShard],
+        now: Instant,
+        node: Node,
+        bytes: &[u8],
+    ) {
         match node {
-            Node::Worker(rank) if !self.dead_workers.contains(&rank) => {
-                self.workers[rank].handle_frame(self.now, bytes)
-            }
-            Node::Server(shard) if !self.dead_servers.contains(&shard) => {
-                self.servers[shard].handle_frame(self.now, bytes);
-            }
-            Node::Switch => self.switch_frame(bytes),
-            _ => {}
+            Node::Worker(rank) => workers[rank].handle_frame(now, bytes),
+            Node::Server(shard) => servers[shard].handle_frame(now, bytes),
+            Node::Switch => {}
         }
     }
 
     fn switch_frame(&mut self, bytes: &[u8]) {
+        if self.switch_forgets_after.is_some_and(|at| at < self.frames) {
+            self.switch_forgets_after = None;
+            self.switch.forget();
+        }
         let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
         match frame.kind() {
             Kind::Gradient => {

@@ -78,12 +78,12 @@ impl Switch {
     }
 
     /// Forgets everything, as a switch that restarts.
-    pub fn restart(&mut self) {
+    pub fn forget(&mut self) {
         self.slots.iter_mut().for_each(|slots| slots.fill(None));
     }
 
     /// Expects a worker that will never come: no slot gets complete any more.
-    pub fn break_aggregation(&mut self, absent: WorkerId) {
+    pub fn expect_also(&mut self, absent: WorkerId) {
         self.expected |= Contributors::one(absent).bitmap;
     }
 }

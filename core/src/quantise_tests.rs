@@ -1,0 +1,146 @@
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use proptest::prelude::*;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+/// Floats with exact integer meanings: mantissa · 2^power, mantissa below 2^24.
+fn exact_float() -> impl Strategy<Value = (i32, i32)> {
+    ((-(1 << 24) + 1)..(1 << 24), -60..=0i32)
+}
+
+fn float((mantissa, power): (i32, i32)) -> f32 {
+    let value = f64::from(mantissa) * power_of_two(power);
+    assert_eq!(f64::from(value as f32), value);
+    value as f32
+}
+
+/// The number times 2^62.
+fn scaled(mantissa: i64, power: i32) -> i128 {
+    i128::from(mantissa) << (62 + power)
+}
+
+proptest! {
+    /// The error bound in the module's words, in exact integers.
+    #[test]
+    fn sums_are_within_the_stated_bound(
+        exact in proptest::collection::vec(proptest::collection::vec(exact_float(), 4), 1..9),
+        spare in 0..10i32,
+    ) {
+        let floats: Vec<Vec<f32>> = exact.iter().map(|g| g.iter().copied().map(float).collect()).collect();
+        let needed = floats.iter().map(|gradient| least_exponent(gradient)).max().unwrap();
+        let exponent = Exponent::saturating((i32::from(needed) + spare).max(-59));
+        let mut sums = vec![0i64; 4];
+        for gradient in &floats {
+            let mut quantised = vec![0; 4];
+            quantise(gradient, exponent, &mut quantised).unwrap();
+            sums.iter_mut().zip(quantised).for_each(|(sum, value)| *sum += i64::from(value));
+        }
+        let result_exponent = fit_sums(&mut sums, exponent);
+        let (e, r) = (i32::from(exponent), i32::from(result_exponent));
+        let bound = scaled(floats.len() as i64, e - 1) + if r > e { scaled(1, r - 1) } else { 0 };
+        for (index, sum) in sums.iter().enumerate() {
+            let right: i128 = exact.iter().map(|g| scaled(g[index].0.into(), g[index].1)).sum();
+            let error = (scaled(*sum, r) - right).abs();
+            prop_assert!(error <= bound, "error {error} above {bound}");
+        }
+    }
+
+    #[test]
+    fn values_are_rounded_half_to_even(value in any::<f32>(), exponent in -40..=40i8) {
+        prop_assume!(value.is_finite());
+        let scaled = f64::from(value) * 2f64.powi(-i32::from(exponent));
+        let mut quantised = [0];
+        let result = quantise(&[value], exponent.into(), &mut quantised);
+        let right = scaled.round_ties_even();
+        prop_assert_eq!(result.is_ok(), right.abs() <= 2_147_483_647.0);
+        if result.is_ok() {
+            prop_assert_eq!(f64::from(quantised[0]), right);
+        }
+    }
+
+    #[test]
+    fn the_least_exponent_is_the_least_that_fits(values in proptest::collection::vec(any::<f32>(), 1..5)) {
+        prop_assume!(first_not_finite(&values).is_none());
+        let exponent = least_exponent(&values);
+        let mut quantised = vec![0; values.len()];
+        prop_assert!(quantise(&values, exponent, &mut quantised).is_ok());
+        if let Some(lower) = exponent.get().checked_sub(1) {
+            prop_assert!(quantise(&values, lower.into(), &mut quantised).is_err());
+        }
+    }
+
+    #[test]
+    fn sums_are_shifted_no_further_than_they_must(
+        sums in proptest::collection::vec(-(1i64 << 46)..(1 << 46), 1..5),
+    ) {
+        let mut fitted = sums.clone();
+        let shift = i32::from(fit_sums(&mut fitted, 0.into())) as u32;
+        for (sum, fitted) in sums.iter().zip(&fitted) {
+            prop_assert!(i32::try_from(*fitted).is_ok());
+            let twice_error = ((fitted << shift) - sum).abs() * 2;
+            prop_assert!(twice_error < 1 << shift || twice_error == 1 << shift && fitted % 2 == 0);
+        }
+        if shift > 0 {
+            let largest = sums.iter().map(|sum| (*sum as f64 / 2f64.powi(shift as i32 - 1)).round_ties_even());
+            prop_assert!(largest.into_iter().any(|value| value > 2_147_483_647.0 || value < -2_147_483_648.0));
+        }
+    }
+
+    /// What the next exponent promises: values up to 2^8 times the last sum fit, and so does their sum.
+    #[test]
+    fn growth_within_the_headroom_does_not_saturate(
+        workers in 1..200usize,
+        largest in 1..=i32::MAX,
+        result_exponent in -60..=40i8,
+        agreed in -100..=40i8,
+    ) {
+        let next = next_exponent(workers, agreed.into(), &[0, -largest], result_exponent.into());
+        let value = dequantise(largest, result_exponent.into()) * 256.0;
+        let mut quantised = [0];
+        quantise(&[value], next, &mut quantised).unwrap();
+        prop_assert!(i64::from(quantised[0]) * workers as i64 <= 1 << 31);
+    }
+}
+
+#[test]
+fn the_extremes_of_f32_fit_some_exponent() {
+    for value in [f32::MAX, f32::MIN, f32::MIN_POSITIVE, f32::from_bits(1), 0.0, -0.0] {
+        let mut quantised = [7];
+        let exponent = least_exponent(&[value]);
+        quantise(&[value], exponent, &mut quantised).unwrap();
+        let error = (f64::from(dequantise(quantised[0], exponent)) - f64::from(value)).abs();
+        assert!(error <= power_of_two(i32::from(exponent) - 1), "{value} became {}", quantised[0]);
+    }
+    let mut quantised = [0];
+    assert_eq!(quantise(&[f32::MAX], 96.into(), &mut quantised), Err(DoesNotFit));
+}
+
+#[test]
+fn zero_sums_let_the_exponent_fall_to_a_floor() {
+    let mut exponent = first_exponent(6);
+    assert_eq!(exponent.get(), 8 + 3 - 31);
+    let mut last = exponent;
+    for _ in 0..20 {
+        exponent = next_exponent(6, exponent, &[0; 32], exponent);
+        assert!(exponent <= last && last.get() - exponent.get() <= 2);
+        last = exponent;
+    }
+    assert_eq!(exponent.get(), -8 + 3 - 31);
+}
+
+#[test]
+fn ties_go_to_even() {
+    let mut sums = [3 << 31, 1 << 31, 5, 6, 7, -6, -2];
+    assert_eq!(fit_sums(&mut sums, (-3).into()).get(), -3 + 2);
+    assert_eq!(sums, [3 << 29, 1 << 29, 1, 2, 2, -2, 0]);
+}
+
+#[test]
+fn only_finite_values_pass() {
+    assert_eq!(first_not_finite(&[0.0, f32::MAX, -0.0]), None);
+    assert_eq!(first_not_finite(&[0.0, f32::NAN]), Some(1));
+    assert_eq!(first_not_finite(&[f32::NEG_INFINITY, f32::NAN]), Some(0));
+}

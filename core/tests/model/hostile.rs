@@ -1,0 +1,78 @@
+//! Frames nobody honest sends, at any moment of a job: counted, and never a panic.
+
+use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
+use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId, WorkerId};
+use proptest::prelude::*;
+
+use crate::gradient;
+use crate::network::{PATIENCE, assignment};
+
+/// A frame that gets past the first checks: of the job, to the host, with everything else as it may be.
+fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
+    let contributors = (any::<u64>(), 0..3u8, any::<bool>());
+    let marks = (0..8u8, any::<u8>(), any::<i8>());
+    (
+        marks,
+        0..6u16,
+        prop_oneof![0..20u32, any::<u32>()],
+        contributors,
+        proptest::collection::vec(any::<i32>(), 0..=32),
+    )
+        .prop_map(|((kind, flags, exponent), worker, sequence, (bitmap, group, honest), values)| {
+            let worker = WorkerId::try_from(worker).unwrap();
+            let header = HeaderRepr {
+                kind: Kind::from_code(kind),
+                flags: Flags(flags),
+                epoch: 3.into(),
+                job: 7.into(),
+                shard: 0.into(),
+                worker,
+                sequence: sequence.into(),
+                contributors: if honest {
+                    Contributors::one(worker)
+                } else {
+                    Contributors { bitmap: bitmap & 0b1111, group: Group(group) }
+                },
+                exponent: exponent.into(),
+                length: values.len() as u16,
+            };
+            (header, values)
+        })
+}
+
+fn drive(machine: &mut impl Machine, to: [MacAddr; 2], from: MacAddr, frames: Vec<(HeaderRepr, Vec<i32>)>) {
+    let mut buffer = [0; 2048];
+    for (step, (header, values)) in frames.into_iter().enumerate() {
+        let now = Instant::from_nanos(step as u64 * 30_000_000);
+        let values_per_packet = inart_wire::ValuesPerPacket::N32;
+        let frame = FrameRepr { destination: to[step % 2], source: from, values_per_packet, header };
+        let length = frame.emit(&values, &mut buffer).unwrap();
+        machine.handle_frame(now, &buffer[..length]);
+        // Cut short, too.
+        machine.handle_frame(now, &buffer[..length - 1 - step % 160]);
+        let mut sent = 0;
+        while machine.poll_transmit(now, &mut buffer).is_some() {
+            sent += 1;
+            assert!(sent < 1000, "a frame makes a host send without end");
+        }
+        let _ = machine.next_deadline();
+    }
+}
+
+proptest! {
+    #[test]
+    fn servers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
+        let job = assignment(4, &[1.0], 8);
+        let mut server = ServerShard::new(job.clone(), ShardId::from(0), PATIENCE).unwrap();
+        drive(&mut server, [job.shards[0].mac; 2], job.workers[0].mac, frames);
+    }
+
+    #[test]
+    fn workers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
+        let job = assignment(4, &[1.0], 8);
+        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), PATIENCE).unwrap();
+        worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
+        let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
+        drive(&mut worker, to, job.shards[0].mac, frames);
+    }
+}

@@ -1,0 +1,234 @@
+//! Frames that get lost, doubled, late and out of order; switches that forget; hosts that die.
+
+use std::time::Duration;
+
+use inart_core::{Failure, Split};
+use inart_wire::{AbortReason, WorkerId};
+use proptest::prelude::*;
+
+use crate::network::{Network, PATIENCE, assignment, kind_fate};
+use crate::{check_sums, gradients, run_round, run_rounds};
+
+const ZERO: Duration = Duration::ZERO;
+
+fn rank(rank: usize) -> WorkerId {
+    WorkerId::try_from(rank).unwrap()
+}
+
+#[test]
+fn each_frame_lost_doubled_or_late_in_turn() {
+    let job = assignment(3, &[0.5, 0.5], 2);
+    let split = Split::new(&job, 200);
+    let mut kind = Network::new(job.clone(), 0b011, kind_fate());
+    run_rounds(&mut kind, &split, 200);
+    let ms = Duration::from_millis;
+    for victim in 0..kind.frames {
+        for fate in [vec![], vec![ZERO, ZERO], vec![ZERO, ms(7)], vec![ms(1)], vec![ms(300)]] {
+            let fate = Box::new(move |frame| if frame == victim { fate.clone() } else { vec![ZERO] });
+            let mut network = Network::new(job.clone(), 0b011, fate);
+            run_rounds(&mut network, &split, 200);
+            for (worker, reference) in network.workers.iter().zip(&kind.workers) {
+                assert_eq!(worker.record(), reference.record(), "the same bits as without trouble");
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Weather {
+    lost_percent: u32,
+    doubled_percent: u32,
+    late_percent: u32,
+    latest_micros: u64,
+}
+
+fn weather() -> impl Strategy<Value = Weather> {
+    (0..30u32, 0..20u32, 0..50u32, 1..50_000u64).prop_map(|(lost, doubled, late, latest_micros)| Weather {
+        lost_percent: lost,
+        doubled_percent: doubled,
+        late_percent: late,
+        latest_micros,
+    })
+}
+
+/// A fate that is a function of seed and frame number.
+fn fate_in(weather: Weather, seed: u64) -> crate::network::Fate {
+    Box::new(move |frame| {
+        let mut state = seed ^ (frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut roll = |sides: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % sides
+        };
+        roll(1);
+        if roll(100) < weather.lost_percent.into() {
+            return Vec::new();
+        }
+        let copies = 1 + u64::from(roll(100) < weather.doubled_percent.into());
+        let mut late = || match roll(100) < weather.late_percent.into() {
+            true => Duration::from_micros(roll(weather.latest_micros)),
+            false => ZERO,
+        };
+        (0..copies).map(|_| late()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bad_weather_changes_no_bit(
+        weather in weather(),
+        seed in any::<u64>(),
+        workers in 1..7usize,
+        aggregated in 0..64u64,
+        window_log in 0..5u32,
+        len in 1..700usize,
+    ) {
+        let job = assignment(workers, &[0.3, 0.7], 1 << window_log);
+        let split = Split::new(&job, len);
+        let aggregated = aggregated & ((1 << workers) - 1);
+        let mut kind = Network::new(job.clone(), aggregated, kind_fate());
+        let mut bad = Network::new(job, aggregated, fate_in(weather, seed));
+        for round in 0..3 {
+            let gradients = gradients(workers, round, len);
+            let right = run_round(&mut kind, &split, &gradients);
+            prop_assert_eq!(run_round(&mut bad, &split, &gradients), right);
+        }
+    }
+}
+
+#[test]
+fn a_switch_that_forgets_costs_time_only() {
+    let job = assignment(4, &[1.0], 4);
+    let split = Split::new(&job, 2000);
+    for at in 1..200 {
+        let mut network = Network::new(job.clone(), 0b1111, kind_fate());
+        network.switch_forgets_after = Some(at);
+        run_rounds(&mut network, &split, 2000);
+    }
+}
+
+#[test]
+fn a_slot_that_never_completes_is_bypassed() {
+    let job = assignment(3, &[1.0], 4);
+    let split = Split::new(&job, 200);
+    let mut network = Network::new(job, 0b0111, kind_fate());
+    network.switch.expect_also(rank(9));
+    run_rounds(&mut network, &split, 200);
+    assert!(network.workers.iter().all(|worker| worker.counters().bypasses > 0));
+    assert_eq!(network.servers[0].counters().partials, 0);
+}
+
+#[test]
+fn everybody_learns_which_worker_died() {
+    let job = assignment(4, &[0.5, 0.5], 4);
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job, 0b0110, kind_fate());
+    run_round(&mut network, &split, &gradients(4, 0, 500));
+    network.dead_workers.push(2);
+    let start = network.now;
+    for result in network.all_reduce(&gradients(4, 1, 500)) {
+        let failure = Failure::Aborted { culprit: rank(2), name: "w3".into(), reason: AbortReason::Silent };
+        assert_eq!(result, Err(failure));
+    }
+    assert!(network.now.since(start) < 2 * PATIENCE);
+    // A later round is refused with the same reason.
+    assert!(network.all_reduce(&gradients(4, 2, 500)).iter().all(Result::is_err));
+}
+
+#[test]
+fn a_slow_worker_is_waited_for_as_long_as_it_is_heard_within_the_patience() {
+    let job = assignment(3, &[1.0], 4);
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job, 0b0011, kind_fate());
+    network.late_start = Some((1, PATIENCE - Duration::from_secs(1)));
+    run_rounds(&mut network, &split, 500);
+}
+
+#[test]
+fn everybody_learns_which_server_died_or_who_lost_it() {
+    let job = assignment(3, &[0.5, 0.5], 4);
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job, 0b0011, kind_fate());
+    run_round(&mut network, &split, &gradients(3, 0, 500));
+    network.dead_servers.push(1);
+    for result in network.all_reduce(&gradients(3, 1, 500)) {
+        match result {
+            Err(Failure::ServerSilent { shard, server, .. }) => {
+                assert_eq!((shard.get(), &*server), (1, "s2"))
+            }
+            Err(Failure::Aborted { reason: AbortReason::ServerLost, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn everybody_learns_whose_gradient_is_not_finite() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let job = assignment(3, &[0.5, 0.5], 4);
+        let mut network = Network::new(job, 0b0011, kind_fate());
+        let mut gradients = gradients(3, 0, 500);
+        gradients[1][77] = bad;
+        let results = network.all_reduce(&gradients);
+        assert!(matches!(&results[1], Err(Failure::NotFinite { index: 77, .. })), "{:?}", results[1]);
+        for result in [&results[0], &results[2]] {
+            let reason = AbortReason::NotFinite;
+            assert_eq!(result, &Err(Failure::Aborted { culprit: rank(1), name: "w2".into(), reason }));
+        }
+        assert!(
+            network.now.since(inart_core::Instant::START) < Duration::from_secs(1),
+            "at once, not by patience"
+        );
+    }
+}
+
+#[test]
+fn everybody_learns_that_lengths_differ() {
+    let job = assignment(3, &[1.0], 4);
+    let mut network = Network::new(job, 0b0000, kind_fate());
+    let mut gradients = gradients(3, 0, 500);
+    gradients[2].truncate(490);
+    for result in network.all_reduce(&gradients) {
+        assert!(matches!(result, Err(Failure::Aborted { reason: AbortReason::Mismatch, .. })), "{result:?}");
+    }
+}
+
+#[test]
+fn everybody_learns_who_was_told_to_stop() {
+    let job = assignment(3, &[0.5, 0.5], 4);
+    let mut network = Network::new(job, 0b0011, kind_fate());
+    network.stopped = Some(0);
+    for result in network.all_reduce(&gradients(3, 0, 500)) {
+        let reason = AbortReason::Stopped;
+        assert_eq!(result, Err(Failure::Aborted { culprit: rank(0), name: "w1".into(), reason }));
+    }
+}
+
+#[test]
+fn a_failure_is_heard_of_even_when_frames_get_lost() {
+    let weather = Weather { lost_percent: 30, doubled_percent: 10, late_percent: 30, latest_micros: 20_000 };
+    for seed in 0..20 {
+        let job = assignment(3, &[0.5, 0.5], 4);
+        let mut network = Network::new(job, 0b0011, fate_in(weather.clone(), seed));
+        let mut gradients = gradients(3, 0, 500);
+        gradients[1][77] = f32::NAN;
+        assert!(network.all_reduce(&gradients).iter().all(Result::is_err));
+    }
+}
+
+/// Any bytes at all, and any single byte of a right frame changed: counted, never summed, never a panic.
+#[test]
+fn damaged_frames_are_counted_and_never_summed() {
+    let job = assignment(3, &[0.5, 0.5], 2);
+    let split = Split::new(&job, 200);
+    let mut network = Network::new(job, 0b0011, kind_fate());
+    // Bytes 0 to 14 and the header's first: a frame check sequence guards the values, not us.
+    network.also_damaged = (0..15).collect();
+    run_rounds(&mut network, &split, 200);
+    check_sums(&network, &split);
+    assert!(network.servers.iter().all(|server| server.counters().malformed > 0));
+    assert!(network.workers.iter().all(|worker| worker.counters().malformed > 0));
+}
