@@ -10,7 +10,7 @@ macro_rules! id {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-        #[cfg_attr(feature = "serde", serde(try_from = "i64", into = "u16"))]
+        #[cfg_attr(feature = "serde", serde(try_from = "i64", into = "i64"))]
         pub struct $name(u16);
 
         impl $name {
@@ -31,6 +31,12 @@ macro_rules! id {
         impl From<$name> for u16 {
             fn from(id: $name) -> u16 {
                 id.0
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> i64 {
+                id.0.into()
             }
         }
 

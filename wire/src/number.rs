@@ -8,7 +8,7 @@ use crate::{ParseError, RangeError};
 /// Number of 32-bit values in a frame: fixed per compiled switch program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "i64", into = "u16"))]
+#[cfg_attr(feature = "serde", serde(try_from = "i64", into = "i64"))]
 #[repr(u16)]
 pub enum ValuesPerPacket {
     /// 32 values, frames of 168 bytes.
@@ -44,6 +44,12 @@ impl ValuesPerPacket {
 impl From<ValuesPerPacket> for u16 {
     fn from(values: ValuesPerPacket) -> u16 {
         values as u16
+    }
+}
+
+impl From<ValuesPerPacket> for i64 {
+    fn from(values: ValuesPerPacket) -> i64 {
+        (values as u16).into()
     }
 }
 
