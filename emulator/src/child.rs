@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// As much of a child's last words as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
@@ -15,6 +15,8 @@ pub struct Child {
     name: String,
     process: std::process::Child,
     stderr: Arc<Mutex<String>>,
+    /// Keeps the last words.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Child {
@@ -45,8 +47,8 @@ impl Child {
         let stdout = BufReader::new(process.stdout.take().expect("stdout was piped"));
         let stderr = Arc::new(Mutex::new(String::new()));
         let (kept, pipe) = (Arc::clone(&stderr), process.stderr.take().expect("stderr was piped"));
-        thread::spawn(move || keep_last_words(pipe, &kept));
-        Ok((Self { name: name.into(), process, stderr }, stdout))
+        let reader = Some(thread::spawn(move || keep_last_words(pipe, &kept)));
+        Ok((Self { name: name.into(), process, stderr, reader }, stdout))
     }
 
     /// What the child is called in messages.
@@ -54,13 +56,34 @@ impl Child {
         &self.name
     }
 
-    /// How it ended, if it has.
-    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.process.try_wait()
+    /// Says what is wrong if the child has ended otherwise than well.
+    pub fn check(&mut self) -> Result<(), String> {
+        match self.process.try_wait() {
+            Ok(Some(status)) if !status.success() => Err(self.epitaph()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Ends the child, if it has not ended by itself, and tells how it ended.
+    pub fn epitaph(&mut self) -> String {
+        let _ = self.process.kill(); // fails only if the child is gone already
+        let ended = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join(); // its pipe ended with the child
+        }
+        format!("ended with {ended}: {}", self.last_words())
+    }
+
+    /// Asks the child to end.
+    pub fn terminate(&self) {
+        let process = nix::unistd::Pid::from_raw(self.process.id() as i32);
+        // Fails only if the child has ended already.
+        let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM);
     }
 
     /// The last line the child wrote to its standard error.
-    pub fn last_words(&self) -> String {
+    fn last_words(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").to_owned()
     }

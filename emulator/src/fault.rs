@@ -13,6 +13,11 @@ pub struct DropRate(f64);
 pub struct DropRateError(String);
 
 impl DropRate {
+    /// The share, from 0 to below 1.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
     /// Whether frames are lost at all.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0

@@ -1,16 +1,34 @@
-//! See the workspace's ARCHITECTURE.md.
+//! A whole training job on one machine: a network of namespaces with the topology's rates, embedded switches under
+//! P4Runtime, workers and servers that train a real model, and an auditor that checks every sum.
+//!
+//! [`emulate`] does it all. Nothing it makes has a name in the system: namespaces, links, sockets and files are held
+//! by file descriptors, and child processes end with their parent, so that the kernel cleans up however the
+//! emulation ends, and any number of them can run side by side.
 
+mod agents;
 pub mod auditor;
+mod capacity;
 pub mod chart;
 mod child;
+mod emulation;
+mod error;
 pub mod fault;
 pub mod figures;
+mod job;
+mod layout;
 pub mod namespace;
+mod network;
+mod options;
 mod packet;
 pub mod relay;
 pub mod scale;
 mod scratch;
+mod switches;
 mod table;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;
+
+pub use emulation::{Progress, emulate};
+pub use error::Error;
+pub use options::Options;

@@ -30,6 +30,14 @@ impl Default for Batch {
     }
 }
 
+impl Batch {
+    /// As many frames of zeros, at most a full batch, as are to be sent.
+    pub fn of_zeros(frames: usize, bytes: usize) -> Self {
+        let count = frames.min(BATCH);
+        Self { lengths: [bytes.min(FRAME_BYTES); BATCH], count, ..Self::default() }
+    }
+}
+
 impl PacketSocket {
     /// Opens the interface of that name in the calling thread's network namespace.
     pub fn open(interface: &str) -> io::Result<Self> {

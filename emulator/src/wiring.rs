@@ -94,14 +94,8 @@ impl Wiring {
     /// Builds the network. With `relayed`, each link is cut in two and its inner ends wait in the relay's namespace
     /// as `a0`/`b0`, `a1`/`b1`, …: somebody has to carry the frames across.
     pub fn build(blueprint: &Blueprint, relayed: bool) -> Result<Self, WiringError> {
-        let create = || {
-            Namespace::new().map_err(|error| match error.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => WiringError::NotAllowed(error),
-                _ => WiringError::Setup { place: "a network namespace".into(), source: error },
-            })
-        };
-        let namespaces = blueprint.nodes.iter().map(|_| create()).collect::<Result<Vec<_>, _>>()?;
-        let relay = relayed.then(create).transpose()?;
+        let namespaces = blueprint.nodes.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
+        let relay = relayed.then(namespace).transpose()?;
         let wiring = Self { namespaces, relay };
         if let Some(first) = wiring.namespaces.first() {
             let source = |source| WiringError::Setup { place: "the links".into(), source };
@@ -177,6 +171,14 @@ impl Wiring {
         }
         Ok(())
     }
+}
+
+/// A fresh namespace.
+pub fn namespace() -> Result<Namespace, WiringError> {
+    Namespace::new().map_err(|error| match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => WiringError::NotAllowed(error),
+        _ => WiringError::Setup { place: "a network namespace".into(), source: error },
+    })
 }
 
 /// One HTB class for all that leaves the interface.

@@ -1,0 +1,138 @@
+//! The workers and servers of all running jobs: processes in their hosts' namespaces, and what they report.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{ChildStdout, Command};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use inart_host_agent::report::{Report, Reports, Role};
+
+use crate::child::Child;
+use crate::error::Error;
+
+/// How often a silent emulation looks whether its processes still live.
+const TICK: Duration = Duration::from_millis(20);
+/// Longer than any host of a job waits for another.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a reading thread heard.
+type Heard = io::Result<(Role, Report)>;
+
+/// The running processes.
+pub struct Agents {
+    listener: UnixListener,
+    sender: mpsc::Sender<Heard>,
+    receiver: mpsc::Receiver<Heard>,
+    children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
+}
+
+/// Roles in order: servers of a job after its workers.
+type Key = (u16, bool, u16);
+
+fn key(role: Role) -> Key {
+    match role {
+        Role::Worker(job, rank) => (job.get(), false, rank.get()),
+        Role::Server(job, shard) => (job.get(), true, shard.get()),
+    }
+}
+
+impl Agents {
+    /// Nobody yet; `socket` is where they shall report.
+    pub fn new(socket: &Path) -> Result<Self, Error> {
+        let listener = UnixListener::bind(socket)
+            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+            .map_err(Error::system("open the socket for reports"))?;
+        let (sender, receiver) = mpsc::channel();
+        Ok(Self { listener, sender, receiver, children: BTreeMap::new() })
+    }
+
+    /// Starts the process of a role.
+    pub fn start(&mut self, role: Role, name: String, command: Command) -> Result<(), Error> {
+        let what = format!("start {name}");
+        self.children.insert(key(role), Child::spawn(name, command).map_err(Error::system(what))?);
+        Ok(())
+    }
+
+    /// The next report of anybody, whoever it is. Failures of processes, reported or not, are errors.
+    pub fn next(&mut self) -> Result<(Role, Report), Error> {
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            self.accept()?;
+            match self.receiver.recv_timeout(TICK) {
+                Ok(Ok((role, Report::Failed { error }))) => {
+                    return Err(Error::Failed { who: self.name(role), why: error });
+                }
+                Ok(Ok(heard)) => return Ok(heard),
+                Ok(Err(error)) => return Err(Error::system("read a report")(error)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    self.check_children()?;
+                    if Instant::now() > give_up {
+                        let (who, seconds) = ("the hosts".into(), PATIENCE.as_secs());
+                        return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks a process to end, and to report while it does.
+    pub fn stop(&self, role: Role) {
+        if let Some((child, _)) = self.children.get(&key(role)) {
+            child.terminate();
+        }
+    }
+
+    fn name(&self, role: Role) -> String {
+        self.children
+            .get(&key(role))
+            .map_or_else(|| format!("{role:?}"), |(child, _)| child.name().to_owned())
+    }
+
+    fn accept(&self) -> Result<(), Error> {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    let sender = self.sender.clone();
+                    // Ends with its connection, or when nobody listens any more.
+                    thread::spawn(move || read(stream, &sender));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(Error::system("accept a report")(error)),
+            }
+        }
+    }
+
+    fn check_children(&mut self) -> Result<(), Error> {
+        for (child, _) in self.children.values_mut() {
+            child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
+        }
+        Ok(())
+    }
+}
+
+/// Passes on the reports of one connection.
+fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>) {
+    if let Err(error) = stream.set_nonblocking(false) {
+        let _ = sender.send(Err(error)); // fails only when nobody listens any more
+        return;
+    }
+    let mut speaker = None;
+    for report in Reports::new(stream) {
+        let heard = report.and_then(|report| {
+            if let Report::Hello(role) = report {
+                speaker = Some(role);
+            }
+            let role =
+                speaker.ok_or_else(|| io::Error::other("it comes from somebody who did not say hello"))?;
+            Ok((role, report))
+        });
+        let is_last = heard.is_err();
+        if sender.send(heard).is_err() || is_last {
+            return;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How many frames per second this machine can carry, and how many a plan wants carried.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use inart_planner::Plan;
+use inart_wire::ValuesPerPacket;
+
+use crate::error::Error;
+use crate::namespace::Namespace;
+use crate::packet::{Batch, PacketSocket};
+use crate::wiring;
+
+/// How long the machine is tried.
+const TRIAL: Duration = Duration::from_millis(100);
+/// Frames passed at once in the trial: about what a loaded switch or host finds waiting.
+const TRIAL_BATCH: usize = 16;
+/// Part of what the machine can merely pass from socket to socket that an emulation is given: agents and switches
+/// have to look at the frames as well, and a machine that is busy to the brim measures itself, not the network.
+const SHARE: f64 = if cfg!(debug_assertions) { 0.01 } else { 0.05 };
+
+/// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a veth
+/// pair just now, times the cores, times a share that leaves room for everything else.
+pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
+    let namespace = wiring::namespace()?;
+    let per_second =
+        try_out(&namespace, values).map_err(Error::system("measure what this machine carries"))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(per_second * cores as f64 * SHARE)
+}
+
+fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
+    namespace.batch("ip", "link add name a type veth peer name b\nlink set a up\nlink set b up\n")?;
+    let [a, b] = namespace.run(|| Ok([PacketSocket::open("a")?, PacketSocket::open("b")?]))?;
+    let mut frames = Batch::of_zeros(TRIAL_BATCH, values.frame_bytes());
+    let mut received = Batch::default();
+    let mut passed = 0;
+    let start = Instant::now();
+    while start.elapsed() < TRIAL {
+        a.send(&mut frames, || true)?;
+        passed += b.receive(&mut received)?;
+    }
+    Ok(passed as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials, and
+/// results, whose tree is taken to span all switches.
+pub fn demand(plan: &Plan, workers: usize, switches: usize, values: ValuesPerPacket) -> f64 {
+    let frame_bits = 8.0 * values.frame_bytes() as f64;
+    let hops = |server: &str| {
+        let flows = plan.flows.iter().filter(|flow| flow.server == server).map(|flow| flow.path.len() - 1);
+        let trunks =
+            plan.trunks.iter().filter(|trunk| trunk.server == server).map(|trunk| trunk.path.len() - 1);
+        flows.sum::<usize>() + trunks.sum::<usize>() + workers + switches
+    };
+    let per_shard =
+        plan.shards.iter().map(|shard| plan.rate_bps * shard.share / frame_bits * hops(&shard.server) as f64);
+    per_shard.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_planner::{Options, Scheme, Topology, plan};
+
+    use super::*;
+
+    #[test]
+    fn every_hop_of_every_frame_counts() {
+        let topology = Topology::from_yaml(
+            "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server},
+              {name: a, kind: worker}, {name: b, kind: worker}],
+              links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
+        )
+        .expect("valid");
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).expect("planned");
+        // Two gradients over two links each, one result to the switch and on to two workers.
+        let frames = plan.rate_bps / 8.0 / ValuesPerPacket::N256.frame_bytes() as f64;
+        let seen = demand(&plan, 2, 1, ValuesPerPacket::N256);
+        assert!((seen - frames * 7.0).abs() < 1e-6 * seen, "{seen} against {}", frames * 7.0);
+    }
+}

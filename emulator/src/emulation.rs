@@ -1,0 +1,263 @@
+//! The whole of an emulation: plan, build, train under each scheme, check every sum, and measure.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use inart_controller::{JobPlan, job_number};
+use inart_core::Assignment;
+use inart_host_agent::report::{Report, Role};
+use inart_planner::{Job, Plan, Scheme, Topology};
+use inart_trainer::{PARAMETERS, train_single_host};
+use inart_wire::{ShardId, WorkerId};
+
+use crate::agents::Agents;
+use crate::capacity;
+use crate::error::Error;
+use crate::figures::{SchemeFigures, SingleHost, Summary};
+use crate::job::JobRun;
+use crate::namespace::Namespace;
+use crate::network::Network;
+use crate::options::Options;
+use crate::scale::Scale;
+use crate::scratch::Scratch;
+
+/// How long the search for a plan may take.
+const PLANNING: Duration = Duration::from_secs(10);
+
+/// How far an emulation is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What is being done.
+    pub stage: &'a str,
+    /// Rounds done, of all schemes and jobs.
+    pub rounds_done: u32,
+    /// Rounds to do.
+    pub rounds_total: u32,
+}
+
+/// A scheme with a plan for each job.
+struct Planned {
+    scheme: Scheme,
+    plans: Vec<Plan>,
+}
+
+/// Emulates. Call it on a thread that lives as long as it takes: its processes end with the thread.
+pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Result<Summary, Error> {
+    let start = Instant::now();
+    options.validate()?;
+    let jobs = options.running_jobs();
+    let topology = options.topology.with_jobs(jobs.clone());
+    let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
+    let mut rounds_before = 0;
+    let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
+
+    tell("planning", 0);
+    let planned = plan_all(options, &topology)?;
+    tell("building the network", 0);
+    let scale = choose_scale(options, &topology, &planned)?;
+    let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
+    let mut network = Network::start(&topology, options, scale.factor(), &scratch)?;
+    tell("training on one host", 0);
+    let single_host = train_alone(options, &jobs)?;
+
+    let (mut schemes, mut sums_checked) = (Vec::new(), 0);
+    for planned in &planned {
+        let mut run = SchemeRun { options, network: &mut network, scratch: &scratch, scale: scale.factor() };
+        let name = planned.scheme.name();
+        let (figures, sums) = run.run(planned, &mut |rounds| tell(name, rounds_before + rounds))?;
+        rounds_before += options.rounds * jobs.len() as u32;
+        sums_checked += sums;
+        schemes.push(figures);
+    }
+    Ok(Summary {
+        topology: topology.name().to_owned(),
+        bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
+        rounds: options.rounds,
+        sums_checked,
+        scale: scale.factor(),
+        seed: options.seed,
+        drop: options.drop.share(),
+        values: options.values.get(),
+        window: options.window_chunks,
+        elapsed_seconds: start.elapsed().as_secs_f64(),
+        single_host,
+        schemes,
+    })
+}
+
+/// Plans every job under every scheme, each on its part of every capacity, so that all jobs fit together.
+fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
+    let part = topology.scaled(1.0 / topology.jobs().len() as f64);
+    let plan_job = |scheme: Scheme, job: &Job| {
+        let start = Instant::now();
+        let out_of_time = || start.elapsed() > PLANNING;
+        let how = inart_planner::Options {
+            seed: options.seed,
+            out_of_time: &out_of_time,
+            ..inart_planner::Options::new(scheme)
+        };
+        inart_planner::plan(&part, job, &how)
+            .map_err(|source| Error::Plan { scheme: scheme.to_string(), source })
+    };
+    let plan_scheme = |&scheme: &Scheme| {
+        let plans = part.jobs().iter().map(|job| plan_job(scheme, job));
+        Ok(Planned { scheme, plans: plans.collect::<Result<_, _>>()? })
+    };
+    options.schemes.iter().map(plan_scheme).collect()
+}
+
+/// The scale asked for, or the one at which this machine carries the most demanding scheme.
+fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> Result<Scale, Error> {
+    if let Some(scale) = options.scale {
+        return Ok(scale);
+    }
+    let switches =
+        topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch).count();
+    let demand = |planned: &Planned| -> f64 {
+        let jobs = planned.plans.iter().zip(topology.jobs());
+        jobs.map(|(plan, job)| capacity::demand(plan, job.workers.len(), switches, options.values)).sum()
+    };
+    let most = planned.iter().map(demand).fold(0.0, f64::max);
+    let capacity = capacity::measure(options.values)?;
+    tracing::info!("{most:.0} frames/s at the topology's rates, this machine carries {capacity:.0}");
+    Ok(Scale::fitting(most, capacity))
+}
+
+/// Each job has training data and weights of its own.
+fn job_seed(options: &Options, job: usize) -> u64 {
+    options.seed.wrapping_add(job as u64)
+}
+
+fn train_alone(options: &Options, jobs: &[Job]) -> Result<Vec<SingleHost>, Error> {
+    let train = |(index, job): (usize, &Job)| {
+        let seed = job_seed(options, index);
+        let history = train_single_host(seed, job.workers.len(), options.batch, options.rounds as usize)?;
+        Ok(SingleHost {
+            job: job.name.clone(),
+            loss: history.evaluation.loss,
+            accuracy: history.evaluation.accuracy,
+            losses: history.losses,
+        })
+    };
+    jobs.iter().enumerate().map(train).collect()
+}
+
+/// What a scheme needs to run.
+struct SchemeRun<'a> {
+    options: &'a Options,
+    network: &'a mut Network,
+    scratch: &'a Scratch,
+    scale: f64,
+}
+
+impl SchemeRun<'_> {
+    /// Runs all jobs under one scheme; its figures, and how many sums were checked.
+    fn run(&mut self, planned: &Planned, tell: &mut dyn FnMut(u32)) -> Result<(SchemeFigures, u64), Error> {
+        let scheme = planned.scheme.name();
+        let plans: Vec<_> = planned.plans.iter().map(|plan| self.job_plan(plan)).collect::<Result<_, _>>()?;
+        let assignments = self.network.install(scheme, &plans)?;
+        let before = self.network.counters()?;
+        let mut runs: Vec<_> = assignments
+            .into_iter()
+            .map(|assignment| JobRun::new(scheme, assignment, self.options.rounds, PARAMETERS))
+            .collect();
+        self.run_jobs(scheme, &mut runs, tell)?;
+        let after = self.network.counters()?;
+
+        let sums = runs.iter().map(JobRun::sums_checked).sum();
+        let jobs =
+            runs.into_iter().zip(&planned.plans).map(|(run, plan)| run.figures(plan.rate_bps, self.scale));
+        let jobs = jobs.collect::<Result<_, _>>()?;
+        let figures = SchemeFigures {
+            packets_aggregated: after.aggregated - before.aggregated,
+            link_drops: after.link_drops - before.link_drops,
+            switch_drops: after.drops_since(&before),
+            ..SchemeFigures::of_jobs(scheme.to_owned(), self.options.rounds, jobs)
+        };
+        Ok((figures, sums))
+    }
+
+    fn job_plan(&self, plan: &Plan) -> Result<JobPlan, Error> {
+        let job = job_number(self.network.topology(), &plan.job).expect("plans are for the topology's jobs");
+        Ok(JobPlan {
+            job,
+            plan: plan.clone(),
+            window_chunks: self.options.window_chunks,
+            rate_scale: self.scale,
+            new_epoch: true,
+        })
+    }
+
+    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended.
+    fn run_jobs(&self, scheme: &str, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<(), Error> {
+        let socket = self.scratch.path(&format!("{scheme}.sock"));
+        let mut agents = Agents::new(&socket)?;
+        let mut servers = Vec::new();
+        for run in runs.iter() {
+            for (shard, server) in run.assignment().shards.iter().enumerate() {
+                let role = Role::Server(run.assignment().job, ShardId::try_from(shard).expect("assigned"));
+                let place = Place { scheme, assignment: run.assignment(), host: &server.server };
+                let mut command = self.host_command("server", &place)?;
+                command.args(["--shard", &shard.to_string()]);
+                agents.start(
+                    role,
+                    format!("server {} of job {}", server.server, place.assignment.name),
+                    command,
+                )?;
+                servers.push(role);
+            }
+        }
+        for _ in &servers {
+            agents.next()?; // hello
+        }
+        for (index, run) in runs.iter().enumerate() {
+            for (rank, worker) in run.assignment().workers.iter().enumerate() {
+                let role = Role::Worker(run.assignment().job, WorkerId::try_from(rank).expect("assigned"));
+                let place = Place { scheme, assignment: run.assignment(), host: &worker.name };
+                let mut command = self.host_command("worker", &place)?;
+                let seed = job_seed(self.options, index).to_string();
+                let (rounds, batch) = (self.options.rounds.to_string(), self.options.batch.to_string());
+                command.args(["--rank", &rank.to_string(), "--rounds", &rounds]);
+                command.args(["--train", "digits", "--batch", &batch, "--seed", &seed]);
+                agents.start(
+                    role,
+                    format!("worker {} of job {}", worker.name, place.assignment.name),
+                    command,
+                )?;
+            }
+        }
+        while !runs.iter().all(JobRun::is_ended) {
+            let (role, report) = agents.next()?;
+            let (Role::Worker(job, _) | Role::Server(job, _)) = role;
+            let Some(run) = runs.iter_mut().find(|run| run.assignment().job == job) else { continue };
+            let is_last = matches!(report, Report::Done { .. });
+            run.take(role, report)?;
+            if is_last && run.is_trained() {
+                let of_job = |role: &&Role| matches!(role, Role::Server(its, _) if *its == job);
+                servers.iter().filter(of_job).for_each(|&server| agents.stop(server));
+            }
+            tell(runs.iter().map(JobRun::rounds_audited).sum());
+        }
+        Ok(())
+    }
+
+    /// The command of a host, but for what only workers or only servers are told.
+    fn host_command(&self, what: &str, place: &Place<'_>) -> Result<Command, Error> {
+        let file = self.scratch.path(&format!("{}-{}.json", place.scheme, place.assignment.job));
+        let json = serde_json::to_vec(place.assignment).expect("an assignment is plain data");
+        fs::write(&file, json).map_err(Error::system("write an assignment"))?;
+        let namespace: &Namespace = self.network.host(place.host);
+        let mut command = namespace.command(&self.options.program);
+        command.args([what, "--interface", "eth0", "--assignment"]).arg(&file);
+        command.arg("--report").arg(self.scratch.path(&format!("{}.sock", place.scheme)));
+        Ok(command)
+    }
+}
+
+/// Where a host's process runs, and for what.
+struct Place<'a> {
+    scheme: &'a str,
+    assignment: &'a Assignment,
+    host: &'a str,
+}

@@ -1,0 +1,110 @@
+//! Why an emulation ends without figures.
+
+use std::io;
+
+use inart_controller::{DriverError, InstallError, PortsError, ProgramError};
+use inart_planner::PlanError;
+use inart_trainer::ConfigError;
+
+use crate::auditor::Mismatch;
+use crate::wiring::WiringError;
+
+/// Why an emulation ends without figures, in one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An option that makes no sense.
+    #[error("{option}: {problem}")]
+    Option {
+        /// As on the command line.
+        option: &'static str,
+        /// What is wrong with it, and the mend.
+        problem: String,
+    },
+    /// No plan for a job.
+    #[error("scheme {scheme}: {source}")]
+    Plan {
+        /// The scheme.
+        scheme: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// The topology is too large.
+    #[error(transparent)]
+    Ports(#[from] PortsError),
+    /// The compiled program cannot be used.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The training cannot be set up.
+    #[error(transparent)]
+    Training(#[from] ConfigError),
+    /// The network cannot be built.
+    #[error(transparent)]
+    Wiring(#[from] WiringError),
+    /// The system refused something.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A switch's P4Runtime server cannot be used.
+    #[error("switch {switch}: {source}")]
+    Switch {
+        /// The switch.
+        switch: String,
+        /// Why.
+        source: Box<DriverError>,
+    },
+    /// A plan cannot be installed.
+    #[error("scheme {scheme}: {source}")]
+    Install {
+        /// The scheme.
+        scheme: String,
+        /// Why.
+        source: Box<InstallError>,
+    },
+    /// A switch, worker or server ended before its time, or nothing is heard of any.
+    #[error("{who}: {why}")]
+    Failed {
+        /// Who.
+        who: String,
+        /// Its last words.
+        why: String,
+    },
+    /// A sum was wrong.
+    #[error("wrong sum under scheme {scheme}, job {job}: {mismatch}")]
+    Mismatch {
+        /// The scheme.
+        scheme: String,
+        /// The job.
+        job: String,
+        /// Where, and what.
+        mismatch: Box<Mismatch>,
+    },
+    /// Every sum was right, yet workers ended with different weights.
+    #[error("scheme {scheme}, job {job}: worker {worker} ended with other weights than the first worker")]
+    Diverged {
+        /// The scheme.
+        scheme: String,
+        /// The job.
+        job: String,
+        /// The worker.
+        worker: String,
+    },
+}
+
+impl Error {
+    /// Whether the emulation ran and failed, rather than being impossible as asked for.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::Failed { .. } | Self::Mismatch { .. } | Self::Diverged { .. } | Self::Switch { .. }
+        )
+    }
+
+    /// For `map_err` on system calls.
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what: what.into(), source }
+    }
+}

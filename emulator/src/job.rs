@@ -1,0 +1,155 @@
+//! One job under one scheme: collects what its hosts report, has every round audited, and ends in figures.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use inart_core::{Assignment, ServerCounters, Split};
+use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+
+use crate::auditor::check_round;
+use crate::error::Error;
+use crate::figures::{JobFigures, Pace, RoundFigures};
+
+/// A running job.
+pub struct JobRun {
+    scheme: String,
+    assignment: Assignment,
+    rounds: u32,
+    gradient_len: usize,
+    chunks: Vec<Range<usize>>,
+    /// Rounds of which not every worker has reported: each worker's report by rank.
+    pending: BTreeMap<u32, Vec<Option<RoundReport>>>,
+    audited: Vec<RoundFigures>,
+    losses: Vec<f32>,
+    trained: Vec<Option<Trained>>,
+    servers: Vec<Option<ServerCounters>>,
+    retransmissions: u64,
+}
+
+impl JobRun {
+    /// A job that is about to start.
+    pub fn new(scheme: &str, assignment: Assignment, rounds: u32, gradient_len: usize) -> Self {
+        Self {
+            scheme: scheme.to_owned(),
+            rounds,
+            gradient_len,
+            chunks: Split::new(&assignment, gradient_len).chunks().collect(),
+            pending: BTreeMap::new(),
+            audited: Vec::new(),
+            losses: vec![0.0; rounds as usize],
+            trained: vec![None; assignment.workers.len()],
+            servers: vec![None; assignment.shards.len()],
+            retransmissions: 0,
+            assignment,
+        }
+    }
+
+    /// What the hosts are told.
+    pub fn assignment(&self) -> &Assignment {
+        &self.assignment
+    }
+
+    /// Rounds whose sums were found right at every worker.
+    pub fn rounds_audited(&self) -> u32 {
+        self.audited.len() as u32
+    }
+
+    /// Sums compared so far: one per round, chunk and worker.
+    pub fn sums_checked(&self) -> u64 {
+        (self.audited.len() * self.chunks.len() * self.assignment.workers.len()) as u64
+    }
+
+    /// Whether every worker has ended its last round.
+    pub fn is_trained(&self) -> bool {
+        self.trained.iter().all(Option::is_some)
+    }
+
+    /// Whether every server has told its counters.
+    pub fn is_ended(&self) -> bool {
+        self.servers.iter().all(Option::is_some)
+    }
+
+    /// Takes in a report of one of the job's hosts; refuses wrong sums.
+    pub fn take(&mut self, role: Role, report: Report) -> Result<(), Error> {
+        let workers = self.assignment.workers.len();
+        match (role, report) {
+            (Role::Worker(_, rank), Report::Round(report)) => {
+                let round = report.round;
+                let reports = self.pending.entry(round).or_insert_with(|| vec![None; workers]);
+                if let Some(place) = reports.get_mut(rank.index()) {
+                    *place = Some(report);
+                }
+                if reports.iter().all(Option::is_some) {
+                    let reports = self.pending.remove(&round).unwrap_or_default();
+                    self.audit(round, &reports.into_iter().flatten().collect::<Vec<_>>())?;
+                }
+            }
+            (Role::Worker(..), Report::Training { round, loss }) => {
+                if let Some(sum) = self.losses.get_mut(round as usize) {
+                    *sum += loss / workers as f32;
+                }
+            }
+            (Role::Worker(_, rank), Report::Done { trained }) => {
+                if let Some(place) = self.trained.get_mut(rank.index()) {
+                    *place = trained;
+                }
+            }
+            (Role::Server(_, shard), Report::Server(counters)) => {
+                if let Some(place) = self.servers.get_mut(shard.index()) {
+                    *place = Some(counters);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn audit(&mut self, round: u32, reports: &[RoundReport]) -> Result<(), Error> {
+        let names = self.assignment.workers.iter().map(|worker| worker.name.as_str());
+        let named: Vec<_> = names.zip(reports).collect();
+        check_round(round, &named, &self.chunks).map_err(|mismatch| Error::Mismatch {
+            scheme: self.scheme.clone(),
+            job: self.assignment.name.clone(),
+            mismatch: Box::new(mismatch),
+        })?;
+        let bytes: u64 = reports.iter().map(|report| report.counters.bytes_sent).sum();
+        self.audited.push(RoundFigures {
+            comm_seconds: reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min),
+            bytes_sent: bytes as f64 / reports.len() as f64,
+        });
+        self.retransmissions += reports.iter().map(|report| report.counters.retransmissions).sum::<u64>();
+        Ok(())
+    }
+
+    /// The job's figures, once it has ended. `planned_rate_bps` is unscaled.
+    pub fn figures(self, planned_rate_bps: f64, scale: f64) -> Result<JobFigures, Error> {
+        let job = self.assignment.name;
+        let failed = |why: String| Error::Failed { who: format!("job {job}"), why };
+        if self.audited.len() != self.rounds as usize {
+            return Err(failed(format!("ended after {} of {} rounds", self.audited.len(), self.rounds)));
+        }
+        let mut trained = self.trained.into_iter().flatten();
+        let first = trained.next().ok_or_else(|| failed("no worker told how its training ended".into()))?;
+        let others = self.assignment.workers.iter().skip(1).zip(trained);
+        if let Some((worker, _)) = others.into_iter().find(|(_, other)| other.digest != first.digest) {
+            return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.name.clone() });
+        }
+        let pace = Pace::of(&self.audited, self.gradient_len, scale);
+        Ok(JobFigures {
+            job,
+            bit_exact: true,
+            rate_bps: pace.rate_bps,
+            planned_rate_bps,
+            goodput_bps: pace.goodput_bps,
+            comm_seconds: pace.wall_comm_seconds * scale,
+            comm_seconds_mean: pace.wall_comm_seconds_mean * scale,
+            wall_comm_seconds: pace.wall_comm_seconds,
+            ps_ingress_bytes: self.servers.iter().flatten().map(|server| server.bytes_received).sum(),
+            retransmissions: self.retransmissions,
+            loss: first.loss,
+            accuracy: first.accuracy,
+            digest: first.digest,
+            losses: self.losses,
+        })
+    }
+}

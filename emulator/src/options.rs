@@ -1,0 +1,147 @@
+//! What is to be emulated.
+
+use std::path::PathBuf;
+
+use inart_planner::{Job, Scheme, Topology};
+use inart_wire::ValuesPerPacket;
+
+use crate::error::Error;
+use crate::fault::DropRate;
+use crate::scale::Scale;
+
+/// What is to be emulated.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The network and its jobs.
+    pub topology: Topology,
+    /// The schemes, in the order in which they run.
+    pub schemes: Vec<Scheme>,
+    /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
+    pub jobs: usize,
+    /// Rounds of training per job and scheme.
+    pub rounds: u32,
+    /// Images per worker and round.
+    pub batch: usize,
+    /// Values per frame.
+    pub values: ValuesPerPacket,
+    /// Chunks in flight per worker and shard: a power of two.
+    pub window_chunks: u32,
+    /// What the topology's rates are multiplied by; `None` chooses what this machine can carry.
+    pub scale: Option<Scale>,
+    /// Share of frames that every link drops.
+    pub drop: DropRate,
+    /// Decides plans, training and faults.
+    pub seed: u64,
+    /// The `inart` command, of which switches, workers and servers are started.
+    pub program: PathBuf,
+    /// Another switch with the command line of bmv2's `simple_switch_grpc`, instead of the embedded one.
+    pub switch: Option<PathBuf>,
+}
+
+/// The most jobs at the same time: each is planned on its part of every capacity, which gets thin.
+const MAX_JOBS: usize = 16;
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 100_000;
+/// The training set has 1438 images.
+const MAX_BATCH: usize = 1000;
+
+impl Options {
+    /// Refuses what cannot be emulated.
+    pub fn validate(&self) -> Result<(), Error> {
+        let refuse = |option, problem: String| Err(Error::Option { option, problem });
+        if self.schemes.is_empty() {
+            return refuse("--schemes", "name at least one scheme".into());
+        }
+        if let Some(twice) = self.schemes.iter().enumerate().find(|(i, s)| self.schemes[..*i].contains(s)) {
+            return refuse("--schemes", format!("{} is named twice; name it once", twice.1));
+        }
+        if !(1..=MAX_JOBS).contains(&self.jobs) {
+            return refuse("--jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
+        }
+        if !(1..=MAX_ROUNDS).contains(&self.rounds) {
+            return refuse("--rounds", format!("{}; give a number from 1 to {MAX_ROUNDS}", self.rounds));
+        }
+        if !(1..=MAX_BATCH).contains(&self.batch) {
+            return refuse("--batch", format!("{}; give a number from 1 to {MAX_BATCH}", self.batch));
+        }
+        if !self.window_chunks.is_power_of_two() || self.window_chunks > inart_p4::SLOTS {
+            let problem =
+                format!("{}; give a power of two from 1 to {}", self.window_chunks, inart_p4::SLOTS);
+            return refuse("--window", problem);
+        }
+        Ok(())
+    }
+
+    /// The jobs that run.
+    pub fn running_jobs(&self) -> Vec<Job> {
+        let given = self.topology.jobs();
+        let mut jobs: Vec<Job> = given.iter().take(self.jobs).cloned().collect();
+        while jobs.len() < self.jobs {
+            let mut copy = given[jobs.len() % given.len()].clone();
+            let mut number = jobs.len() / given.len() + 1;
+            let name = loop {
+                let name = format!("{}-{number}", copy.name);
+                if jobs.iter().all(|job| job.name != name) {
+                    break name;
+                }
+                number += 1;
+            };
+            copy.name = name;
+            jobs.push(copy);
+        }
+        jobs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        let topology = Topology::from_yaml(
+            "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server}, {name: w, kind: worker}],
+              links: [{ends: [w, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}],
+              jobs: [{name: a}, {name: a-2}]}",
+        );
+        Options {
+            topology: topology.expect("valid"),
+            schemes: vec![Scheme::Inart],
+            jobs: 1,
+            rounds: 1,
+            batch: 1,
+            values: ValuesPerPacket::N64,
+            window_chunks: 64,
+            scale: None,
+            drop: "0".parse().expect("a rate"),
+            seed: 1,
+            program: "inart".into(),
+            switch: None,
+        }
+    }
+
+    #[test]
+    fn copies_of_jobs_get_names_of_their_own() {
+        let names = |jobs| -> Vec<String> {
+            Options { jobs, ..options() }.running_jobs().into_iter().map(|job| job.name).collect()
+        };
+        assert_eq!(names(1), ["a"]);
+        assert_eq!(names(2), ["a", "a-2"]);
+        assert_eq!(names(5), ["a", "a-2", "a-3", "a-2-2", "a-4"]);
+    }
+
+    #[test]
+    fn every_option_out_of_range_is_named() {
+        assert!(options().validate().is_ok());
+        for (wrong, named) in [
+            (Options { schemes: vec![], ..options() }, "--schemes"),
+            (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "--schemes: atp"),
+            (Options { jobs: 0, ..options() }, "--jobs: 0;"),
+            (Options { rounds: 0, ..options() }, "--rounds: 0;"),
+            (Options { batch: 1001, ..options() }, "--batch: 1001;"),
+            (Options { window_chunks: 48, ..options() }, "--window: 48;"),
+        ] {
+            let message = wrong.validate().expect_err(named).to_string();
+            assert!(message.starts_with(named), "{message}");
+        }
+    }
+}
