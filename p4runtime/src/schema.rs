@@ -219,6 +219,11 @@ macro_rules! objects {
                     self.preamble.as_ref().map_or(0, |preamble| preamble.id)
                 }
 
+                /// The name in full, such as `InArtIngress.steer`.
+                pub fn full_name(&self) -> &str {
+                    self.preamble.as_ref().map_or("", |preamble| &preamble.name)
+                }
+
                 /// The alias, or the full name where there is none.
                 pub fn short_name(&self) -> &str {
                     self.preamble.as_ref().map_or("", short_name)

@@ -120,6 +120,14 @@ impl Switch {
         Ok(())
     }
 
+    /// Runs what another switch was made ready with (program, entries, groups, sessions) from the next frame on.
+    pub fn take_over(&mut self, ready: Switch) {
+        self.loaded = ready.loaded;
+        self.groups = ready.groups;
+        self.sessions = ready.sessions;
+        self.jobs.clear();
+    }
+
     /// The loaded program.
     pub fn program(&self) -> Option<&Arc<Program>> {
         self.loaded.as_ref().map(|loaded| &loaded.program)

@@ -1,0 +1,364 @@
+//! Counters, meters and registers, on their own and attached to table entries.
+
+use inart_p4runtime::Schema;
+use inart_p4runtime::p4::config::v1::{CounterSpec, MeterSpec, Table, counter_spec, meter_spec};
+use inart_p4runtime::p4::v1::update::Type;
+use inart_p4runtime::p4::v1::{
+    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry,
+    RegisterEntry, TableEntry,
+};
+use tonic::Status;
+
+use super::check::{cells, invalid, known, only_modify, unsigned};
+use super::data;
+use super::pipeline::Pipeline;
+use super::plane::Row;
+use crate::control::{self, CounterValue};
+
+/// Refuses direct resources that the table does not have.
+pub(super) fn check_direct(schema: &Schema, table: &Table, given: &TableEntry) -> Result<(), Status> {
+    let name = table.short_name();
+    let attached = &table.direct_resource_ids;
+    if given.counter_data.is_some() && !attached.iter().any(|&id| schema.direct_counter_by_id(id).is_ok()) {
+        return Err(invalid(format!("table {name} has no direct counter")));
+    }
+    let meter = attached.iter().find_map(|&id| schema.direct_meter_by_id(id).ok());
+    if given.meter_counter_data.is_some() {
+        return Err(Status::unimplemented(format!("table {name}: meters do not count packets by colour")));
+    }
+    match (&given.meter_config, meter) {
+        (None, _) => Ok(()),
+        (Some(config), Some(meter)) => rates(config, meter.spec.as_ref(), meter.short_name()).map(|_| ()),
+        (Some(_), None) => Err(invalid(format!("table {name} has no direct meter"))),
+    }
+}
+
+fn rates(config: &MeterConfig, spec: Option<&MeterSpec>, name: &str) -> Result<control::MeterConfig, Status> {
+    use meter_spec::Type::{SingleRateThreeColor, SingleRateTwoColor};
+    let kind = spec.map(MeterSpec::r#type).unwrap_or_default();
+    let number = |what: &str, value| unsigned(value, || format!("meter {name}, {what}"));
+    let rates = control::MeterConfig {
+        committed_rate: number("cir", config.cir)?,
+        committed_burst: number("cburst", config.cburst)?,
+        peak_rate: number("pir", config.pir)?,
+        peak_burst: number("pburst", config.pburst)?,
+    };
+    let single = matches!(kind, SingleRateThreeColor | SingleRateTwoColor);
+    if single && (config.pir, config.pburst) != (config.cir, config.cburst) {
+        return Err(invalid(format!(
+            "meter {name} has a single rate: pir and pburst must equal cir and cburst"
+        )));
+    }
+    match kind {
+        SingleRateThreeColor if config.eburst != 0 => Err(Status::unimplemented(format!(
+            "meter {name}: excess bursts are not supported, leave eburst 0"
+        ))),
+        _ if config.eburst != 0 => Err(invalid(format!("meter {name} has no excess burst: leave eburst 0"))),
+        _ if rates.peak_rate < rates.committed_rate => {
+            Err(invalid(format!("meter {name}: pir {} is below cir {}", config.pir, config.cir)))
+        }
+        _ => Ok(rates),
+    }
+}
+
+fn message(rates: control::MeterConfig) -> MeterConfig {
+    MeterConfig {
+        cir: rates.committed_rate as i64,
+        cburst: rates.committed_burst as i64,
+        pir: rates.peak_rate as i64,
+        pburst: rates.peak_burst as i64,
+        eburst: 0,
+    }
+}
+
+fn counts(data: &CounterData, name: &str) -> Result<CounterValue, Status> {
+    Ok(CounterValue {
+        packets: unsigned(data.packet_count, || format!("counter {name}, packets"))?,
+        bytes: unsigned(data.byte_count, || format!("counter {name}, bytes"))?,
+    })
+}
+
+/// What a counter of this unit shows of what was counted.
+fn shown(value: CounterValue, spec: Option<&CounterSpec>) -> CounterData {
+    let unit = spec.map(CounterSpec::unit).unwrap_or_default();
+    let part = |hidden, value: u64| if unit == hidden { 0 } else { value as i64 };
+    CounterData {
+        packet_count: part(counter_spec::Unit::Bytes, value.packets),
+        byte_count: part(counter_spec::Unit::Packets, value.bytes),
+    }
+}
+
+fn at(index: usize) -> Option<Index> {
+    Some(Index { index: index as i64 })
+}
+
+impl Pipeline {
+    /// Sets one cell, or all, of a counter.
+    pub(super) fn write_counter(&mut self, kind: Type, given: &CounterEntry) -> Result<(), Status> {
+        only_modify(kind, "counter")?;
+        let schema = self.schema.clone();
+        let counter = known(schema.counter_by_id(given.counter_id))?;
+        let cells = cells(given.index, counter.size.max(0) as usize, counter.short_name())?;
+        let Some(data) = &given.data else { return Ok(()) };
+        let value = counts(data, counter.short_name())?;
+        for cell in cells {
+            self.plane.lock().set_counter(counter.full_name(), cell, value)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the cells that a filter selects.
+    pub(super) fn read_counter(&self, filter: &CounterEntry) -> Result<Vec<CounterEntry>, Status> {
+        let mut found = Vec::new();
+        let all = self.schema.info().counters.iter();
+        for counter in selected(all, filter.counter_id, self.schema.counter_by_id(filter.counter_id))? {
+            let values = self.plane.lock().counters(counter.full_name())?.to_vec();
+            for cell in cells(filter.index, values.len(), counter.short_name())? {
+                let data = Some(shown(values[cell], counter.spec.as_ref()));
+                found.push(CounterEntry { counter_id: counter.id(), index: at(cell), data });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Configures one cell, or all, of a meter.
+    pub(super) fn write_meter(&mut self, kind: Type, given: &MeterEntry) -> Result<(), Status> {
+        only_modify(kind, "meter")?;
+        let schema = self.schema.clone();
+        let meter = known(schema.meter_by_id(given.meter_id))?;
+        if given.counter_data.is_some() {
+            return Err(no_colours(meter.short_name()));
+        }
+        let cells = cells(given.index, meter.size.max(0) as usize, meter.short_name())?;
+        let rates =
+            given.config.as_ref().map(|config| rates(config, meter.spec.as_ref(), meter.short_name()));
+        let rates = rates.transpose()?;
+        for cell in cells {
+            self.plane.lock().set_meter(meter.full_name(), cell, rates)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the cells that a filter selects.
+    pub(super) fn read_meter(&self, filter: &MeterEntry) -> Result<Vec<MeterEntry>, Status> {
+        let mut found = Vec::new();
+        let all = self.schema.info().meters.iter();
+        for meter in selected(all, filter.meter_id, self.schema.meter_by_id(filter.meter_id))? {
+            if filter.counter_data.is_some() {
+                return Err(no_colours(meter.short_name()));
+            }
+            let configs: Vec<_> = self.plane.lock().meters(meter.full_name())?.collect();
+            for cell in cells(filter.index, configs.len(), meter.short_name())? {
+                let config = configs[cell].map(message);
+                found.push(MeterEntry { meter_id: meter.id(), index: at(cell), config, counter_data: None });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sets one cell, or all, of a register.
+    pub(super) fn write_register(&mut self, kind: Type, given: &RegisterEntry) -> Result<(), Status> {
+        only_modify(kind, "register")?;
+        let schema = self.schema.clone();
+        let register = known(schema.register_by_id(given.register_id))?;
+        let name = register.short_name();
+        let cells = cells(given.index, register.size.max(0) as usize, name)?;
+        let data =
+            given.data.as_ref().ok_or_else(|| invalid(format!("register {name}: the data is not set")))?;
+        let value = data::encode(&schema, register.type_spec.as_ref(), data, &format!("register {name}"))?;
+        let [value] = value.as_slice() else {
+            return Err(invalid(format!("register {name}: one value is wanted")));
+        };
+        for cell in cells {
+            self.plane.lock().set_register(register.full_name(), cell, value)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the cells that a filter selects.
+    pub(super) fn read_register(&self, filter: &RegisterEntry) -> Result<Vec<RegisterEntry>, Status> {
+        let schema = self.schema.clone();
+        let mut found = Vec::new();
+        let all = schema.info().registers.iter();
+        for register in selected(all, filter.register_id, schema.register_by_id(filter.register_id))? {
+            for cell in cells(filter.index, register.size.max(0) as usize, register.short_name())? {
+                let value = self.plane.lock().register(register.full_name(), cell)?;
+                let data = data::decode(&schema, register.type_spec.as_ref(), &mut [value].into_iter())?;
+                found.push(RegisterEntry { register_id: register.id(), index: at(cell), data: Some(data) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes what a table entry says of its direct counter and meter.
+    pub(super) fn write_direct(
+        &mut self,
+        table: &Table,
+        row: Row<'_>,
+        given: &TableEntry,
+    ) -> Result<(), Status> {
+        let mut switch = self.plane.lock();
+        if let Some(data) = &given.counter_data {
+            let value = counts(data, table.short_name())?;
+            switch.set_direct_counter(row.table, row.key, row.priority, value)?;
+        }
+        let meter = table.direct_resource_ids.iter().find_map(|&id| self.schema.direct_meter_by_id(id).ok());
+        if let Some(meter) = meter {
+            let config = given.meter_config.as_ref();
+            let rates =
+                config.map(|config| rates(config, meter.spec.as_ref(), meter.short_name())).transpose()?;
+            switch.set_direct_meter(row.table, row.key, row.priority, rates)?;
+        }
+        Ok(())
+    }
+
+    /// Adds to an entry what the filter asks of its direct counter and meter; no row is the default entry.
+    pub(super) fn read_direct(
+        &self,
+        table: &Table,
+        row: Option<Row<'_>>,
+        filter: &TableEntry,
+        entry: &mut TableEntry,
+    ) -> Result<(), Status> {
+        let attached = &table.direct_resource_ids;
+        let counter = attached.iter().find_map(|&id| self.schema.direct_counter_by_id(id).ok());
+        if let (Some(_), Some(counter)) = (&filter.counter_data, counter) {
+            let value = match row {
+                Some(row) => self.plane.direct_counter(row)?,
+                None => self.plane.lock().default_action(table.full_name())?.1,
+            };
+            entry.counter_data = Some(shown(value, counter.spec.as_ref()));
+        }
+        if filter.meter_counter_data.is_some() {
+            return Err(no_colours(table.short_name()));
+        }
+        let meter = attached.iter().any(|&id| self.schema.direct_meter_by_id(id).is_ok());
+        if let (Some(_), Some(row), true) = (&filter.meter_config, row, meter) {
+            entry.meter_config = self.plane.direct_meter(row)?.map(message);
+        }
+        Ok(())
+    }
+
+    /// Sets the counter of a table entry.
+    pub(super) fn write_direct_counter(
+        &mut self,
+        kind: Type,
+        given: &DirectCounterEntry,
+    ) -> Result<(), Status> {
+        only_modify(kind, "direct counter")?;
+        let entry =
+            given.table_entry.as_ref().ok_or_else(|| invalid("the direct counter names no table entry"))?;
+        let with = TableEntry { counter_data: Some(given.data.unwrap_or_default()), ..TableEntry::default() };
+        let schema = self.schema.clone();
+        let table = known(schema.table_by_id(entry.table_id))?;
+        check_direct(&schema, table, &with)?;
+        let key = self.direct_key(table, entry)?;
+        let Some(data) = &given.data else { return Ok(()) };
+        let value = counts(data, table.short_name())?;
+        Ok(self.plane.lock().set_direct_counter(table.full_name(), &key.matches, entry.priority, value)?)
+    }
+
+    /// Configures the meter of a table entry.
+    pub(super) fn write_direct_meter(&mut self, kind: Type, given: &DirectMeterEntry) -> Result<(), Status> {
+        only_modify(kind, "direct meter")?;
+        let entry =
+            given.table_entry.as_ref().ok_or_else(|| invalid("the direct meter names no table entry"))?;
+        let with = TableEntry {
+            meter_config: Some(given.config.unwrap_or_default()),
+            meter_counter_data: given.counter_data,
+            ..TableEntry::default()
+        };
+        let schema = self.schema.clone();
+        let table = known(schema.table_by_id(entry.table_id))?;
+        check_direct(&schema, table, &with)?;
+        let key = self.direct_key(table, entry)?;
+        let row = Row { table: table.full_name(), key: &key.matches, priority: entry.priority };
+        self.write_direct(table, row, &TableEntry { meter_config: given.config, ..TableEntry::default() })
+    }
+
+    /// Reads the counters of the entries that a filter selects.
+    pub(super) fn read_direct_counter(
+        &self,
+        filter: &DirectCounterEntry,
+    ) -> Result<Vec<DirectCounterEntry>, Status> {
+        let entries = self.read_attached(filter.table_entry.as_ref(), |schema, id| {
+            schema.direct_counter_by_id(id).is_ok()
+        })?;
+        let counter = |entry: TableEntry| DirectCounterEntry {
+            data: entry.counter_data,
+            table_entry: Some(key_of(entry)),
+        };
+        Ok(entries.into_iter().map(counter).collect())
+    }
+
+    /// Reads the meters of the entries that a filter selects.
+    pub(super) fn read_direct_meter(
+        &self,
+        filter: &DirectMeterEntry,
+    ) -> Result<Vec<DirectMeterEntry>, Status> {
+        if filter.counter_data.is_some() {
+            return Err(no_colours("direct"));
+        }
+        let entries = self
+            .read_attached(filter.table_entry.as_ref(), |schema, id| schema.direct_meter_by_id(id).is_ok())?;
+        let meter = |entry: TableEntry| DirectMeterEntry {
+            config: entry.meter_config,
+            counter_data: None,
+            table_entry: Some(key_of(entry)),
+        };
+        Ok(entries.into_iter().map(meter).collect())
+    }
+
+    fn read_attached(
+        &self,
+        filter: Option<&TableEntry>,
+        attached: impl Fn(&Schema, u32) -> bool,
+    ) -> Result<Vec<TableEntry>, Status> {
+        let filter = filter.cloned().unwrap_or_default();
+        let has = |table: &&Table| table.direct_resource_ids.iter().any(|&id| attached(&self.schema, id));
+        let tables: Vec<_> = match filter.table_id {
+            0 => self.schema.info().tables.iter().filter(has).collect(),
+            id => vec![known(self.schema.table_by_id(id))?],
+        };
+        let mut found = Vec::new();
+        for table in tables {
+            if !has(&table) {
+                return Err(invalid(format!("table {} has no such direct resource", table.short_name())));
+            }
+            if !filter.r#match.is_empty() && !filter.is_default_action {
+                self.direct_key(table, &filter)?;
+            }
+            found.extend(self.read_table(&TableEntry {
+                table_id: table.id(),
+                counter_data: Some(CounterData::default()),
+                meter_config: Some(MeterConfig::default()),
+                ..filter.clone()
+            })?);
+        }
+        Ok(found)
+    }
+}
+
+/// An entry's identity, for the answers about its direct resources.
+fn key_of(entry: TableEntry) -> TableEntry {
+    TableEntry {
+        table_id: entry.table_id,
+        r#match: entry.r#match,
+        priority: entry.priority,
+        is_default_action: entry.is_default_action,
+        ..TableEntry::default()
+    }
+}
+
+fn no_colours(name: &str) -> Status {
+    Status::unimplemented(format!("meter {name}: packets are not counted by colour"))
+}
+
+/// The arrays that an id selects: 0 is all.
+fn selected<'a, T>(
+    all: impl Iterator<Item = &'a T>,
+    id: u32,
+    one: Result<&'a T, inart_p4runtime::SchemaError>,
+) -> Result<Vec<&'a T>, Status> {
+    if id == 0 { Ok(all.collect()) } else { Ok(vec![known(one)?]) }
+}

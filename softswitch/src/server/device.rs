@@ -1,0 +1,326 @@
+//! One switch as controllers see it: the election, the pipeline that runs, the one that waits, and the streams.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use inart_p4runtime::p4::v1::{
+    self, MasterArbitrationUpdate, stream_message_response::Update as Event, write_request::Atomicity,
+};
+use inart_p4runtime::{DeviceId, ElectionId, update_errors_status};
+use tokio::sync::{Mutex, mpsc};
+use tonic::Status;
+
+use super::arbitration::{ClientId, Elections, Notices};
+use super::check::{invalid, known};
+use super::clock::{Clock, epoch_ns};
+use super::pipeline::Pipeline;
+use super::plane::Plane;
+use super::verify::Verified;
+use super::{InitialPipeline, ToController, data, packet_io};
+use crate::Digest;
+
+/// A controller whose machine died without a word is gone after about two of these.
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// How often entries are looked over for idle ones.
+const IDLE_SCAN: Duration = Duration::from_millis(50);
+
+type Out = mpsc::Sender<Result<v1::StreamMessageResponse, Status>>;
+
+/// One switch and its controllers.
+pub(super) struct Device {
+    id: DeviceId,
+    plane: Plane,
+    clock: Clock,
+    inject: Box<dyn Fn(Vec<u8>) + Send + Sync>,
+    state: Mutex<State>,
+}
+
+struct State {
+    elections: Elections,
+    streams: HashMap<ClientId, Out>,
+    running: Option<Pipeline>,
+    /// Saved by VERIFY_AND_SAVE: reads and writes go to it until COMMIT makes it run.
+    saved: Option<Pipeline>,
+}
+
+impl State {
+    fn pipeline(&mut self) -> Result<&mut Pipeline, Status> {
+        let pipeline = self.saved.as_mut().or(self.running.as_mut());
+        pipeline.ok_or_else(|| {
+            Status::failed_precondition(
+                "no pipeline is loaded: send one with SetForwardingPipelineConfig first",
+            )
+        })
+    }
+
+    fn notify(&mut self, notices: Notices) {
+        for (client, update) in notices {
+            self.send(client, Event::Arbitration(update));
+        }
+    }
+
+    fn send(&mut self, client: ClientId, event: Event) {
+        let Some(out) = self.streams.get(&client) else { return };
+        let message = v1::StreamMessageResponse { update: Some(event) };
+        if let Err(mpsc::error::TrySendError::Full(_)) = out.try_send(Ok(message)) {
+            tracing::warn!(client = client.0, "a controller is slow: a message for it was dropped");
+        }
+    }
+
+    fn tell_primaries(&mut self, event: &Event) {
+        let primaries: Vec<_> = self.elections.primaries().collect();
+        primaries.into_iter().for_each(|client| self.send(client, event.clone()));
+    }
+}
+
+impl Device {
+    pub fn new(id: DeviceId, plane: Plane, clock: Clock, inject: Box<dyn Fn(Vec<u8>) + Send + Sync>) -> Self {
+        let state =
+            State { elections: Elections::new(id), streams: HashMap::new(), running: None, saved: None };
+        Self { id, plane, clock, inject, state: Mutex::new(state) }
+    }
+
+    pub fn id(&self) -> DeviceId {
+        self.id
+    }
+
+    /// Takes an arbitration of a client whose messages go to `out`. An error ends its stream.
+    pub async fn arbitrate(
+        &self,
+        client: ClientId,
+        update: &MasterArbitrationUpdate,
+        out: &Out,
+    ) -> Result<(), Status> {
+        let mut state = self.state.lock().await;
+        let notices = state.elections.update(client, update)?;
+        state.streams.insert(client, out.clone());
+        state.notify(notices);
+        Ok(())
+    }
+
+    /// Forgets a client whose stream ended.
+    pub async fn leave(&self, client: ClientId) {
+        let mut state = self.state.lock().await;
+        state.streams.remove(&client);
+        let notices = state.elections.leave(client);
+        state.notify(notices);
+    }
+
+    /// Sends a packet through the pipeline, as from the CPU port.
+    pub async fn packet_out(&self, client: ClientId, packet: &v1::PacketOut) -> Result<(), Status> {
+        let state = self.state.lock().await;
+        if !state.elections.is_primary(client) {
+            return Err(Status::permission_denied("only the primary controller may send packets"));
+        }
+        let schema = state.running.as_ref().map(|pipeline| pipeline.schema.clone());
+        drop(state);
+        let schema = schema.ok_or_else(|| Status::failed_precondition("no pipeline runs yet"))?;
+        (self.inject)(packet_io::frame(&schema, packet)?);
+        Ok(())
+    }
+
+    /// Takes the primary's word that it has a list of digests.
+    pub async fn acknowledge(&self, client: ClientId, ack: v1::DigestListAck) -> Result<(), Status> {
+        let mut state = self.state.lock().await;
+        if !state.elections.is_primary(client) {
+            return Err(Status::permission_denied("only the primary controller may acknowledge digests"));
+        }
+        let pipeline = state.pipeline()?;
+        known(pipeline.schema.digest_by_id(ack.digest_id))?;
+        pipeline.digests.acknowledge(ack.digest_id, ack.list_id);
+        Ok(())
+    }
+
+    /// Applies a batch of updates.
+    pub async fn write(&self, request: v1::WriteRequest) -> Result<(), Status> {
+        let mut state = self.state.lock().await;
+        state.elections.check_primary(&request.role, request.election_id.map(ElectionId::from))?;
+        let pipeline = state.pipeline()?;
+        let results = match Atomicity::try_from(request.atomicity) {
+            Ok(Atomicity::ContinueOnError) => {
+                request.updates.iter().map(|update| pipeline.write(update)).collect()
+            }
+            Ok(Atomicity::RollbackOnError) => pipeline.write_or_roll_back(&request.updates),
+            Ok(Atomicity::DataplaneAtomic) => {
+                return Err(Status::unimplemented(
+                    "this switch applies updates one by one: use CONTINUE_ON_ERROR or ROLLBACK_ON_ERROR",
+                ));
+            }
+            Err(_) => return Err(invalid(format!("atomicity {} is not known", request.atomicity))),
+        };
+        let results: Vec<Result<(), Status>> = results;
+        if results.iter().all(Result::is_ok) { Ok(()) } else { Err(update_errors_status(&results)) }
+    }
+
+    /// The entities that the request's filters select, and how the read ends.
+    pub async fn read(
+        &self,
+        request: v1::ReadRequest,
+    ) -> Result<(Vec<v1::Entity>, Result<(), Status>), Status> {
+        let mut state = self.state.lock().await;
+        let pipeline = state.pipeline()?;
+        let mut entities = Vec::new();
+        let mut results = Vec::with_capacity(request.entities.len());
+        for filter in &request.entities {
+            results.push(pipeline.read(filter).map(|found| entities.extend(found)));
+        }
+        let end =
+            if results.iter().all(Result::is_ok) { Ok(()) } else { Err(update_errors_status(&results)) };
+        Ok((entities, end))
+    }
+
+    /// Verifies, saves or commits a pipeline.
+    pub async fn set_pipeline(&self, request: v1::SetForwardingPipelineConfigRequest) -> Result<(), Status> {
+        use v1::set_forwarding_pipeline_config_request::Action;
+        let election = request.election_id.map(ElectionId::from);
+        self.state.lock().await.elections.check_primary(&request.role, election)?;
+        let action = Action::try_from(request.action).unwrap_or(Action::Unspecified);
+        let verified = match (action, request.config) {
+            (Action::Unspecified, _) => {
+                return Err(invalid(format!("action {} is not known", request.action)));
+            }
+            (Action::Commit, None) => None,
+            (Action::Commit, Some(_)) => {
+                return Err(invalid("COMMIT commits what VERIFY_AND_SAVE saved: send no config with it"));
+            }
+            (_, None) => return Err(invalid(format!("{} needs a config", action.as_str_name()))),
+            (_, Some(config)) => {
+                // Compiling a large program takes a while: other calls go on meanwhile.
+                let work = tokio::task::spawn_blocking(move || Verified::new(config));
+                Some(work.await.map_err(|error| Status::internal(error.to_string()))??)
+            }
+        };
+        let mut state = self.state.lock().await;
+        state.elections.check_primary(&request.role, election)?;
+        match (action, verified) {
+            (Action::VerifyAndSave, Some(verified)) => {
+                state.saved = Some(Pipeline::stage(verified, self.clock)?)
+            }
+            (Action::VerifyAndCommit, Some(verified)) => {
+                state.running = Some(Pipeline::stage(verified, self.clock)?.commit(&self.plane));
+                state.saved = None;
+            }
+            (Action::ReconcileAndCommit, Some(verified)) => {
+                let pipeline = match &state.running {
+                    None => Pipeline::stage(verified, self.clock)?,
+                    Some(old) => Pipeline::reconcile(old, verified)?,
+                };
+                state.running = Some(pipeline.commit(&self.plane));
+                state.saved = None;
+            }
+            (Action::Commit, _) => {
+                let saved = state.saved.take();
+                let saved = saved.ok_or_else(|| {
+                    Status::not_found("no pipeline is saved: save one with VERIFY_AND_SAVE first")
+                })?;
+                state.running = Some(saved.commit(&self.plane));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The pipeline's configuration, or the parts asked for; `None` without a pipeline.
+    pub async fn get_pipeline(
+        &self,
+        request: &v1::GetForwardingPipelineConfigRequest,
+    ) -> Result<Option<v1::ForwardingPipelineConfig>, Status> {
+        use v1::get_forwarding_pipeline_config_request::ResponseType;
+        let parts = ResponseType::try_from(request.response_type)
+            .map_err(|_| invalid(format!("response type {} is not known", request.response_type)))?;
+        let mut state = self.state.lock().await;
+        let Ok(pipeline) = state.pipeline() else { return Ok(None) };
+        let all = &pipeline.config;
+        let (p4info, device_config) = match parts {
+            ResponseType::All => (true, true),
+            ResponseType::CookieOnly => (false, false),
+            ResponseType::P4infoAndCookie => (true, false),
+            ResponseType::DeviceConfigAndCookie => (false, true),
+        };
+        Ok(Some(v1::ForwardingPipelineConfig {
+            p4info: all.p4info.clone().filter(|_| p4info),
+            p4_device_config: if device_config { all.p4_device_config.clone() } else { Vec::new() },
+            cookie: all.cookie,
+        }))
+    }
+
+    /// Loads a pipeline without a controller.
+    pub async fn load(&self, pipeline: InitialPipeline) -> Result<(), Status> {
+        let config = v1::ForwardingPipelineConfig {
+            p4info: Some(pipeline.schema.info().clone()),
+            p4_device_config: pipeline.device_config,
+            cookie: None,
+        };
+        let pipeline = Pipeline::stage(Verified::new(config)?, self.clock)?;
+        self.state.lock().await.running = Some(pipeline.commit(&self.plane));
+        Ok(())
+    }
+
+    /// Carries to the primaries what the switch tells, until the switch is gone.
+    pub async fn pump(&self, mut feed: mpsc::Receiver<ToController>) {
+        let mut scan = tokio::time::interval(IDLE_SCAN);
+        scan.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let deadline = {
+                let state = self.state.lock().await;
+                state.running.as_ref().and_then(|pipeline| pipeline.digests.deadline_ns())
+            };
+            let wait = deadline.map(|at| Duration::from_nanos(at.saturating_sub(self.clock.now_ns())));
+            tokio::select! {
+                told = feed.recv() => match told {
+                    Some(ToController::Packet(frame)) => self.packet_in(&frame).await,
+                    Some(ToController::Digest(digest)) => self.learn(digest).await,
+                    None => return,
+                },
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => self.send_digests().await,
+                _ = scan.tick() => self.send_idle().await,
+            }
+        }
+    }
+
+    async fn packet_in(&self, frame: &[u8]) {
+        let mut state = self.state.lock().await;
+        let Some(pipeline) = &state.running else { return };
+        match packet_io::packet_in(&pipeline.schema, frame) {
+            Some(packet) => state.tell_primaries(&Event::Packet(packet)),
+            None => tracing::warn!(
+                bytes = frame.len(),
+                "a packet to the controller is shorter than its packet_in header"
+            ),
+        }
+    }
+
+    async fn learn(&self, digest: Digest) {
+        let mut state = self.state.lock().await;
+        let Some(pipeline) = &mut state.running else { return };
+        let Ok(declared) = pipeline.schema.digest(&digest.name) else { return };
+        let id = declared.id();
+        if !pipeline.digests.wanted(id) {
+            return;
+        }
+        let mut values = digest.values.into_iter();
+        let list = match data::decode(&pipeline.schema, declared.type_spec.as_ref(), &mut values) {
+            Ok(datum) => pipeline.digests.learn(id, datum, self.clock.now_ns()),
+            Err(status) => return tracing::warn!(%status, digest = digest.name, "a digest was dropped"),
+        };
+        if let Some(list) = list {
+            state.tell_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
+        }
+    }
+
+    async fn send_digests(&self) {
+        let mut state = self.state.lock().await;
+        let Some(pipeline) = &mut state.running else { return };
+        for list in pipeline.digests.due(self.clock.now_ns()) {
+            state.tell_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
+        }
+    }
+
+    async fn send_idle(&self) {
+        let mut state = self.state.lock().await;
+        if let Some(notice) = state.running.as_mut().and_then(Pipeline::idle_entries) {
+            state.tell_primaries(&Event::IdleTimeoutNotification(notice));
+        }
+    }
+}

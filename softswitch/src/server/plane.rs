@@ -1,0 +1,53 @@
+//! The switch behind a pipeline: the one that packets run through, or one that is being made ready.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tonic::Status;
+
+use crate::control::{CounterValue, Match, MeterConfig};
+use crate::{Program, Switch};
+
+/// A switch shared with whoever feeds it packets.
+#[derive(Debug, Clone)]
+pub(super) struct Plane(Arc<Mutex<Switch>>);
+
+/// What tells a table entry from others, as the switch takes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub table: &'a str,
+    pub key: &'a [Match],
+    pub priority: i32,
+}
+
+impl Plane {
+    pub fn new(switch: Arc<Mutex<Switch>>) -> Self {
+        Self(switch)
+    }
+
+    /// A switch of its own for a program, without packets.
+    pub fn detached(program: Arc<Program>) -> Result<Self, Status> {
+        let mut switch = Switch::new(0);
+        switch.load(program)?;
+        Ok(Self(Arc::new(Mutex::new(switch))))
+    }
+
+    /// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it holds no
+    /// lock over several steps.
+    pub fn lock(&self) -> MutexGuard<'_, Switch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts the program and state of a detached switch in the place of this one's, between two packets.
+    pub fn take_over(&self, ready: Self) {
+        let fresh = std::mem::replace(&mut *ready.lock(), Switch::new(0));
+        self.lock().take_over(fresh);
+    }
+
+    pub fn direct_counter(&self, row: Row<'_>) -> Result<CounterValue, Status> {
+        Ok(self.lock().entry(row.table, row.key, row.priority)?.counter)
+    }
+
+    pub fn direct_meter(&self, row: Row<'_>) -> Result<Option<MeterConfig>, Status> {
+        Ok(self.lock().entry(row.table, row.key, row.priority)?.meter)
+    }
+}

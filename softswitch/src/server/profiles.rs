@@ -1,0 +1,189 @@
+//! Members and groups of action profiles and selectors.
+
+use inart_p4runtime::p4::config::v1::ActionProfile;
+use inart_p4runtime::p4::config::v1::action_profile::SelectorSizeSemantics;
+use inart_p4runtime::p4::v1::action_profile_group::member::WatchKind;
+use inart_p4runtime::p4::v1::update::Type;
+use inart_p4runtime::p4::v1::{ActionProfileGroup, ActionProfileMember, table_action};
+use tonic::Status;
+
+use super::actions;
+use super::check::{existence, invalid, known};
+use super::pipeline::Pipeline;
+use crate::control::GroupMember;
+
+/// Holds a group's weights to what the selector declares and to `limit` (0: none).
+pub(super) fn check_size(
+    profile: &ActionProfile,
+    weights: impl Iterator<Item = u32> + Clone,
+    limit: i32,
+) -> Result<(), String> {
+    let name = profile.short_name();
+    let mut size: u64 = weights.clone().map(u64::from).sum();
+    if let Some(SelectorSizeSemantics::SumOfMembers(members)) = &profile.selector_size_semantics {
+        let most = members.max_member_weight.max(0) as u32;
+        if let Some(weight) = weights.clone().find(|&weight| most > 0 && weight > most) {
+            return Err(format!("action profile {name}: weight {weight} is above {most}"));
+        }
+        size = weights.count() as u64;
+    }
+    match limit > 0 && size > limit as u64 {
+        true => Err(format!("action profile {name}: a group of size {size} is above {limit}")),
+        false => Ok(()),
+    }
+}
+
+impl Pipeline {
+    /// Applies one update to a member.
+    pub(super) fn write_member(&mut self, kind: Type, given: &ActionProfileMember) -> Result<(), Status> {
+        let schema = self.schema.clone();
+        let profile = known(schema.action_profile_by_id(given.action_profile_id))?;
+        let name = profile.short_name();
+        let (id, member) = (given.action_profile_id, given.member_id);
+        if member == 0 {
+            return Err(invalid(format!("action profile {name}: member 0 stands for all members")));
+        }
+        existence(kind, self.members.contains_key(&(id, member)), || {
+            format!("member {member} in action profile {name}")
+        })?;
+        if kind == Type::Delete {
+            let in_group = |((profile, _), group): (&(u32, u32), &ActionProfileGroup)| {
+                *profile == id && group.members.iter().any(|in_group| in_group.member_id == member)
+            };
+            if self.groups.iter().any(in_group)
+                || self.refers(id, &table_action::Type::ActionProfileMemberId(member))
+            {
+                return Err(Status::failed_precondition(format!(
+                    "action profile {name}: member {member} is in use by a group or a table entry"
+                )));
+            }
+            self.plane.lock().delete_member(profile.full_name(), member)?;
+            self.members.remove(&(id, member));
+            return Ok(());
+        }
+        let action = given.action.as_ref();
+        let action =
+            action.ok_or_else(|| invalid(format!("action profile {name}: member {member} has no action")))?;
+        actions::allowed_in_profile(&schema, &profile.table_ids, action.action_id, name)?;
+        let (canonical, call) = actions::call(&schema, action)?;
+        let held = self.members.range((id, 0)..=(id, u32::MAX)).count() as i64;
+        if kind == Type::Insert && profile.size > 0 && held >= profile.size {
+            return Err(Status::resource_exhausted(format!(
+                "action profile {name} is full: it holds {held} members"
+            )));
+        }
+        match kind {
+            Type::Insert => self.plane.lock().insert_member(profile.full_name(), member, &call)?,
+            _ => self.plane.lock().modify_member(profile.full_name(), member, &call)?,
+        }
+        self.members.insert((id, member), ActionProfileMember { action: Some(canonical), ..given.clone() });
+        Ok(())
+    }
+
+    /// Reads the members that a filter selects.
+    pub(super) fn read_member(
+        &self,
+        filter: &ActionProfileMember,
+    ) -> Result<Vec<ActionProfileMember>, Status> {
+        self.check_profile_filter(filter.action_profile_id)?;
+        let wanted = |member: &&ActionProfileMember| {
+            [0, member.action_profile_id].contains(&filter.action_profile_id)
+                && [0, member.member_id].contains(&filter.member_id)
+        };
+        Ok(self.members.values().filter(wanted).cloned().collect())
+    }
+
+    /// Applies one update to a group.
+    pub(super) fn write_group(&mut self, kind: Type, given: &ActionProfileGroup) -> Result<(), Status> {
+        let schema = self.schema.clone();
+        let profile = known(schema.action_profile_by_id(given.action_profile_id))?;
+        let name = profile.short_name();
+        let (id, group) = (given.action_profile_id, given.group_id);
+        if !profile.with_selector {
+            return Err(invalid(format!("action profile {name} has no selector, so it has no groups")));
+        }
+        if group == 0 {
+            return Err(invalid(format!("action profile {name}: group 0 stands for all groups")));
+        }
+        let held = self.groups.get(&(id, group));
+        existence(kind, held.is_some(), || format!("group {group} in action profile {name}"))?;
+        if kind == Type::Delete {
+            if self.refers(id, &table_action::Type::ActionProfileGroupId(group)) {
+                return Err(Status::failed_precondition(format!(
+                    "action profile {name}: group {group} is in use by a table entry"
+                )));
+            }
+            self.plane.lock().delete_group(profile.full_name(), group)?;
+            self.groups.remove(&(id, group));
+            return Ok(());
+        }
+        if let Some(held) = held
+            && held.max_size != given.max_size
+        {
+            return Err(invalid(format!(
+                "action profile {name}: max_size of group {group} is {}, and stays so",
+                held.max_size
+            )));
+        }
+        let members = self.group_members(profile, given)?;
+        self.plane.lock().put_group(profile.full_name(), group, members, kind == Type::Modify)?;
+        self.groups.insert((id, group), given.clone());
+        Ok(())
+    }
+
+    fn group_members(
+        &self,
+        profile: &ActionProfile,
+        given: &ActionProfileGroup,
+    ) -> Result<Vec<GroupMember>, Status> {
+        let (name, group) = (profile.short_name(), given.group_id);
+        let limit = profile.max_group_size;
+        if given.max_size < 0 || (limit > 0 && !(1..=limit).contains(&given.max_size)) {
+            return Err(invalid(format!(
+                "action profile {name}: max_size {} of group {group} must be {}",
+                given.max_size,
+                if limit > 0 { format!("1 to {limit}") } else { "0 or more".to_owned() }
+            )));
+        }
+        let mut members: Vec<GroupMember> = Vec::with_capacity(given.members.len());
+        for one in &given.members {
+            let member = one.member_id;
+            let weight = u32::try_from(one.weight).ok().filter(|&weight| weight > 0).ok_or_else(|| {
+                invalid(format!("action profile {name}, group {group}: weight {} is below 1", one.weight))
+            })?;
+            if matches!(&one.watch_kind, Some(WatchKind::WatchPort(port)) if !port.is_empty()) {
+                return Err(Status::unimplemented(format!(
+                    "action profile {name}, group {group}: this switch has no watch ports"
+                )));
+            }
+            if members.iter().any(|other| other.member == member) {
+                return Err(invalid(format!(
+                    "action profile {name}, group {group}: member {member} is there twice, give it a weight instead"
+                )));
+            }
+            if !self.members.contains_key(&(given.action_profile_id, member)) {
+                return Err(Status::not_found(format!(
+                    "action profile {name}, group {group}: there is no member {member}"
+                )));
+            }
+            members.push(GroupMember { member, weight });
+        }
+        check_size(profile, members.iter().map(|member| member.weight), given.max_size)
+            .map_err(Status::resource_exhausted)?;
+        Ok(members)
+    }
+
+    /// Reads the groups that a filter selects.
+    pub(super) fn read_group(&self, filter: &ActionProfileGroup) -> Result<Vec<ActionProfileGroup>, Status> {
+        self.check_profile_filter(filter.action_profile_id)?;
+        let wanted = |group: &&ActionProfileGroup| {
+            [0, group.action_profile_id].contains(&filter.action_profile_id)
+                && [0, group.group_id].contains(&filter.group_id)
+        };
+        Ok(self.groups.values().filter(wanted).cloned().collect())
+    }
+
+    fn check_profile_filter(&self, id: u32) -> Result<(), Status> {
+        if id == 0 { Ok(()) } else { known(self.schema.action_profile_by_id(id)).map(|_| ()) }
+    }
+}

@@ -1,0 +1,128 @@
+//! Multicast groups and clone sessions.
+
+use std::collections::HashSet;
+
+use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
+use inart_p4runtime::p4::v1::update::Type;
+use inart_p4runtime::p4::v1::{
+    CloneSessionEntry, MulticastGroupEntry, PacketReplicationEngineEntry, Replica,
+};
+use tonic::Status;
+
+use super::check::{existence, invalid};
+use super::pipeline::Pipeline;
+use crate::control::{self, CloneSession, Port};
+
+/// v1model's ports are 9 bits wide.
+const MAX_PORT: u32 = 511;
+
+fn replicas(given: &[Replica], place: &str) -> Result<Vec<control::Replica>, Status> {
+    let mut seen = HashSet::new();
+    let one = |replica: &Replica| {
+        let port = replica.port_number().filter(|&port| port <= MAX_PORT);
+        let port =
+            port.ok_or_else(|| invalid(format!("{place}: a replica's port must be 0 to {MAX_PORT}")))?;
+        let instance = u16::try_from(replica.instance)
+            .map_err(|_| invalid(format!("{place}: instance {} is above {}", replica.instance, u16::MAX)))?;
+        match seen.insert((port, instance)) {
+            true => Ok(control::Replica { port: Port(port), instance }),
+            false => Err(invalid(format!("{place}: port {port} instance {instance} is there twice"))),
+        }
+    };
+    given.iter().map(one).collect()
+}
+
+impl Pipeline {
+    /// Applies one update to a multicast group or clone session.
+    pub(super) fn write_replication(
+        &mut self,
+        kind: Type,
+        given: &PacketReplicationEngineEntry,
+    ) -> Result<(), Status> {
+        match &given.r#type {
+            Some(Pre::MulticastGroupEntry(group)) => self.write_multicast(kind, group),
+            Some(Pre::CloneSessionEntry(session)) => self.write_clone(kind, session),
+            None => Err(invalid("the replication entry is neither a multicast group nor a clone session")),
+        }
+    }
+
+    fn write_multicast(&mut self, kind: Type, given: &MulticastGroupEntry) -> Result<(), Status> {
+        let id = given.multicast_group_id;
+        let place = format!("multicast group {id}");
+        if id == 0 {
+            return Err(invalid("multicast group 0 stands for all groups"));
+        }
+        existence(kind, self.multicast.contains_key(&id), || place.clone())?;
+        if kind == Type::Delete {
+            self.plane.lock().delete_multicast_group(id)?;
+            self.multicast.remove(&id);
+            return Ok(());
+        }
+        let replicas = replicas(&given.replicas, &place)?;
+        self.plane.lock().put_multicast_group(id, replicas, kind == Type::Modify)?;
+        self.multicast.insert(id, given.clone());
+        Ok(())
+    }
+
+    fn write_clone(&mut self, kind: Type, given: &CloneSessionEntry) -> Result<(), Status> {
+        let id = given.session_id;
+        let place = format!("clone session {id}");
+        if id == 0 {
+            return Err(invalid("clone session 0 stands for all sessions"));
+        }
+        existence(kind, self.clones.contains_key(&id), || place.clone())?;
+        if kind == Type::Delete {
+            self.plane.lock().delete_clone_session(id)?;
+            self.clones.remove(&id);
+            return Ok(());
+        }
+        if given.class_of_service != 0 {
+            return Err(Status::unimplemented(format!("{place}: this switch has class of service 0 only")));
+        }
+        let max_bytes = usize::try_from(given.packet_length_bytes).map_err(|_| {
+            invalid(format!("{place}: packet length {} is negative", given.packet_length_bytes))
+        })?;
+        let session = CloneSession { replicas: replicas(&given.replicas, &place)?, max_bytes };
+        self.plane.lock().put_clone_session(id, session, kind == Type::Modify)?;
+        self.clones.insert(id, given.clone());
+        Ok(())
+    }
+
+    /// Reads the groups or sessions that a filter selects.
+    pub(super) fn read_replication(
+        &self,
+        filter: &PacketReplicationEngineEntry,
+    ) -> Result<Vec<PacketReplicationEngineEntry>, Status> {
+        let entry = |kind| PacketReplicationEngineEntry { r#type: Some(kind) };
+        match &filter.r#type {
+            Some(Pre::MulticastGroupEntry(group)) => {
+                let groups = selected(&self.multicast, group.multicast_group_id, "multicast group")?;
+                Ok(groups.into_iter().cloned().map(|group| entry(Pre::MulticastGroupEntry(group))).collect())
+            }
+            Some(Pre::CloneSessionEntry(session)) => {
+                let sessions = selected(&self.clones, session.session_id, "clone session")?;
+                Ok(sessions
+                    .into_iter()
+                    .cloned()
+                    .map(|session| entry(Pre::CloneSessionEntry(session)))
+                    .collect())
+            }
+            None => Err(invalid("the replication entry is neither a multicast group nor a clone session")),
+        }
+    }
+}
+
+/// The entities that an id selects: 0 is all.
+fn selected<'a, T>(
+    held: &'a std::collections::BTreeMap<u32, T>,
+    id: u32,
+    what: &str,
+) -> Result<Vec<&'a T>, Status> {
+    match id {
+        0 => Ok(held.values().collect()),
+        id => held
+            .get(&id)
+            .map(|one| vec![one])
+            .ok_or_else(|| Status::not_found(format!("there is no {what} {id}"))),
+    }
+}

@@ -1,0 +1,60 @@
+//! Parser value sets.
+
+use inart_p4runtime::p4::v1::update::Type;
+use inart_p4runtime::p4::v1::{ValueSetEntry, ValueSetMember};
+use tonic::Status;
+
+use super::check::{invalid, known, only_modify};
+use super::matches;
+use super::pipeline::Pipeline;
+use crate::control::Match;
+
+impl Pipeline {
+    /// Replaces the members of a value set.
+    pub(super) fn write_value_set(&mut self, kind: Type, given: &ValueSetEntry) -> Result<(), Status> {
+        only_modify(kind, "value set")?;
+        let schema = self.schema.clone();
+        let set = known(schema.value_set_by_id(given.value_set_id))?;
+        let name = set.short_name();
+        if set.size > 0 && given.members.len() > set.size as usize {
+            return Err(Status::resource_exhausted(format!("value set {name} holds {} members", set.size)));
+        }
+        let mut canonical: Vec<ValueSetMember> = Vec::with_capacity(given.members.len());
+        let mut members = Vec::with_capacity(given.members.len());
+        for member in &given.members {
+            let key = matches::key(&format!("value set {name}"), &set.r#match, &member.r#match)?;
+            let member = ValueSetMember { r#match: key.fields };
+            if canonical.contains(&member) {
+                return Err(Status::already_exists(format!("value set {name}: two members are the same")));
+            }
+            canonical.push(member);
+            let exact = |with| match with {
+                Match::Exact(value) => Ok(value),
+                _ => {
+                    Err(Status::unimplemented(format!("value set {name}: members are compared exactly only")))
+                }
+            };
+            members.push(key.matches.into_iter().map(exact).collect::<Result<Vec<_>, _>>()?);
+        }
+        self.plane.lock().set_value_set(set.full_name(), &members)?;
+        let entry = ValueSetEntry { value_set_id: given.value_set_id, members: canonical };
+        self.value_sets.insert(given.value_set_id, entry);
+        Ok(())
+    }
+
+    /// Reads the value sets that a filter selects.
+    pub(super) fn read_value_set(&self, filter: &ValueSetEntry) -> Result<Vec<ValueSetEntry>, Status> {
+        if filter.value_set_id != 0 {
+            known(self.schema.value_set_by_id(filter.value_set_id))?;
+        }
+        if !filter.members.is_empty() {
+            return Err(invalid("value sets are read whole: leave the members out"));
+        }
+        let ids = self.schema.info().value_sets.iter().map(|set| set.id());
+        let wanted = ids.filter(|id| [0, *id].contains(&filter.value_set_id));
+        let entry = |id| {
+            self.value_sets.get(&id).cloned().unwrap_or(ValueSetEntry { value_set_id: id, members: vec![] })
+        };
+        Ok(wanted.map(entry).collect())
+    }
+}
