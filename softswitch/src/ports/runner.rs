@@ -1,0 +1,284 @@
+//! The loop of one switch: waits for frames, runs a batch, sends what came out.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use super::batch::{Queue, Receiver};
+use super::socket::{PacketSocket, interface_index};
+use super::{Options, PortError};
+use crate::control::Port;
+use crate::switch::{DROP_PORT, Digest, Sink, Switch};
+
+/// What the switch tells its control plane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A frame to the CPU port, with whatever header the program put before it.
+    PacketIn(Vec<u8>),
+    /// A digest.
+    Digest(Digest),
+}
+
+/// What passed through a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortStatistics {
+    /// Frames received.
+    pub received: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames the kernel refused to send (its queue was full, the interface down, the frame too long).
+    pub refused: u64,
+    /// Failed receptions.
+    pub errors: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    received: AtomicU64,
+    sent: AtomicU64,
+    refused: AtomicU64,
+    errors: AtomicU64,
+}
+
+/// What the loop's thread and the handle share.
+#[derive(Debug)]
+struct Shared {
+    switch: Arc<Mutex<Switch>>,
+    injected: Mutex<Vec<(Port, Vec<u8>)>>,
+    wake: EventFd,
+    stop: AtomicBool,
+    ports: Vec<(Port, Counters)>,
+    cpu_port: Option<Port>,
+}
+
+/// A switch that runs. Dropping it stops the switch.
+#[derive(Debug)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves the switch usable: nothing holds the lock over several steps.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Handle {
+    /// The switch, for the control plane: what is done under one lock happens between two packets.
+    pub fn switch(&self) -> &Arc<Mutex<Switch>> {
+        &self.shared.switch
+    }
+
+    /// Hands the switch a frame as if it came in through `port`.
+    pub fn inject(&self, port: Port, frame: Vec<u8>) {
+        lock(&self.shared.injected).push((port, frame));
+        // A full counter means that the loop is about to wake already.
+        let _ = self.shared.wake.write(1);
+    }
+
+    /// Hands the switch a packet-out: a frame that comes in through the CPU port. False without one.
+    pub fn packet_out(&self, frame: Vec<u8>) -> bool {
+        if let Some(port) = self.shared.cpu_port {
+            self.inject(port, frame);
+        }
+        self.shared.cpu_port.is_some()
+    }
+
+    /// What passed through each port.
+    pub fn statistics(&self) -> Vec<(Port, PortStatistics)> {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let ports = self.shared.ports.iter();
+        ports
+            .map(|(port, counters)| {
+                let statistics = PortStatistics {
+                    received: read(&counters.received),
+                    sent: read(&counters.sent),
+                    refused: read(&counters.refused),
+                    errors: read(&counters.errors),
+                };
+                (*port, statistics)
+            })
+            .collect()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let _ = self.shared.wake.write(1);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Opens the ports and runs `switch` on them in a new thread. `on_event` is called in that thread; it
+/// must not block.
+pub fn start(
+    switch: Arc<Mutex<Switch>>,
+    options: &Options,
+    on_event: impl FnMut(Event) + Send + 'static,
+) -> Result<Handle, PortError> {
+    check_ports(options)?;
+    let sockets = open(options)?;
+    let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+    let wake = EventFd::from_flags(flags).map_err(|error| PortError::Thread(error.into()))?;
+    let shared = Arc::new(Shared {
+        switch,
+        injected: Mutex::default(),
+        wake,
+        stop: AtomicBool::new(false),
+        ports: options.interfaces.iter().map(|(port, _)| (*port, Counters::default())).collect(),
+        cpu_port: options.cpu_port,
+    });
+    let inner = Arc::clone(&shared);
+    let work = move || run(&inner, &sockets, on_event);
+    let thread = std::thread::Builder::new().name("switch".into()).spawn(work).map_err(PortError::Thread)?;
+    Ok(Handle { shared, thread: Some(thread) })
+}
+
+fn check_ports(options: &Options) -> Result<(), PortError> {
+    let all: Vec<Port> = options.interfaces.iter().map(|(port, _)| *port).chain(options.cpu_port).collect();
+    for (n, &port) in all.iter().enumerate() {
+        let problem = match port {
+            port if port >= DROP_PORT => "ports are numbered 0 to 510",
+            port if all[..n].contains(&port) => "it is given twice",
+            _ => continue,
+        };
+        return Err(PortError::BadPort { port, problem });
+    }
+    Ok(())
+}
+
+/// Opens the sockets in a thread of its own, which may enter another namespace.
+fn open(options: &Options) -> Result<Vec<PacketSocket>, PortError> {
+    let open_all = || {
+        if let Some(namespace) = &options.namespace {
+            let failed = |error| PortError::Namespace { namespace: namespace.clone(), error };
+            let file = File::open(namespace).map_err(failed)?;
+            setns(file, CloneFlags::CLONE_NEWNET).map_err(|error| failed(error.into()))?;
+        }
+        let sockets = options.interfaces.iter().map(|(port, interface)| {
+            let index = interface_index(interface).map_err(|_| PortError::NoInterface {
+                port: *port,
+                interface: interface.clone(),
+                namespace: options.namespace.clone(),
+            })?;
+            PacketSocket::open(index, options.bypass_queueing).map_err(|error| PortError::Socket {
+                port: *port,
+                interface: interface.clone(),
+                error,
+            })
+        });
+        sockets.collect()
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, open_all).map_err(PortError::Thread)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Sorts what the switch sends by port.
+struct Outbox {
+    queues: Vec<Queue>,
+    /// Index of a port's queue, by the port's number.
+    by_port: Vec<Option<usize>>,
+    cpu_port: Option<Port>,
+    events: Vec<Event>,
+}
+
+impl Sink for Outbox {
+    fn packet(&mut self, port: Port, frame: &[u8]) {
+        if let Some(Some(queue)) = self.by_port.get(port.0 as usize) {
+            self.queues[*queue].push(frame);
+        } else if Some(port) == self.cpu_port {
+            self.events.push(Event::PacketIn(frame.to_vec()));
+        }
+    }
+
+    fn digest(&mut self, digest: Digest) {
+        self.events.push(Event::Digest(digest));
+    }
+}
+
+fn run(shared: &Shared, sockets: &[PacketSocket], mut on_event: impl FnMut(Event)) {
+    let start = Instant::now();
+    let mut by_port = vec![None; DROP_PORT.0 as usize];
+    for (index, (port, _)) in shared.ports.iter().enumerate() {
+        by_port[port.0 as usize] = Some(index);
+    }
+    let queues = sockets.iter().map(|_| Queue::default()).collect();
+    let mut outbox = Outbox { queues, by_port, cpu_port: shared.cpu_port, events: Vec::new() };
+    let mut receiver = Receiver::new();
+    let now_us = || start.elapsed().as_micros() as u64;
+    while !shared.stop.load(Ordering::Relaxed) {
+        let ready = match wait(shared, sockets) {
+            Ok(ready) => ready,
+            Err(error) => {
+                tracing::error!(%error, "the switch cannot wait for its ports and stops");
+                return;
+            }
+        };
+        if ready[sockets.len()] {
+            let _ = shared.wake.read();
+            let injected = std::mem::take(&mut *lock(&shared.injected));
+            let mut switch = lock(&shared.switch);
+            for (port, frame) in injected {
+                switch.process(port, &frame, now_us(), &mut outbox);
+            }
+            drop(switch);
+            finish(shared, sockets, &mut outbox, &mut on_event);
+        }
+        for (index, socket) in sockets.iter().enumerate().filter(|(index, _)| ready[*index]) {
+            let (port, counters) = &shared.ports[index];
+            let count = match receiver.receive(socket) {
+                Ok(count) => count,
+                Err(_) => {
+                    // The interface is down, say; reading the error cleared it.
+                    counters.errors.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
+            };
+            counters.received.fetch_add(count as u64, Ordering::Relaxed);
+            let mut switch = lock(&shared.switch);
+            let now_us = now_us();
+            for n in 0..count {
+                match receiver.frame(n) {
+                    Some(frame) => switch.process(*port, frame, now_us, &mut outbox),
+                    None => _ = counters.errors.fetch_add(1, Ordering::Relaxed),
+                }
+            }
+            drop(switch);
+            finish(shared, sockets, &mut outbox, &mut on_event);
+        }
+    }
+}
+
+/// Which sockets can be read; the last element is for the wake-up.
+fn wait(shared: &Shared, sockets: &[PacketSocket]) -> io::Result<Vec<bool>> {
+    let fds = sockets.iter().map(AsFd::as_fd).chain([shared.wake.as_fd()]);
+    let mut fds: Vec<PollFd> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match poll(&mut fds, PollTimeout::NONE) {
+        Ok(_) | Err(nix::Error::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(fds.iter().map(|fd| fd.revents().is_some_and(|events| !events.is_empty())).collect())
+}
+
+fn finish(shared: &Shared, sockets: &[PacketSocket], outbox: &mut Outbox, on_event: &mut impl FnMut(Event)) {
+    let ports = outbox.queues.iter_mut().zip(sockets).zip(&shared.ports);
+    for ((queue, socket), (_, counters)) in ports.filter(|((queue, _), _)| !queue.is_empty()) {
+        let sent = queue.flush(socket);
+        counters.sent.fetch_add(sent.frames, Ordering::Relaxed);
+        counters.refused.fetch_add(sent.refused, Ordering::Relaxed);
+    }
+    outbox.events.drain(..).for_each(on_event);
+}
