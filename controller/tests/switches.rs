@@ -1,0 +1,167 @@
+//! Against real P4Runtime servers: the tables in memory are the model, and every step must leave the switches with the
+//! same tables.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_controller::{
+    Controller, DriverError, InstallError, JobPlan, P4Runtime, Program, Records, Running, SwitchDriver,
+};
+use inart_p4::{Outcome, Reason};
+use inart_p4runtime::{ClientError, DeviceId, ElectionId, Target};
+use inart_planner::{Options, Scheme, Topology, plan};
+use inart_wire::{JobId, ValuesPerPacket};
+use support::{fig1, job, now};
+
+/// `simple_switch_grpc` without interfaces; stopped when dropped.
+struct Bmv2 {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Bmv2 {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const BMV2: &str = "simple_switch_grpc";
+const DEVICE: DeviceId = DeviceId(1);
+
+/// `None`, and a line that says so, when bmv2 is not on the PATH.
+fn bmv2() -> Option<Bmv2> {
+    if Command::new(BMV2).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+        eprintln!("skipped: {BMV2} is not on the PATH");
+        return None;
+    }
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let (address, frames) = (free(), free());
+    let process = Command::new(BMV2)
+        .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--"])
+        .args(["--grpc-server-addr", &address, "--dp-grpc-server-addr", &frames])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    Some(Bmv2 { process, address })
+}
+
+fn program(values: ValuesPerPacket) -> Arc<Program> {
+    let artifact = inart_p4::artifact(values);
+    Arc::new(Program::new(values, &artifact.json, &artifact.p4info).unwrap())
+}
+
+/// Connects as soon as the server listens.
+async fn connect(address: &str, election: u128, program: &Arc<Program>) -> Result<P4Runtime, DriverError> {
+    let mut attempts = 0;
+    loop {
+        let target = Target { election: Some(ElectionId(election)), ..Target::new(address, DEVICE) };
+        let target = Target { timeout: Duration::from_secs(2), ..target };
+        match P4Runtime::connect(target, program.clone()).await {
+            Err(DriverError::Client(ClientError::Connect { .. })) if attempts < 200 => attempts += 1,
+            result => return result,
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn controller(
+    topology: &Topology,
+    addresses: &BTreeMap<&str, String>,
+    values: ValuesPerPacket,
+    election: u128,
+    records: Records,
+) -> Controller<P4Runtime> {
+    let program = program(values);
+    let mut switches = BTreeMap::new();
+    for (name, address) in addresses {
+        switches.insert((*name).to_owned(), connect(address, election, &program).await.unwrap());
+    }
+    Controller::new(topology.clone(), values, program.limits, switches, records).unwrap()
+}
+
+fn planned(topology: &Topology, scheme: Scheme) -> JobPlan {
+    job(1, &plan(topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
+}
+
+/// What a user does, step by step.
+async fn story(addresses: BTreeMap<&str, String>) {
+    let topology = fig1();
+    let values = ValuesPerPacket::N64;
+    let mut real = controller(&topology, &addresses, values, 1, Records::default()).await;
+    let mut model = support::controller(&topology, Records::default());
+    let [a, b] = [Scheme::Inart, Scheme::Atp].map(|scheme| planned(&topology, scheme));
+    let two = JobPlan { job: JobId::from(2), ..a.clone() };
+    let steps = [vec![a.clone()], vec![a.clone()], vec![b.clone()], vec![a.clone(), two], vec![b.clone()]];
+    for (index, step) in steps.iter().enumerate() {
+        let preview = real.preview(step).await.unwrap();
+        let report = real.install(step).await.unwrap();
+        assert_eq!(report, preview);
+        assert_eq!(report, now(model.install(step)).unwrap(), "step {index}");
+        assert_eq!(report.updates() == 0, index == 1);
+        same_tables(&mut real, &mut model).await;
+    }
+    let report = real.rollback(JobId::from(1)).await.unwrap();
+    assert_eq!(report, now(model.rollback(JobId::from(1))).unwrap());
+    same_tables(&mut real, &mut model).await;
+
+    for counters in real.counters().await.unwrap().into_values() {
+        assert_eq!((counters.summed(), counters.offered(JobId::from(1))), (0, 0));
+        assert_eq!(counters.drops(Reason::NoRoute).packets + counters.outcome(Outcome::Stored).packets, 0);
+        assert!(!counters.steer.is_empty());
+    }
+
+    // Somebody else is primary now: nothing is written.
+    let records = real.records().clone();
+    let mut other = controller(&topology, &addresses, ValuesPerPacket::N32, 2, records.clone()).await;
+    let error = real.install(&[b]).await.unwrap_err();
+    assert!(error.to_string().contains("primary"), "{error}");
+    let program = program(values);
+    let error = connect(&addresses["v1"], 1, &program).await.err().unwrap();
+    assert!(matches!(error, DriverError::Client(_)), "{error}");
+
+    // Another program is replaced only when that is wanted, and its tables are gone then.
+    let error = other.install(std::slice::from_ref(&a)).await.unwrap_err();
+    assert!(matches!(error, InstallError::OtherProgram { .. }), "{error}");
+    other.replace_program(true);
+    let report = other.install(std::slice::from_ref(&a)).await.unwrap();
+    assert!(report.switches.values().all(|change| change.running == Running::Other && change.unchanged == 0));
+    assert_eq!(other.install(std::slice::from_ref(&a)).await.unwrap().updates(), 0);
+}
+
+async fn same_tables(
+    real: &mut Controller<P4Runtime>,
+    model: &mut Controller<inart_controller::driver::Memory>,
+) {
+    for (name, switch) in real.switches() {
+        assert_eq!(switch.read().await.unwrap(), model.switches()[name].tables, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn bmv2_holds_what_the_model_holds() {
+    let (Some(v1), Some(v2)) = (bmv2(), bmv2()) else { return };
+    story([("v1", v1.address.clone()), ("v2", v2.address.clone())].into()).await;
+}
+
+/// A switch that dies between two pushes: the push fails in one line, the other switch keeps what it had.
+#[tokio::test]
+async fn a_dead_switch_fails_the_push_and_harms_nothing() {
+    let (Some(v1), Some(v2)) = (bmv2(), bmv2()) else { return };
+    let topology = fig1();
+    let addresses = [("v1", v1.address.clone()), ("v2", v2.address.clone())].into();
+    let mut real = controller(&topology, &addresses, ValuesPerPacket::N32, 1, Records::default()).await;
+    real.install(&[planned(&topology, Scheme::Atp)]).await.unwrap();
+    let before = real.switches().get_mut("v1").unwrap().read().await.unwrap();
+    drop(v2);
+    let error = real.install(&[planned(&topology, Scheme::Inart)]).await.unwrap_err().to_string();
+    assert!(error.starts_with("switch v2: ") && !error.contains('\n'), "{error}");
+    assert_eq!(real.switches().get_mut("v1").unwrap().read().await.unwrap(), before);
+}
