@@ -27,9 +27,13 @@ const fn mac_of(last: u8) -> [u8; 6] {
 }
 
 fn steer(epoch: u64, shard: u64, worker: u64, port: u64) -> Entry {
+    steer_job(epoch, 1, shard, worker, port)
+}
+
+fn steer_job(epoch: u64, job: u64, shard: u64, worker: u64, port: u64) -> Entry {
     Entry::new("steer")
         .exact("hdr.inart.epoch", epoch)
-        .exact("hdr.inart.job", 1u64)
+        .exact("hdr.inart.job", job)
         .exact("hdr.inart.shard", shard)
         .exact("hdr.inart.worker", worker)
         .exact("standard_metadata.ingress_port", port)
@@ -60,6 +64,14 @@ pub fn entries() -> Vec<Entry> {
     entries.push(steer(1, 2, 3, 4).action("forward", [("port", SERVER), ("members", 0b11000)]));
     // Shard 3: worker 0 alone, and its server is where it is. The last slots there are, and beyond.
     entries.push(add(steer(1, 3, 0, 1), 1, 4094, 0b1, 0b1));
+    // Shard 4: two groups in the same slots, which no plan does.
+    for (worker, port) in [(0, 1), (70, 6)] {
+        entries.push(add(steer(1, 4, worker, port), SERVER, 28, 1 << (worker % 64), 0b1100_0001));
+    }
+    // Nothing but zeros, like a slot that nobody used.
+    for worker in 0..2 {
+        entries.push(add(steer_job(0, 0, 0, worker, worker + 1), SERVER, 32, 1 << worker, 0b11));
+    }
     // Ranks in the second group.
     for (worker, port) in [(70, 6), (71, 7)] {
         entries.push(add(steer(1, 0, worker, port), SERVER, 24, 1 << (worker % 64), 0b1100_0000));

@@ -90,6 +90,22 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                 consumed(1, &gradient(0, u32::MAX), Stored),
             ],
         ),
+        case("the first frame of epoch 0, job 0, shard 0 takes an unused slot, too", {
+            let of_zeros = |worker, sequence| gradient(worker, sequence).with(|f| (f.epoch, f.job) = (0, 0));
+            [
+                consumed(1, &of_zeros(0, 0), Stored),
+                leaves(2, &of_zeros(1, 0), Completed, 5, &of_zeros(1, 0).completing(&[0, 1])),
+                consumed(1, &of_zeros(0, 0x9000_0001), Stored),
+            ]
+        }),
+        case(
+            "another group takes the slot over",
+            [
+                consumed(1, &Inart::gradient(n, 4, 0, 5), Stored),
+                consumed(6, &Inart::gradient(n, 4, 70, 5), Stored),
+                consumed(6, &Inart::gradient(n, 4, 70, 5), Absorbed),
+            ],
+        ),
         case(
             "another epoch takes the slot over",
             [
