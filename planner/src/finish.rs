@@ -7,11 +7,19 @@ use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, PlanError, Scheme};
 use crate::phase1;
 use crate::placement::{Placement, equal_shares, weighted};
-use crate::plan::{Bounds, Flow, Plan, Shard, Trunk};
+use crate::plan::{Bounds, Flow, Plan, Shard, Trunk, Violations};
 use crate::router::Router;
 use crate::routes::Path;
-use crate::schemes::{baselines, inart, rounding};
+use crate::schemes::exact::{self, Answer, Effort};
+use crate::schemes::inart::{self, Best};
+use crate::schemes::{baselines, rounding};
 use crate::topology::{Job, Topology};
+
+/// Effort of the scheme exact, and of a proof for the scheme inart.
+const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000 };
+const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
+/// A better plan is looked for from this factor on; below it counts as the same rate.
+const STEP: f64 = 1e-7;
 
 /// Plans one job on one network.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
@@ -20,7 +28,8 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     feasible(&router)?;
     let relaxation = relax(&router, None)?;
     let integral_bps = bounds::closed_form(&model, options.equal_shares).min(relaxation.rate);
-    let bounds = Bounds { lp_bps: Some(relaxation.rate), integral_bps };
+    let mut bounds = Bounds { lp_bps: Some(relaxation.rate), integral_bps };
+    let mut violation = None;
     let equal = equal_shares(model.servers.len());
     let (placement, shares) = match options.scheme {
         Scheme::Lbmm => (baselines::lbmm(&mut router), equal),
@@ -29,15 +38,65 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
         Scheme::RInart | Scheme::Even => {
             let shares = phase1_shares(&model, options);
             let fractional = relax(&router, Some(&shares))?;
-            (rounding::with_seed(&router, &fractional, options.seed), shares)
+            let placement = rounding::with_seed(&router, &fractional, options.seed);
+            violation = Some(violations(&model, &placement, &shares, fractional.rate));
+            (placement, shares)
         }
         Scheme::Inart => {
             let fractional = relax(&router, Some(&phase1_shares(&model, options)))?;
-            let best = inart::place(&router, options, Some(&fractional), integral_bps);
+            let starts = inart::starts(&router, options, &fractional, integral_bps);
+            let best = match settle(&router, options, &starts[0], &mut bounds) {
+                Some(best) => best,
+                None => inart::improve(&router, options, starts, bounds.integral_bps),
+            };
             (best.placement, best.rated.shares)
         }
+        Scheme::Exact => {
+            let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
+                return Err(PlanError::TooLarge { job: job.name.clone() });
+            };
+            let rated = inart::rate(&router, &placement, options.equal_shares);
+            bounds.integral_bps = bounds.integral_bps.min(rated.rate);
+            (placement, rated.shares)
+        }
     };
-    Ok(write(&model, options, &placement, &shares, bounds))
+    Ok(Plan { violation, ..write(&model, options, &placement, &shares, bounds) })
+}
+
+/// Asks the integer program for the best plan, where that is quick.
+fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
+    let better = best.rated.rate * (1.0 + STEP);
+    if better >= bounds.integral_bps || (options.out_of_time)() {
+        return None;
+    }
+    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - 1e-4), PROOF) {
+        Answer::Unknown => return None,
+        Answer::None => best.clone(),
+        Answer::Best(placement) => {
+            let rated = inart::rate(router, &placement, options.equal_shares);
+            // Rounding errors of the solver may cost a hair; the start is still there then.
+            if rated.rate > best.rated.rate { Best { placement, rated } } else { best.clone() }
+        }
+    };
+    bounds.integral_bps = best.rated.rate;
+    Some(best)
+}
+
+/// By how much a rounded placement exceeds capacities at the LP's rate.
+fn violations(model: &Model<'_>, placement: &Placement, shares: &[f64], at_bps: f64) -> Violations {
+    let mut found = Violations { at_bps, switch: 0.0, server: 0.0, link: 0.0 };
+    for (resource, units) in placement.counts(model).used() {
+        let factor = at_bps * weighted(units, shares) / model.capacity_of(resource);
+        let of_kind = if (resource as usize) < model.arcs() {
+            &mut found.link
+        } else if is_aggregation(model, resource) {
+            &mut found.switch
+        } else {
+            &mut found.server
+        };
+        *of_kind = of_kind.max(factor);
+    }
+    found
 }
 
 /// x of phase 1, which R-InArt keeps fixed.

@@ -18,12 +18,21 @@ pub enum Scheme {
     Lbmm,
     /// Equal shares and R-InArt's rounding.
     Even,
+    /// The optimum of Eq. (1) by integer programming; for small networks.
+    Exact,
 }
 
 impl Scheme {
     /// Every scheme, ours first.
-    pub const ALL: [Scheme; 6] =
-        [Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even];
+    pub const ALL: [Scheme; 7] = [
+        Scheme::Inart,
+        Scheme::RInart,
+        Scheme::Atp,
+        Scheme::AtpNocap,
+        Scheme::Lbmm,
+        Scheme::Even,
+        Scheme::Exact,
+    ];
 
     /// Its name in plans and on the command line.
     pub fn name(self) -> &'static str {
@@ -34,6 +43,7 @@ impl Scheme {
             Scheme::AtpNocap => "atp-nocap",
             Scheme::Lbmm => "lbmm",
             Scheme::Even => "even",
+            Scheme::Exact => "exact",
         }
     }
 }
@@ -108,6 +118,14 @@ pub enum PlanError {
         job: String,
         /// The resource.
         resource: String,
+    },
+    /// The network is too large for `exact`.
+    #[error(
+        "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"
+    )]
+    TooLarge {
+        /// The job.
+        job: String,
     },
     /// The LP solver failed.
     #[error(

@@ -21,7 +21,8 @@ fn parse<U: Unit>(text: &str) -> Result<f64, String> {
     let (number, suffix) = text.split_at(cut.ok_or_else(fail)?);
     let number: f64 = number.parse().map_err(|_| fail())?;
     let factor = U::factor(&suffix.trim().to_ascii_lowercase()).ok_or_else(fail)?;
-    let value = number * factor;
+    // Dividing by a whole number is exact where multiplying by 1e-6 is not.
+    let value = if factor < 1.0 { number / (1.0 / factor).round() } else { number * factor };
     if value.is_finite() { Ok(value) } else { Err(fail()) }
 }
 

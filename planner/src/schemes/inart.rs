@@ -18,6 +18,7 @@ const STEPS: usize = 3000;
 const MISSES: usize = 3;
 
 /// The best placement so far.
+#[derive(Debug, Clone)]
 pub(crate) struct Best {
     pub placement: Placement,
     pub rated: Rated,
@@ -34,13 +35,14 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
-/// Searches for the best placement; stops at `bound`. `fractional` gives R-InArt's roundings, if there is an LP optimum.
-pub(crate) fn place(
+/// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` are
+/// among them, those of seeds from 0 and from the seed of `options` on.
+pub(crate) fn starts(
     router: &Router<'_>,
     options: &Options<'_>,
-    fractional: Option<&Fractional>,
+    fractional: &Fractional,
     bound: f64,
-) -> Best {
+) -> Vec<Best> {
     let equal = options.equal_shares;
     let model = router.model;
     let direct: Vec<Vec<u32>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
@@ -50,11 +52,7 @@ pub(crate) fn place(
         starts.push(Best { placement, rated });
     };
     add(router.place(&direct), &mut starts);
-    let mut targets = vec![groups::sending(model, equal)];
-    if let Some(fractional) = fractional {
-        targets.push(fractional.sending.clone());
-    }
-    for sending in &targets {
+    for sending in [&groups::sending(model, equal), &fractional.sending] {
         let total: f64 = sending.iter().sum();
         let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
         for slack in [1.0, 0.9, 0.75, 0.6] {
@@ -62,30 +60,26 @@ pub(crate) fn place(
             let ends = groups::construct(router, &sending);
             add(router.place_weighted(&ends, &shares), &mut starts);
             if starts.last().is_some_and(|last| met(last, bound)) {
-                return starts.pop().expect("just added");
+                return starts.split_off(starts.len() - 1);
             }
         }
     }
-    if let Some(fractional) = fractional {
-        let seeds = (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS));
-        for seed in seeds {
-            add(rounding::with_seed(router, fractional, seed), &mut starts);
-        }
+    for seed in (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS)) {
+        add(rounding::with_seed(router, fractional, seed), &mut starts);
     }
     starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
-    improve(router, options, starts, bound)
+    starts
 }
 
 fn met(best: &Best, bound: f64) -> bool {
     best.rated.rate >= bound * (1.0 - 1e-9)
 }
 
-/// Local search from the best starts in turn.
-fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
+/// Local search from the best starts in turn, until `bound` is met or the time is up.
+pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
     let mut starts = starts.into_iter();
     let mut best = starts.next().expect("there is always the direct start");
-    let again = Best { placement: best.placement.clone(), rated: best.rated.clone() };
-    for (n, start) in std::iter::once(again).chain(starts.take(2)).enumerate() {
+    for (n, start) in std::iter::once(best.clone()).chain(starts.take(2)).enumerate() {
         if met(&best, bound) || (options.out_of_time)() {
             break;
         }

@@ -80,6 +80,8 @@ impl Topology {
     pub fn from_yaml(text: &str) -> Result<Topology, TopologyError> {
         let options = serde_saphyr::options! {
             with_snippet: false,
+            // NaN and infinity are refused with the node's or link's name, not by the parser.
+            non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
             budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
         };
         let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {

@@ -299,7 +299,7 @@ fn close(known: &str, written: &str) -> bool {
     let same_ahead = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let same_behind = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
     let longer = a.len().max(b.len());
-    a.len().abs_diff(b.len()) <= 1 && longer > 2 && same_ahead + same_behind + 1 >= longer
+    a == b || a.len().abs_diff(b.len()) <= 1 && longer > 2 && same_ahead + same_behind + 1 >= longer
 }
 
 fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {

@@ -1,0 +1,154 @@
+//! Every bad topology gets one line that names the place and the mend; every good one reads back as it was written.
+
+use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner::{NodeKind, Topology};
+
+const GOOD: &str = "\
+name: small
+nodes:
+  - {name: v1, kind: switch, aggregation: 6 Gbps}
+  - {name: s1, kind: server, ingress: 4 Gbps}
+  - {name: w1, kind: worker}
+  - {name: w2, kind: worker}
+links:
+  - {ends: [w1, v1], rate: 6 Gbps, delay: 10 us}
+  - {ends: [w2, v1], rate: 9e6}
+  - {ends: [v1, s1], rate: 20Mbps}
+background:
+  - {link: [s1, v1], rate: 1 Mbps}
+  - {node: v1, rate: 500 Mbps}
+jobs:
+  - {name: vgg19, workers: [w1, w2], servers: [s1], gradient: 548 MB}
+";
+
+fn equipment(servers: usize, workers: usize) -> Equipment {
+    Equipment {
+        servers,
+        workers,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 1e-5,
+        gradient_bytes: 548_000,
+        seed: 1,
+    }
+}
+
+#[test]
+fn reads_every_field() {
+    let topology = Topology::from_yaml(GOOD).unwrap();
+    let v1 = topology.node_named("v1").unwrap();
+    let s1 = topology.node_named("s1").unwrap();
+    assert_eq!(topology.node(v1).aggregation_bps, 6e9);
+    assert_eq!(topology.node(v1).background_bps, 500e6);
+    assert_eq!(topology.node(s1).ingress_bps, Some(4e9));
+    let link = topology.link(topology.link_between(s1, v1).unwrap());
+    assert_eq!((link.rate_bps, link.background_bps), (20e6, [0.0, 1e6]));
+    assert_eq!(topology.links()[0].delay_seconds, 1e-5);
+    assert_eq!(topology.jobs()[0].gradient_bytes, Some(548_000_000));
+    assert_eq!(topology.neighbours(v1).count(), 3);
+}
+
+#[test]
+fn a_topology_without_jobs_has_one_of_everybody() {
+    let text = GOOD.split("jobs:").next().unwrap();
+    let topology = Topology::from_yaml(text).unwrap();
+    assert_eq!((topology.jobs()[0].workers.len(), topology.jobs()[0].servers.len()), (2, 1));
+}
+
+#[test]
+fn every_error_names_place_and_mend() {
+    // What to change in the good document, and what the message must then hold.
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("[w1, v1]", "[w1, V1]", &["line 8", "link w1-V1", "unknown node \"V1\"", "did you mean \"v1\""]),
+        ("name: w2, kind", "name: w1, kind", &["line 6", "node w1", "taken"]),
+        ("  - {ends: [w2, v1], rate: 9e6}\n", "", &["job vgg19", "w2", "no route", "s1"]),
+        ("9e6", "0", &["line 9", "link w2-v1", "rate is 0", "positive"]),
+        ("9e6", "-5 Mbps", &["line 9", "link w2-v1", "positive"]),
+        ("9e6", ".nan", &["line 9", "link w2-v1", "NaN"]),
+        ("9e6", ".inf", &["line 9", "link w2-v1"]),
+        ("9e6", "fast", &["line 9", "fast", "20 Mbps"]),
+        ("[w2, v1]", "[v1, v1]", &["line 9", "link v1-v1", "same node"]),
+        ("[w2, v1]", "[v1, w1]", &["line 9", "link v1-w1", "linked already"]),
+        ("kind: worker", "kind: wroker", &["line 5", "wroker", "worker"]),
+        ("workers: [w1, w2]", "workers: []", &["line 15", "job vgg19", "no worker"]),
+        ("workers: [w1, w2]", "workers: [w1, w1]", &["job vgg19", "twice"]),
+        ("workers: [w1, w2]", "workers: [w1, s1]", &["job vgg19", "\"s1\" is a server"]),
+        ("servers: [s1]", "servers: [s7]", &["job vgg19", "unknown node \"s7\""]),
+        ("548 MB", "-3 MB", &["job vgg19", "gradient"]),
+        ("548 MB", "548 Mbps", &["548 Mbps", "548 MB"]),
+        ("delay: 10 us", "delay: -1 s", &["line 8", "delay"]),
+        ("aggregation: 6 Gbps", "aggregation: -6 Gbps", &["line 3", "node v1", "aggregation"]),
+        ("ingress: 4 Gbps", "ingress: 0", &["line 4", "node s1", "ingress"]),
+        ("kind: worker}", "kind: worker, ingress: 4}", &["node w1", "no ingress"]),
+        ("{link: [s1, v1]", "{link: [s1, w1]", &["background", "no such link"]),
+        ("{node: v1, rate", "{rate", &["background", "link: [a, b]"]),
+        ("{node: v1, rate: 500 Mbps}", "{node: w1, rate: 5}", &["background on node w1", "its link"]),
+        ("name: small", "nmae: small", &["nmae"]),
+        ("name: small", "name: \"\"", &["name", "without blanks"]),
+        ("links:", "links: [", &["line"]),
+    ];
+    for &(find, replace, expected) in cases {
+        assert!(GOOD.contains(find), "{find}");
+        let error = Topology::from_yaml(&GOOD.replacen(find, replace, 1)).expect_err(replace).to_string();
+        assert!(!error.contains('\n'), "one line: {error}");
+        for part in expected {
+            assert!(error.contains(part), "{find} -> {replace}: \"{error}\" lacks \"{part}\"");
+        }
+    }
+}
+
+#[test]
+fn yaml_and_json_read_back() {
+    for topology in [
+        Topology::from_yaml(GOOD).unwrap(),
+        Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap(),
+        fat_tree(4, &equipment(2, 10)).unwrap(),
+        leaf_spine(3, 2, 4, &equipment(2, 10)).unwrap(),
+        random_regular(9, 4, 2, &equipment(2, 10)).unwrap(),
+    ] {
+        for text in [topology.to_yaml(), topology.to_json()] {
+            let read = Topology::from_yaml(&text).unwrap();
+            assert_eq!(read.name(), topology.name());
+            assert_eq!(read.nodes(), topology.nodes());
+            assert_eq!(read.links(), topology.links());
+            assert_eq!(read.jobs(), topology.jobs());
+        }
+    }
+}
+
+#[test]
+fn generators_draw_what_was_asked() {
+    let topology = fat_tree(6, &equipment(4, 50)).unwrap();
+    let count = |kind| topology.nodes().iter().filter(|node| node.kind == kind).count();
+    assert_eq!((count(NodeKind::Switch), count(NodeKind::Server), count(NodeKind::Worker)), (45, 4, 50));
+    assert_eq!(topology.links().len(), 54 + 54 + 54);
+    assert!(fat_tree(5, &equipment(1, 1)).unwrap_err().to_string().contains("even"));
+    assert!(fat_tree(4, &equipment(4, 13)).unwrap_err().to_string().contains("do not fit"));
+    assert!(random_regular(5, 3, 4, &equipment(1, 1)).is_err());
+    let random = random_regular(10, 3, 2, &equipment(2, 8)).unwrap();
+    let switches = random.node_ids().filter(|&id| random.node(id).kind == NodeKind::Switch);
+    for switch in switches {
+        let neighbours = random.neighbours(switch).map(|(next, _)| random.node(next).kind);
+        assert_eq!(neighbours.filter(|&kind| kind == NodeKind::Switch).count(), 3);
+    }
+}
+
+#[test]
+fn scaling_multiplies_rates_only() {
+    let topology = Topology::from_yaml(GOOD).unwrap();
+    let scaled = topology.scaled(0.01);
+    assert_eq!(scaled.links()[0].rate_bps, 6e7);
+    assert_eq!(scaled.links()[0].delay_seconds, 1e-5);
+    assert_eq!(scaled.nodes()[0].aggregation_bps, 6e7);
+    assert_eq!(scaled.nodes()[0].background_bps, 5e6);
+}
+
+#[test]
+fn hostile_documents_are_refused() {
+    for text in
+        ["", "[", "name: x", "a: &a [*a, *a]", "\u{0}", "{name: x, nodes: [], links: []}", "!!binary x"]
+    {
+        assert!(Topology::from_yaml(text).is_err(), "{text:?}");
+    }
+}
