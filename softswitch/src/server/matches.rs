@@ -115,6 +115,10 @@ pub(super) fn fields(declared: &[MatchField], matches: &[Match]) -> Vec<FieldMat
     let one = |(field, with): (&MatchField, &Match)| {
         let with = match with.clone() {
             Match::Any => return None,
+            // p4c writes optional fields as ternary ones.
+            Match::Ternary { value, .. } if field.kind() == Some(MatchType::Optional) => {
+                FieldMatchType::Optional(Optional { value })
+            }
             Match::Exact(value) => FieldMatchType::Exact(Exact { value }),
             Match::Optional(value) => FieldMatchType::Optional(Optional { value }),
             Match::Lpm { value, prefix_bits } => {

@@ -165,6 +165,8 @@ fn same_key(field: &MatchField, key: &KeyInfo) -> bool {
         Some(MatchType::Lpm) => MatchKind::Lpm,
         Some(MatchType::Ternary) => MatchKind::Ternary,
         Some(MatchType::Range) => MatchKind::Range,
+        // p4c writes optional fields as ternary ones.
+        Some(MatchType::Optional) if key.kind == MatchKind::Ternary => MatchKind::Ternary,
         Some(MatchType::Optional) => MatchKind::Optional,
         _ => return false,
     };

@@ -38,6 +38,8 @@ pub(crate) fn normalise(table: &TableInfo, matches: &[Match]) -> Result<NormalKe
         let none = vec![0; key.words.1];
         let (value, other) = match (key.kind, given) {
             (MatchKind::Exact, Match::Exact(value)) => (words(value)?, all),
+            // p4c writes optional fields as ternary ones.
+            (MatchKind::Ternary, Match::Optional(value)) => (words(value)?, all),
             (MatchKind::Optional, Match::Optional(value) | Match::Exact(value)) => (words(value)?, all),
             (MatchKind::Lpm, Match::Lpm { value, prefix_bits }) => {
                 if *prefix_bits > key.bits {
