@@ -49,7 +49,7 @@ pub enum DriverError {
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The switch holds what no program of ours writes.
-    #[error("cannot understand what it holds: {0}; clear it, or push with --replace-program")]
+    #[error("it holds what no plan of ours is made of: {0}; remove that, or restart the switch")]
     Foreign(String),
     /// A switch in memory that was told to fail, or asked for what a switch refuses.
     #[error("{0}")]

@@ -5,7 +5,6 @@ use std::fmt;
 use inart_planner::Violation;
 use inart_wire::JobId;
 
-use crate::diff::Update;
 use crate::driver::DriverError;
 use crate::ports::PortsError;
 use crate::records::RecordsError;
@@ -34,12 +33,12 @@ pub enum Cause {
     #[error(transparent)]
     Switches(#[from] SwitchErrors),
     /// A switch took the updates but does not hold them.
-    #[error("switch {switch}: read back, it lacks {update:?}; does another controller write to it?")]
+    #[error("switch {switch}: read back, it still needs \"{update}\"; does another controller write to it?")]
     Differs {
         /// The switch.
         switch: String,
-        /// The first update that is missing.
-        update: Update,
+        /// The first update that is missing, in words.
+        update: String,
     },
     /// The records could not be written.
     #[error(transparent)]
@@ -129,14 +128,10 @@ pub enum InstallError {
     #[error(transparent)]
     Records(#[from] RecordsError),
     /// Nothing to roll back to.
-    #[error(
-        "job number {job} was pushed {pushes} times here: there is no plan before the last push to go back to"
-    )]
+    #[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
     NoEarlierPush {
-        /// The number.
-        job: JobId,
-        /// Pushes in the records.
-        pushes: usize,
+        /// The job's name, or its number if nothing is known of it.
+        job: String,
     },
     /// A switch could not be read; nothing was changed.
     #[error(transparent)]

@@ -12,6 +12,7 @@ use crate::assignment::{self, JobPlan};
 use crate::diff::{Item, Op, Update, diff};
 use crate::driver::{DriverError, Running, SwitchDriver};
 use crate::error::{Cause, InstallError, SwitchErrors};
+use crate::names::Names;
 use crate::ports::PortMap;
 use crate::program::Limits;
 use crate::records::{Push, Records};
@@ -199,6 +200,7 @@ impl<D: SwitchDriver> Controller<D> {
         }
         for (switch, found) in self.on_all(async |_, driver| driver.read().await).await? {
             if let Some(update) = diff(&found, &target.desired[&switch]).into_iter().next() {
+                let update = Names::new(&self.topology, &self.ports, &[]).describe(&switch, &update);
                 return Err(Cause::Differs { switch, update });
             }
         }
@@ -271,7 +273,14 @@ impl<D: SwitchDriver> Controller<D> {
             same_plan: live.is_some_and(|live| *live == self.push(job, live.epoch)),
             stale: record.map(|record| record.stale.clone()).unwrap_or_default(),
         };
-        Ok(Wanted { job: job.job, wishes, window: job.window_chunks, new_epoch: job.new_epoch, known })
+        Ok(Wanted {
+            job: job.job,
+            name: job.plan.job.clone(),
+            wishes,
+            window: job.window_chunks,
+            new_epoch: job.new_epoch,
+            known,
+        })
     }
 
     /// Does `work` on all switches at once; all of them end before it returns.

@@ -126,9 +126,10 @@ impl Records {
 
     /// The push before the last of a job.
     pub fn before_last(&self, job: JobId) -> Result<&Push, InstallError> {
-        let pushes = self.jobs.get(&job).map(|record| &record.pushes);
-        let found = pushes.and_then(|pushes| pushes.iter().nth_back(1));
-        found.ok_or(InstallError::NoEarlierPush { job, pushes: pushes.map_or(0, VecDeque::len) })
+        let pushes = || self.jobs.get(&job).into_iter().flat_map(|record| record.pushes.iter().rev());
+        pushes().nth(1).ok_or_else(|| InstallError::NoEarlierPush {
+            job: pushes().next().map_or_else(|| job.to_string(), |live| live.plan.job.clone()),
+        })
     }
 
     /// Notes, before anything is written, under which epochs an install is about to leave entries.

@@ -30,6 +30,8 @@ pub struct Known {
 pub struct Wanted {
     /// The job's number.
     pub job: JobId,
+    /// The job's name.
+    pub name: String,
     /// What its plan asks of each switch.
     pub wishes: BTreeMap<String, Wishes>,
     /// Slots in a range.
@@ -59,8 +61,8 @@ pub enum TargetError {
     NoRoom {
         /// The switch.
         switch: String,
-        /// The job's number.
-        job: JobId,
+        /// The job's name.
+        job: String,
         /// What it lacks.
         reason: NoRoom,
     },
@@ -107,7 +109,7 @@ pub fn target(
                 tables::of_job(wishes, wanted.job, choices[&wanted.job], wanted.window, held, &mut taken)
                     .map_err(|reason| TargetError::NoRoom {
                         switch: switch.clone(),
-                        job: wanted.job,
+                        job: wanted.name.clone(),
                         reason,
                     })?;
             tables.steer.extend(mine.steer);

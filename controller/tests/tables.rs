@@ -19,7 +19,14 @@ fn wanted(topology: &Topology, ports: &PortMap, job: u16, plan: &Plan) -> Result
     let found = topology.job_named(&plan.job).unwrap();
     let workers = found.workers.iter().map(|id| topology.node(*id).name.as_str());
     let wishes = wishes::of_plan(ports, &Roles::new(workers, plan)?, plan)?;
-    Ok(Wanted { job: JobId::from(job), wishes, window: 64, new_epoch: false, known: Known::default() })
+    Ok(Wanted {
+        job: JobId::from(job),
+        name: plan.job.clone(),
+        wishes,
+        window: 64,
+        new_epoch: false,
+        known: Known::default(),
+    })
 }
 
 fn empty(ports: &PortMap) -> Network {
@@ -177,7 +184,7 @@ fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
     assert!(matches!(error, TargetError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
     assert_eq!(
         error.to_string(),
-        "switch v1: job 1 needs 2 slot ranges of 64, 100 of 100 slots are free: push with --window 32 or less"
+        "switch v1: job digits needs 2 slot ranges of 64, 100 of 100 slots are free: push with --window 32 or less"
     );
     let error = target(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
     assert!(

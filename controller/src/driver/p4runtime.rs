@@ -32,11 +32,13 @@ pub struct P4Runtime {
 }
 
 impl P4Runtime {
-    /// Connects and becomes primary, or says who is.
+    /// Connects and becomes primary, or says who is. Without an election id in `target` it only reads.
     pub async fn connect(target: Target, program: Arc<Program>) -> Result<Self, DriverError> {
         let timeout = target.timeout;
         let client = Client::connect(target).await?;
-        client.wait_primary(timeout).await?;
+        if client.target().election.is_some() {
+            client.wait_primary(timeout).await?;
+        }
         Ok(P4Runtime { client, program })
     }
 
