@@ -21,7 +21,8 @@ impl Flags {
     /// The last chunk of the shard in this round.
     pub const LAST: Self = Self(0x10);
 
-    const NAMES: [(Self, &'static str); 5] = [
+    /// Every flag with a name.
+    pub const NAMES: [(Self, &'static str); 5] = [
         (Self::RESEND, "resend"),
         (Self::BYPASS, "bypass"),
         (Self::OVERFLOW, "overflow"),

@@ -1,12 +1,207 @@
 //! `inart decode`.
 
+mod capture;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::Context;
+use capture::{Captured, End, read_frames};
+use inart_wire::{ControlMessage, Flags, Frame, FrameRepr, Kind, WireError};
+use serde::Serialize;
 
 /// Arguments of `inart decode`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Capture to read: pcap or pcapng, of Ethernet; `-` for standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print the values, too.
+    #[arg(long)]
+    values: bool,
+}
 
-/// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart decode is not built yet")
+/// Runs the command: one line per INART frame, then what else was in the file.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let place = || format!("{}", args.file.display());
+    let file: Box<dyn Read + Send> = match args.file.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(File::open(&args.file).with_context(place)?),
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    match decode(file, args.values, json, &mut out).and_then(|()| Ok(out.flush()?)) {
+        // Whoever reads has seen enough, as `head` does.
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        result => result.with_context(place).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// What was in a capture.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Counts {
+    /// INART frames, whole and right.
+    inart: u64,
+    /// Frames of other protocols.
+    other: u64,
+    /// Frames of which the capture kept a part.
+    cut: u64,
+    /// INART frames that break the rules, by the first field that does.
+    malformed: BTreeMap<String, u64>,
+    /// Whether the file ends in the middle of a frame.
+    file_cut: bool,
+}
+
+/// An INART frame for JSON.
+#[derive(Serialize)]
+struct FrameJson {
+    seconds: Option<f64>,
+    source: String,
+    destination: String,
+    kind: String,
+    flags: Vec<&'static str>,
+    epoch: u16,
+    job: u16,
+    shard: u16,
+    worker: u16,
+    sequence: u32,
+    contributors: Vec<u16>,
+    exponent: i8,
+    length: u16,
+    values_per_packet: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<i32>>,
+}
+
+fn decode(file: impl Read + Send, values: bool, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut counts = Counts::default();
+    if json {
+        write!(out, "{{\"frames\":[")?;
+    }
+    let end = read_frames(file, |captured| {
+        let Some((frame, repr)) = classify(&captured, &mut counts) else { return Ok(()) };
+        if json {
+            let separator = if counts.inart > 1 { "," } else { "" };
+            let frame = serde_json::to_string(&frame_json(&captured, &frame, &repr, values))?;
+            write!(out, "{separator}\n{frame}")?;
+        } else {
+            write_text(out, &captured, &frame, &repr, values)?;
+        }
+        Ok(())
+    })?;
+    counts.file_cut = end == End::Cut;
+    if json {
+        writeln!(out, "\n],\"counts\":{}}}", serde_json::to_string(&counts)?)?;
+    } else {
+        write_counts(out, &counts)?;
+    }
+    Ok(())
+}
+
+/// Counts a frame, and reads it if it is a whole and right INART frame.
+fn classify<'a>(captured: &Captured<'a>, counts: &mut Counts) -> Option<(Frame<&'a [u8]>, FrameRepr)> {
+    let parsed = Frame::new_checked(captured.bytes).and_then(|frame| Ok((frame, FrameRepr::parse(&frame)?)));
+    match parsed {
+        Ok(parsed) => {
+            counts.inart += 1;
+            return Some(parsed);
+        }
+        Err(WireError::EtherType { .. }) => counts.other += 1,
+        Err(_) if captured.is_cut => counts.cut += 1,
+        // Too short even for the EtherType, or for a header of ours: no INART frame is.
+        Err(WireError::Truncated { .. }) if !has_our_type(captured.bytes) => counts.other += 1,
+        Err(error) => {
+            let text = error.to_string();
+            let field = text.split(':').next().unwrap_or_default();
+            *counts.malformed.entry(field.into()).or_default() += 1;
+        }
+    }
+    None
+}
+
+fn has_our_type(bytes: &[u8]) -> bool {
+    bytes.get(12..14).is_some_and(|ether_type| ether_type == inart_wire::ETHER_TYPE.to_be_bytes())
+}
+
+fn message(frame: &Frame<&[u8]>) -> Option<String> {
+    (frame.kind() == Kind::Control).then(|| match ControlMessage::parse(frame) {
+        Ok(message) => message.to_string(),
+        Err(error) => format!("unreadable message ({error})"),
+    })
+}
+
+fn meaningful_values(frame: &Frame<&[u8]>) -> Vec<i32> {
+    frame.values().take(frame.length().into()).collect()
+}
+
+fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, values: bool) -> FrameJson {
+    let header = &repr.header;
+    FrameJson {
+        seconds: captured.time.map(|(seconds, nanos)| seconds as f64 + f64::from(nanos) * 1e-9),
+        source: repr.source.to_string(),
+        destination: repr.destination.to_string(),
+        kind: header.kind.to_string(),
+        flags: flag_names(header.flags),
+        epoch: header.epoch.get(),
+        job: header.job.get(),
+        shard: header.shard.get(),
+        worker: header.worker.get(),
+        sequence: header.sequence.get(),
+        contributors: header.contributors.ranks().map(|rank| rank.get()).collect(),
+        exponent: header.exponent.get(),
+        length: header.length,
+        values_per_packet: repr.values_per_packet.get(),
+        message: message(frame),
+        values: values.then(|| meaningful_values(frame)),
+    }
+}
+
+fn flag_names(flags: Flags) -> Vec<&'static str> {
+    Flags::NAMES.into_iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, name)| name).collect()
+}
+
+fn write_text(
+    out: &mut impl Write,
+    captured: &Captured<'_>,
+    frame: &Frame<&[u8]>,
+    repr: &FrameRepr,
+    values: bool,
+) -> io::Result<()> {
+    if let Some((seconds, nanos)) = captured.time {
+        write!(out, "{seconds}.{nanos:09} ")?;
+    }
+    write!(out, "{repr}")?;
+    if let Some(message) = message(frame) {
+        write!(out, " {message}")?;
+    }
+    if values {
+        write!(out, " values {:?}", meaningful_values(frame))?;
+    }
+    writeln!(out)
+}
+
+fn write_counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
+    let malformed: u64 = counts.malformed.values().sum();
+    write!(
+        out,
+        "INART frames: {}; other protocols: {}; cut short by the capture: {}; malformed: {malformed}",
+        counts.inart, counts.other, counts.cut
+    )?;
+    for (index, (field, count)) in counts.malformed.iter().enumerate() {
+        write!(out, "{}{field} {count}", if index == 0 { " (" } else { ", " })?;
+    }
+    if malformed > 0 {
+        write!(out, ")")?;
+    }
+    writeln!(out, "{}", if counts.file_cut { "; the file ends in the middle of a frame" } else { "" })
 }

@@ -1,0 +1,18 @@
+//! Any bytes: either no frame, or one that reads, prints and writes itself again.
+
+#![no_main]
+
+use inart_wire::{ControlMessage, Frame, FrameRepr};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(frame) = Frame::new_checked(bytes) else { return };
+    let _ = ControlMessage::parse(&frame).map(|message| message.to_string());
+    let Ok(repr) = FrameRepr::parse(&frame) else { return };
+    let _ = repr.to_string();
+    let values: Vec<i32> = frame.values().take(repr.header.length.into()).collect();
+    let mut again = vec![0xa5; repr.buffer_len()];
+    let length = repr.emit(&values, &mut again).expect("what was read can be written");
+    let same = FrameRepr::parse(&Frame::new_checked(&again[..length]).expect("what was written is a frame"));
+    assert_eq!(same, Ok(repr));
+});
