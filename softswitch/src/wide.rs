@@ -26,6 +26,8 @@ pub(crate) enum Wide {
         h: Word,
         field: u32,
     },
+    /// The variable-length field of a header.
+    Var(u32),
     Constant(BigInt),
     Bin(WideBin, Box<(Wide, Wide)>),
     Not(Box<Wide>),
@@ -103,6 +105,13 @@ impl Wide {
             Wide::Span { span, signed } => read_span(&state.bytes, *span, *signed),
             Wide::At { h, field } => match state.field_span(program, *h, *field) {
                 Some((span, signed)) => read_span(&state.bytes, span, signed),
+                None => BigInt::default(),
+            },
+            Wide::Var(header) => match program.headers[*header as usize].var {
+                Some(var) => {
+                    let bits = state.words[var.length as usize] as u32;
+                    read_span(&state.bytes, Span { bit: var.byte * 8, bits }, false)
+                }
                 None => BigInt::default(),
             },
             Wide::Constant(value) => value.clone(),

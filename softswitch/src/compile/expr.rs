@@ -94,7 +94,11 @@ impl Expr {
     }
 
     pub fn field(field: Field) -> Expr {
-        let range = if field.signed { signed_range(field.bits) } else { unsigned_range(field.bits) };
+        let range = match field.place {
+            Place::Var { .. } => None,
+            _ if field.signed => signed_range(field.bits),
+            _ => unsigned_range(field.bits),
+        };
         Expr { kind: Kind::Field(field), range }
     }
 

@@ -153,7 +153,7 @@ impl Layout {
                 .ok_or_else(|| unknown(&place, "header type", &header.header_type))?;
             let index = self.headers.len() as u32;
             let (built, fields) = if header.metadata {
-                self.place_metadata(type_index, &place)?
+                self.place_metadata(index, type_index, &place)?
             } else {
                 self.place_header(index, type_index, &place)?
             };
@@ -173,12 +173,16 @@ impl Layout {
         (self.types[type_index].first, self.types[type_index].fields.len() as u32)
     }
 
-    fn place_metadata(&mut self, type_index: usize, place: &str) -> Result<(Header, Vec<Field>)> {
+    fn place_metadata(&mut self, index: u32, type_index: usize, place: &str) -> Result<(Header, Vec<Field>)> {
         let types = self.types[type_index].fields.clone();
-        let (mut fields, mut words) = (Vec::new(), Vec::new());
+        let (mut fields, mut words, mut var) = (Vec::new(), Vec::new(), None);
         for field in &types {
             let Some(bits) = field.bits else {
-                return Err(CompileError::new(place, "metadata has no variable-length fields"));
+                let max_bytes = self.types[type_index].max_bytes.unwrap_or(0);
+                let byte = self.take_bytes(max_bytes, place)?;
+                var = Some(VarField { at_bit: 0, length: self.word(), byte, max_bytes });
+                fields.push(Field { place: Place::Var { header: index }, bits: 0, signed: field.signed });
+                continue;
             };
             let at = self.allocate(bits, field.signed, place)?;
             match at {
@@ -193,7 +197,7 @@ impl Layout {
             valid: self.word(),
             byte: 0,
             bytes: 0,
-            var: None,
+            var,
             siblings: Vec::new(),
             fields: (self.type_range(type_index).0, 0),
             words,

@@ -273,7 +273,7 @@ impl Builder<'_> {
                 let low = Span { bit: span.bit + span.bits - 64, bits: 64 };
                 Some(self.load_span(low, false))
             }
-            Place::Var { .. } => Some(self.constant(0)),
+            Place::Var { .. } => None,
         }
     }
 
@@ -310,7 +310,7 @@ impl Builder<'_> {
             Kind::Field(field) => match field.place {
                 Place::Bits { span, signed } => Wide::Span { span, signed },
                 Place::Word { word, signed, .. } => Wide::Word { word, signed },
-                Place::Var { .. } => Wide::Constant(BigInt::default()),
+                Place::Var { header } => Wide::Var(header),
             },
             Kind::FieldAt(header, field, ..) => Wide::At { h: self.header_word(header), field: *field },
             Kind::Bin(op, both) => Wide::Bin(*op, pair(self, both)),

@@ -33,7 +33,7 @@ const VLAN_TPID_VALID: u32 = 1 << 6;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 
 /// Buffers for one call of `recvmmsg`.
-pub(super) struct Receiver {
+pub struct Receiver {
     frames: Vec<u8>,
     control: Vec<[u64; CONTROL_BYTES / 8]>,
     vectors: Vec<libc::iovec>,
@@ -41,6 +41,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
+    /// Buffers for a full batch.
     pub fn new() -> Receiver {
         let mut receiver = Receiver {
             frames: vec![0; BATCH * STRIDE],
@@ -124,25 +125,28 @@ fn vlan_tag(header: &libc::msghdr) -> Option<[u8; 4]> {
 
 /// Frames that wait to be sent through one port.
 #[derive(Default)]
-pub(super) struct Queue {
+pub struct Queue {
     bytes: Vec<u8>,
     lengths: Vec<usize>,
 }
 
 /// What became of a queue.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sent {
+pub struct Sent {
+    /// Taken by the interface.
     pub frames: u64,
     /// Refused: a full queue, an interface that is down, a frame that is too long.
     pub refused: u64,
 }
 
 impl Queue {
+    /// Adds a frame at the end.
     pub fn push(&mut self, frame: &[u8]) {
         self.bytes.extend_from_slice(frame);
         self.lengths.push(frame.len());
     }
 
+    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }

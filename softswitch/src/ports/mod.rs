@@ -8,6 +8,12 @@ mod pcap;
 mod runner;
 mod socket;
 
+/// The batched raw sockets underneath, for others that move frames.
+pub mod raw {
+    pub use super::batch::{Queue, Receiver, Sent};
+    pub use super::socket::{PacketSocket, interface_index};
+}
+
 use std::path::PathBuf;
 
 use thiserror::Error;

@@ -12,10 +12,10 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
 /// A socket bound to an interface, promiscuous, non-blocking, deaf to what the host itself sends there.
 #[derive(Debug)]
-pub(super) struct PacketSocket(OwnedFd);
+pub struct PacketSocket(OwnedFd);
 
 /// The number of an interface in this thread's network namespace.
-pub(super) fn interface_index(name: &str) -> io::Result<libc::c_int> {
+pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
     let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: `name` is a NUL-terminated string that lives through the call.
     match unsafe { libc::if_nametoindex(name.as_ptr()) } {
