@@ -1,0 +1,203 @@
+//! The workers and the server: a closed loop of chunks.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
+use inart_wire::{
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, JobId, Kind,
+    MacAddr, ShardId, ValuesPerPacket, WorkerId,
+};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::network;
+
+/// Ranks 0 to 7, all behind port 1.
+pub const WORKERS: u16 = 8;
+/// All frames belong to this epoch, job and shard.
+pub const EPOCH: u16 = 1;
+pub const JOB: u16 = 1;
+pub const SHARD: u16 = 0;
+
+/// A partial that takes longer is lost: everything unanswered is sent again.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Bytes of the Ethernet and INART headers, and where the sequence stands.
+const HEADERS: usize = 40;
+const SEQUENCE: std::ops::Range<usize> = 24..28;
+/// Chunks repeat after so many, so that their values are made before the clock runs, and neighbours in a slot differ.
+const DIFFERENT: usize = 61;
+
+/// What came of a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// Partials received, each compared bit for bit.
+    pub sums: u64,
+    /// Times that unanswered chunks were sent again.
+    pub repeats: u64,
+    /// How long the turn took.
+    pub elapsed: Duration,
+}
+
+impl Outcome {
+    /// Gradients summed per second.
+    pub fn frames_per_second(&self) -> f64 {
+        (self.sums * u64::from(WORKERS)) as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// Frames ready to go, and the sockets.
+pub struct Load {
+    workers: PacketSocket,
+    server: PacketSocket,
+    window: u32,
+    /// By chunk modulo [`DIFFERENT`], then worker.
+    gradients: Vec<Vec<Vec<u8>>>,
+    /// The values that must come out, big endian.
+    sums: Vec<Vec<u8>>,
+    queue: Queue,
+}
+
+impl Load {
+    pub fn new(values: ValuesPerPacket, window: u32) -> Result<Self> {
+        let open = |name: &str| -> Result<PacketSocket> {
+            let index = interface_index(name).with_context(|| name.to_owned())?;
+            PacketSocket::open(index, true).with_context(|| name.to_owned())
+        };
+        let mut gradients = Vec::new();
+        let mut sums = Vec::new();
+        for chunk in 0..DIFFERENT {
+            let mut sum = vec![0i32; values.get()];
+            let mut frames = Vec::new();
+            for rank in 0..WORKERS {
+                let lanes: Vec<i32> = (0..values.get()).map(|lane| value(chunk, rank, lane)).collect();
+                sum.iter_mut().zip(&lanes).for_each(|(sum, value)| *sum += value);
+                frames.push(gradient(values, rank, &lanes)?);
+            }
+            gradients.push(frames);
+            sums.push(sum.iter().flat_map(|value| value.to_be_bytes()).collect());
+        }
+        Ok(Self {
+            workers: open(network::WORKERS)?,
+            server: open(network::SERVER)?,
+            window,
+            gradients,
+            sums,
+            queue: Queue::default(),
+        })
+    }
+
+    /// Sends and checks for so long.
+    pub fn run(mut self, duration: Duration) -> Result<Outcome> {
+        let mut receiver = Receiver::new();
+        let start = Instant::now();
+        // Answered means every chunk below it is; those above are marked by chunk modulo window.
+        let (mut answered, mut sent) = (0u32, 0u32);
+        let mut arrived = vec![false; self.window as usize];
+        let (mut sums, mut repeats) = (0, 0);
+        let mut last = start;
+        while start.elapsed() < duration {
+            while sent < answered + self.window {
+                self.push(sent);
+                sent += 1;
+            }
+            self.queue.flush(&self.workers);
+            let count = self.wait(&mut receiver)?;
+            for n in 0..count {
+                let frame = receiver.frame(n).context("the switch sent a frame that is too long")?;
+                let chunk = self.check(frame)?;
+                let ahead = chunk.wrapping_sub(answered);
+                ensure!(
+                    ahead < self.window || chunk < answered,
+                    "chunk {chunk} came back before it was sent"
+                );
+                if ahead < self.window
+                    && !std::mem::replace(&mut arrived[(chunk % self.window) as usize], true)
+                {
+                    sums += 1;
+                }
+            }
+            while sent > answered && std::mem::take(&mut arrived[(answered % self.window) as usize]) {
+                answered += 1;
+                last = Instant::now();
+            }
+            if last.elapsed() > PATIENCE {
+                for chunk in answered..sent {
+                    if !arrived[(chunk % self.window) as usize] {
+                        repeats += 1;
+                        self.push(chunk);
+                    }
+                }
+                last = Instant::now();
+                ensure!(repeats < 1000, "{answered} chunks came back and then no more");
+            }
+        }
+        if sums == 0 {
+            bail!("not one sum came back");
+        }
+        Ok(Outcome { sums, repeats, elapsed: start.elapsed() })
+    }
+
+    fn push(&mut self, chunk: u32) {
+        for frame in &mut self.gradients[chunk as usize % DIFFERENT] {
+            frame[SEQUENCE].copy_from_slice(&chunk.to_be_bytes());
+            self.queue.push(frame);
+        }
+    }
+
+    fn wait(&self, receiver: &mut Receiver) -> Result<usize> {
+        let count = receiver.receive(&self.server)?;
+        if count > 0 {
+            return Ok(count);
+        }
+        let mut socket = [PollFd::new(self.server.as_fd(), PollFlags::POLLIN)];
+        poll(&mut socket, PollTimeout::try_from(PATIENCE)?)?;
+        Ok(receiver.receive(&self.server)?)
+    }
+
+    /// The chunk of a partial that is right.
+    fn check(&self, bytes: &[u8]) -> Result<u32> {
+        let frame = Frame::new_checked(bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let chunk = frame.sequence().get();
+        ensure!(frame.kind() == Kind::Partial, "a {} came out where a partial should", frame.kind());
+        ensure!(
+            frame.contributors() == Contributors::all_of(Group(0), usize::from(WORKERS)),
+            "chunk {chunk}: contributors are {}",
+            frame.contributors()
+        );
+        ensure!(bytes[HEADERS..] == self.sums[chunk as usize % DIFFERENT], "chunk {chunk}: the sum is wrong");
+        Ok(chunk)
+    }
+}
+
+/// Positive and negative, and never saturating in a sum of eight.
+fn value(chunk: usize, rank: u16, lane: usize) -> i32 {
+    let mixed = (chunk as u32 + 1).wrapping_mul(0x9e37_79b9)
+        ^ (u32::from(rank) + 1).wrapping_mul(0x85eb_ca6b)
+        ^ (lane as u32 + 1).wrapping_mul(0xc2b2_ae35);
+    (mixed.wrapping_mul(0x27d4_eb2f) as i32) >> 4
+}
+
+fn gradient(values: ValuesPerPacket, rank: u16, lanes: &[i32]) -> Result<Vec<u8>> {
+    let worker = WorkerId::try_from(rank).context("rank")?;
+    let frame = FrameRepr {
+        destination: MacAddr([2, 0, 0, 0, 0, 0xfe]),
+        source: MacAddr([2, 0, 0, 0, 0, rank as u8]),
+        values_per_packet: values,
+        header: HeaderRepr {
+            kind: Kind::Gradient,
+            flags: Flags::default(),
+            epoch: Epoch::from(EPOCH),
+            job: JobId::from(JOB),
+            shard: ShardId::from(SHARD),
+            worker,
+            sequence: ChunkSeq::from(0),
+            contributors: Contributors::one(worker),
+            exponent: Exponent::saturating(0),
+            length: values.get() as u16,
+        },
+    };
+    let mut bytes = vec![0; frame.buffer_len()];
+    frame.emit(lanes, &mut bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(bytes)
+}
