@@ -20,7 +20,6 @@ use crate::namespace::Namespace;
 use crate::network::Network;
 use crate::options::Options;
 use crate::scale::Scale;
-use crate::scratch::Scratch;
 
 /// How long the search for a plan may take.
 const PLANNING: Duration = Duration::from_secs(10);
@@ -47,23 +46,23 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     let start = Instant::now();
     options.validate()?;
     let jobs = options.running_jobs();
-    let topology = options.topology.with_jobs(jobs.clone());
+    // Each job is planned on its part of every capacity, so that all of them fit together.
+    let part = options.topology.with_jobs(jobs.clone()).scaled(1.0 / jobs.len() as f64);
     let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
 
     tell("planning", 0);
-    let planned = plan_all(options, &topology)?;
+    let planned = plan_all(options, &part)?;
     tell("building the network", 0);
-    let scale = choose_scale(options, &topology, &planned)?;
-    let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
-    let mut network = Network::start(&topology, options, scale.factor(), &scratch)?;
+    let scale = choose_scale(options, &part, &planned)?;
+    let mut network = Network::start(&part, options, scale.factor())?;
     tell("training on one host", 0);
     let single_host = train_alone(options, &jobs)?;
 
     let (mut schemes, mut sums_checked) = (Vec::new(), 0);
     for planned in &planned {
-        let mut run = SchemeRun { options, network: &mut network, scratch: &scratch, scale: scale.factor() };
+        let mut run = SchemeRun { options, network: &mut network, scale: scale.factor() };
         let name = planned.scheme.name();
         let (figures, sums) = run.run(planned, &mut |rounds| tell(name, rounds_before + rounds))?;
         rounds_before += options.rounds * jobs.len() as u32;
@@ -71,7 +70,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         schemes.push(figures);
     }
     Ok(Summary {
-        topology: topology.name().to_owned(),
+        topology: part.name().to_owned(),
         bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
         rounds: options.rounds,
         sums_checked,
@@ -86,9 +85,8 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     })
 }
 
-/// Plans every job under every scheme, each on its part of every capacity, so that all jobs fit together.
-fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
-    let part = topology.scaled(1.0 / topology.jobs().len() as f64);
+/// Plans every job under every scheme.
+fn plan_all(options: &Options, part: &Topology) -> Result<Vec<Planned>, Error> {
     let plan_job = |scheme: Scheme, job: &Job| {
         let start = Instant::now();
         let out_of_time = || start.elapsed() > PLANNING;
@@ -97,8 +95,8 @@ fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Erro
             out_of_time: &out_of_time,
             ..inart_planner::Options::new(scheme)
         };
-        inart_planner::plan(&part, job, &how)
-            .map_err(|source| Error::Plan { scheme: scheme.to_string(), source })
+        inart_planner::plan(part, job, &how)
+            .map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })
     };
     let plan_scheme = |&scheme: &Scheme| {
         let plans = part.jobs().iter().map(|job| plan_job(scheme, job));
@@ -147,7 +145,6 @@ fn train_alone(options: &Options, jobs: &[Job]) -> Result<Vec<SingleHost>, Error
 struct SchemeRun<'a> {
     options: &'a Options,
     network: &'a mut Network,
-    scratch: &'a Scratch,
     scale: f64,
 }
 
@@ -191,7 +188,7 @@ impl SchemeRun<'_> {
 
     /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended.
     fn run_jobs(&self, scheme: &str, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<(), Error> {
-        let socket = self.scratch.path(&format!("{scheme}.sock"));
+        let socket = self.network.scratch_path(&format!("{scheme}.sock"));
         let mut agents = Agents::new(&socket)?;
         let mut servers = Vec::new();
         for run in runs.iter() {
@@ -244,13 +241,13 @@ impl SchemeRun<'_> {
 
     /// The command of a host, but for what only workers or only servers are told.
     fn host_command(&self, what: &str, place: &Place<'_>) -> Result<Command, Error> {
-        let file = self.scratch.path(&format!("{}-{}.json", place.scheme, place.assignment.job));
+        let file = self.network.scratch_path(&format!("{}-{}.json", place.scheme, place.assignment.job));
         let json = serde_json::to_vec(place.assignment).expect("an assignment is plain data");
         fs::write(&file, json).map_err(Error::system("write an assignment"))?;
         let namespace: &Namespace = self.network.host(place.host);
         let mut command = namespace.command(&self.options.program);
         command.args([what, "--interface", "eth0", "--assignment"]).arg(&file);
-        command.arg("--report").arg(self.scratch.path(&format!("{}.sock", place.scheme)));
+        command.arg("--report").arg(self.network.scratch_path(&format!("{}.sock", place.scheme)));
         Ok(command)
     }
 }

@@ -21,12 +21,12 @@ pub enum Error {
         problem: String,
     },
     /// No plan for a job.
-    #[error("scheme {scheme}: {source}")]
+    #[error("scheme {scheme}: {cause}")]
     Plan {
         /// The scheme.
         scheme: String,
         /// Why.
-        source: PlanError,
+        cause: PlanError,
     },
     /// The topology is too large.
     #[error(transparent)]
@@ -41,28 +41,28 @@ pub enum Error {
     #[error(transparent)]
     Wiring(#[from] WiringError),
     /// The system refused something.
-    #[error("cannot {what}: {source}")]
+    #[error("cannot {what}: {cause}")]
     System {
         /// What was tried.
         what: String,
         /// What it said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A switch's P4Runtime server cannot be used.
-    #[error("switch {switch}: {source}")]
+    #[error("switch {switch}: {cause}")]
     Switch {
         /// The switch.
         switch: String,
         /// Why.
-        source: Box<DriverError>,
+        cause: Box<DriverError>,
     },
     /// A plan cannot be installed.
-    #[error("scheme {scheme}: {source}")]
+    #[error("scheme {scheme}: {cause}")]
     Install {
         /// The scheme.
         scheme: String,
         /// Why.
-        source: Box<InstallError>,
+        cause: Box<InstallError>,
     },
     /// A switch, worker or server ended before its time, or nothing is heard of any.
     #[error("{who}: {why}")]
@@ -105,6 +105,6 @@ impl Error {
 
     /// For `map_err` on system calls.
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::System { what: what.into(), source }
+        move |cause| Self::System { what: what.into(), cause }
     }
 }

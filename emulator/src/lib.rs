@@ -31,4 +31,5 @@ mod wiring_tests;
 
 pub use emulation::{Progress, emulate};
 pub use error::Error;
+pub use network::{Network, NetworkCounters};
 pub use options::Options;

@@ -1,6 +1,7 @@
 //! The running network: namespaces, switches with their P4Runtime servers, the relay, and the controller.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use inart_controller::{Controller, JobPlan, P4Runtime, PortMap, Program, Records};
@@ -27,6 +28,7 @@ pub struct Network {
     /// They run as long as these live.
     _switches: Vec<SwitchProcess>,
     wiring: Wiring,
+    scratch: Scratch,
 }
 
 /// What switches and links counted since the network was started.
@@ -41,16 +43,13 @@ pub struct NetworkCounters {
 }
 
 impl Network {
-    /// Builds the network of `topology` (with the jobs that shall run) at `scale` times its rates, starts its switches
-    /// and connects to them. No program is loaded yet.
-    pub fn start(
-        topology: &Topology,
-        options: &Options,
-        scale: f64,
-        scratch: &Scratch,
-    ) -> Result<Self, Error> {
-        let ports = PortMap::new(topology)?;
-        let blueprint = blueprint(&topology.scaled(scale), &ports);
+    /// Builds a network at `scale` times its rates, starts its switches and connects to them. No program is loaded yet.
+    /// `part` is the network with the jobs that shall run and the part of all capacities that each of them may use.
+    pub fn start(part: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
+        let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
+        let ports = PortMap::new(part)?;
+        let whole = part.scaled(part.jobs().len() as f64 * scale);
+        let blueprint = blueprint(&whole, &ports);
         let lossy = !options.drop.is_zero();
         let wiring = Wiring::build(&blueprint, lossy)?;
         let relay = wiring
@@ -60,11 +59,11 @@ impl Network {
 
         let mut switches = Vec::new();
         for (device, name) in (1..).zip(ports.switches()) {
-            let place = wiring.namespace(index_of(topology, name));
+            let place = wiring.namespace(index_of(part, name));
             let count = ports.ports(name).count();
             switches.push(match &options.switch {
                 None => SwitchProcess::embedded(&options.program, name, device, place, count)?,
-                Some(program) => SwitchProcess::other(program, name, device, place, count, scratch)?,
+                Some(program) => SwitchProcess::other(program, name, device, place, count, &scratch)?,
             });
         }
         let artifact = inart_p4::artifact(options.values);
@@ -76,24 +75,23 @@ impl Network {
             let target = Target::new(switch.address()?, DeviceId(device));
             let name = switch.name().to_owned();
             let driver = runtime.block_on(P4Runtime::connect(target, Arc::clone(&program)));
-            let source = |source| Error::Switch { switch: name.clone(), source: Box::new(source) };
-            drivers.insert(name.clone(), driver.map_err(source)?);
+            let cause = |cause| Error::Switch { switch: name.clone(), cause: Box::new(cause) };
+            drivers.insert(name.clone(), driver.map_err(cause)?);
         }
-        let controller =
-            Controller::new(topology.clone(), options.values, limits, drivers, Records::default())
-                .map_err(|source| Error::Install { scheme: "any".into(), source: Box::new(source) })?;
-        Ok(Self { controller, runtime, relay, _switches: switches, wiring })
+        let controller = Controller::new(part.clone(), options.values, limits, drivers, Records::default())
+            .map_err(|cause| Error::Install { scheme: "any".into(), cause: Box::new(cause) })?;
+        Ok(Self { controller, runtime, relay, _switches: switches, wiring, scratch })
     }
 
     /// Installs the plans of a scheme, all under new epochs, and returns what to tell the hosts of each.
     pub fn install(&mut self, scheme: &str, plans: &[JobPlan]) -> Result<Vec<Assignment>, Error> {
         let report = self.runtime.block_on(self.controller.install(plans));
         Ok(report
-            .map_err(|source| Error::Install { scheme: scheme.to_owned(), source: Box::new(source) })?
+            .map_err(|cause| Error::Install { scheme: scheme.to_owned(), cause: Box::new(cause) })?
             .assignments)
     }
 
-    /// The topology, with the jobs that run.
+    /// The network with the jobs that run, and the capacities that each may use.
     pub fn topology(&self) -> &Topology {
         self.controller.topology()
     }
@@ -103,17 +101,22 @@ impl Network {
         self.wiring.namespace(index_of(self.topology(), name))
     }
 
+    /// A file in a directory that goes when the network goes.
+    pub fn scratch_path(&self, name: &str) -> PathBuf {
+        self.scratch.path(name)
+    }
+
     /// Reads the counters of all switches and of the relay.
     pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
         let Self { controller, runtime, relay, .. } = self;
         let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         for (switch, driver) in controller.switches() {
-            let source = |source: inart_p4runtime::ClientError| Error::Switch {
+            let cause = |cause: inart_p4runtime::ClientError| Error::Switch {
                 switch: switch.clone(),
-                source: Box::new(source.into()),
+                cause: Box::new(cause.into()),
             };
             let client = driver.client();
-            let read = |counter| runtime.block_on(client.read_counter(counter)).map_err(source);
+            let read = |counter| runtime.block_on(client.read_counter(counter)).map_err(cause);
             let (outcomes, drops) = (read("outcomes")?, read("drops")?);
             let cell = |cells: &[inart_p4runtime::Counts], index: usize| {
                 cells.get(index).map_or(0, |counts| counts.packets.max(0) as u64)

@@ -86,7 +86,7 @@ impl PacketSocket {
             .buffers
             .each_mut()
             .map(|buffer| libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: FRAME_BYTES });
-        let mut messages = parts.each_mut().map(|part| message(part));
+        let mut messages = parts.each_mut().map(message);
         // SAFETY: each message points to one iovec, and that to its own buffer; all live through the call.
         let count = unsafe {
             libc::recvmmsg(
@@ -121,7 +121,7 @@ impl PacketSocket {
                 kept += 1;
             }
         }
-        let mut messages = parts.each_mut().map(|part| message(part));
+        let mut messages = parts.each_mut().map(message);
         let mut sent = 0;
         while sent < kept {
             // SAFETY: as in `receive`; sendmmsg only reads the buffers.

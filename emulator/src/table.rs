@@ -5,6 +5,9 @@ use std::fmt;
 use crate::figures::{SchemeFigures, Summary, si};
 use crate::scale::Scale;
 
+/// A title, and what stands below it in the row of a `T`.
+type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scale = Scale::try_from(self.scale).map_or_else(|_| self.scale.to_string(), |s| s.to_string());
@@ -27,7 +30,7 @@ impl fmt::Display for Summary {
         }
         writeln!(f)?;
         let rounds = f64::from(self.rounds.max(1));
-        let columns: [(&str, &dyn Fn(&SchemeFigures) -> String); 7] = [
+        let columns: [Column<'_, SchemeFigures>; 7] = [
             ("scheme", &|s| s.scheme.clone()),
             ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
             ("sending rate", &|s| si(s.rate_bps, "bps")),
@@ -59,7 +62,7 @@ impl fmt::Display for Summary {
 }
 
 /// Columns as wide as their widest cell; the first is set flush left, the others right.
-fn grid<T>(f: &mut fmt::Formatter<'_>, columns: &[(&str, &dyn Fn(&T) -> String)], rows: &[T]) -> fmt::Result {
+fn grid<T>(f: &mut fmt::Formatter<'_>, columns: &[Column<'_, T>], rows: &[T]) -> fmt::Result {
     let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
     let cells: Vec<Vec<String>> = std::iter::once(header)
         .chain(rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()))

@@ -81,12 +81,12 @@ pub enum WiringError {
     #[error("cannot create network namespaces: {0}; run as root")]
     NotAllowed(io::Error),
     /// The kernel or iproute2 refused something.
-    #[error("cannot set up {place}: {source}")]
+    #[error("cannot set up {place}: {cause}")]
     Setup {
         /// The node, or the links.
         place: String,
         /// What was refused.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -98,20 +98,20 @@ impl Wiring {
         let relay = relayed.then(namespace).transpose()?;
         let wiring = Self { namespaces, relay };
         if let Some(first) = wiring.namespaces.first() {
-            let source = |source| WiringError::Setup { place: "the links".into(), source };
-            first.batch("ip", &wiring.link_script(blueprint)).map_err(source)?;
+            let cause = |cause| WiringError::Setup { place: "the links".into(), cause };
+            first.batch("ip", &wiring.link_script(blueprint)).map_err(cause)?;
         }
         if let Some(relay) = &wiring.relay {
             let mut script = String::new();
             for (index, side) in (0..blueprint.links.len()).flat_map(|i| [(i, 'a'), (i, 'b')]) {
                 let _ = writeln!(script, "link set {side}{index} up");
             }
-            let source = |source| WiringError::Setup { place: "the relay".into(), source };
-            relay.batch("ip", &script).map_err(source)?;
+            let cause = |cause| WiringError::Setup { place: "the relay".into(), cause };
+            relay.batch("ip", &script).map_err(cause)?;
         }
         for (index, (name, kind)) in blueprint.nodes.iter().enumerate() {
-            let source = |source| WiringError::Setup { place: name.clone(), source };
-            wiring.set_up(blueprint, NodeIndex(index), *kind).map_err(source)?;
+            let cause = |cause| WiringError::Setup { place: name.clone(), cause };
+            wiring.set_up(blueprint, NodeIndex(index), *kind).map_err(cause)?;
         }
         Ok(wiring)
     }
@@ -177,7 +177,7 @@ impl Wiring {
 pub fn namespace() -> Result<Namespace, WiringError> {
     Namespace::new().map_err(|error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => WiringError::NotAllowed(error),
-        _ => WiringError::Setup { place: "a network namespace".into(), source: error },
+        _ => WiringError::Setup { place: "a network namespace".into(), cause: error },
     })
 }
 
