@@ -75,7 +75,7 @@ fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut 
         Answer::Best(placement) => {
             let rated = inart::rate(router, &placement, options.equal_shares);
             // Rounding errors of the solver may cost a hair; the start is still there then.
-            if rated.rate > best.rated.rate { Best { placement, rated } } else { best.clone() }
+            if rated.rate > best.rated.rate { Best::new(placement, rated) } else { best.clone() }
         }
     };
     bounds.integral_bps = best.rated.rate;

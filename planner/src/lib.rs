@@ -17,6 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod bounds;
 mod check;
 mod classes;

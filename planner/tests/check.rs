@@ -1,5 +1,7 @@
 //! The checker finds every way in which a plan can be spoilt.
 
+#![allow(clippy::unwrap_used)]
+
 use std::sync::LazyLock;
 
 use inart_planner::{Options, Plan, Scheme, Topology, Violation, check, plan};

@@ -1,5 +1,7 @@
 //! The paper's Fig. 1, whose numbers are exact (enumeration of all 3^12 placements).
 
+#![allow(clippy::unwrap_used)]
+
 use inart_planner::{Options, Scheme, Topology, check, plan};
 
 fn fig1() -> Topology {

@@ -1,6 +1,8 @@
 //! Random small networks: every scheme's plan passes the checker, ours is never worse than R-InArt's best nor above
 //! the bound, and agrees with the exact optimum.
 
+#![allow(clippy::unwrap_used)]
+
 use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
 use proptest::prelude::*;
 

@@ -1,5 +1,7 @@
 //! Every bad topology gets one line that names the place and the mend; every good one reads back as it was written.
 
+#![allow(clippy::unwrap_used)]
+
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::{NodeKind, Topology};
 

@@ -96,8 +96,8 @@ impl Program {
             trunks: Vec::new(),
         };
         let mut left = most_binaries;
-        for s in 0..model.servers.len() {
-            program.add_server(router, s, most[s], &mut left)?;
+        for (s, &most) in most.iter().enumerate() {
+            program.add_server(router, s, most, &mut left)?;
         }
         let all: Expression = program.sending.iter().sum();
         program.rows.push(all.clone().leq(model.min_uplink_bps() / unit));

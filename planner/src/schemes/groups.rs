@@ -68,7 +68,7 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
             if needed <= switches as f64 && taken_in >= (workers / size).ceil() {
                 steps.push((needed as usize, rate));
             }
-            if intake / units as f64 <= capacity / group as f64 {
+            if intake / units as f64 <= capacity / (group + 1) as f64 {
                 break;
             }
         }

@@ -22,6 +22,14 @@ const MISSES: usize = 3;
 pub(crate) struct Best {
     pub placement: Placement,
     pub rated: Rated,
+    /// The shares it was built for, if for any: a direction worth keeping in a search.
+    aim: Option<Vec<f64>>,
+}
+
+impl Best {
+    pub fn new(placement: Placement, rated: Rated) -> Self {
+        Best { placement, rated, aim: None }
+    }
 }
 
 /// Rates a placement: best shares, or equal ones.
@@ -49,17 +57,19 @@ pub(crate) fn starts(
     let mut starts: Vec<Best> = Vec::new();
     let add = |placement: Placement, starts: &mut Vec<Best>| {
         let rated = rate(router, &placement, equal);
-        starts.push(Best { placement, rated });
+        starts.push(Best::new(placement, rated));
     };
     add(router.place(&direct), &mut starts);
     for sending in [&groups::sending(model, equal), &fractional.sending] {
         let total: f64 = sending.iter().sum();
         let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
         for slack in [1.0, 0.9, 0.75, 0.6] {
-            let sending: Vec<f64> = sending.iter().map(|f| f * slack).collect();
+            let sending: Vec<f64> = shares.iter().map(|x| x * total.min(bound) * slack).collect();
             let ends = groups::construct(router, &sending);
             add(router.place_weighted(&ends, &shares), &mut starts);
-            if starts.last().is_some_and(|last| met(last, bound)) {
+            let last = starts.last_mut().expect("just added");
+            last.aim = Some(shares.clone());
+            if met(last, bound) {
                 return starts.split_off(starts.len() - 1);
             }
         }
@@ -75,16 +85,19 @@ fn met(best: &Best, bound: f64) -> bool {
     best.rated.rate >= bound * (1.0 - 1e-9)
 }
 
-/// Local search from the best starts in turn, until `bound` is met or the time is up.
+/// Local search from the best starts in turn, until `bound` is met or the time is up. Each start is searched in
+/// the direction it was built for, then in the direction of its best shares.
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
-    let mut starts = starts.into_iter();
-    let mut best = starts.next().expect("there is always the direct start");
-    for (n, start) in std::iter::once(best.clone()).chain(starts.take(2)).enumerate() {
+    let mut best = starts[0].clone();
+    let built: Vec<&Best> = starts.iter().filter(|start| start.aim.is_some()).take(8).collect();
+    let free = starts.iter().take(3).map(|start| (start, None));
+    let searches = built.into_iter().map(|start| (start, start.aim.as_ref())).chain(free);
+    for (n, (start, aim)) in searches.enumerate() {
         if met(&best, bound) || (options.out_of_time)() {
             break;
         }
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
-        let found = climb(router, options, start, best.rated.rate, bound, rng);
+        let found = climb(router, options, (start, aim), best.rated.rate, bound, rng);
         if found.rated.rate > best.rated.rate {
             best = found;
         }
@@ -92,28 +105,28 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Be
     best
 }
 
-/// Raises the target as long as the search reaches it; at the end takes smaller steps.
+/// Raises the target as long as the search reaches it; in smaller steps once it does not. `aim` fixes the direction.
 fn climb(
     router: &Router<'_>,
     options: &Options<'_>,
-    start: Best,
+    (start, aim): (&Best, Option<&Vec<f64>>),
     at_least: f64,
     bound: f64,
     rng: ChaCha8Rng,
 ) -> Best {
-    let mut best = start;
+    let mut best = start.clone();
     let mut step = 0.04;
     let mut misses = 0;
     let goal = |best: &Best, step: f64| -> Vec<f64> {
         let rate = (best.rated.rate.max(at_least) * (1.0 + step)).min(bound);
-        best.rated.shares.iter().map(|x| x * rate).collect()
+        aim.unwrap_or(&best.rated.shares).iter().map(|x| x * rate).collect()
     };
     let mut search = Search::new(router, best.placement.clone(), goal(&best, step), rng);
     while misses < MISSES && !met(&best, bound) && !(options.out_of_time)() {
         if search.run(STEPS, options.out_of_time) {
             let rated = rate(router, &search.placement, options.equal_shares);
             if rated.rate > best.rated.rate {
-                best = Best { placement: search.placement.clone(), rated };
+                best = Best::new(search.placement.clone(), rated);
                 misses = 0;
             }
         } else {
