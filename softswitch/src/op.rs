@@ -12,7 +12,7 @@ pub(crate) type Pc = u32;
 pub(crate) const NOTHING: u64 = u64::MAX;
 
 /// A bit field of the state's bytes that one big-endian 64-bit load covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Slice {
     /// First byte of the load.
     pub byte: u32,

@@ -53,6 +53,8 @@ pub struct Program {
     /// First word and first byte of the area for action parameters.
     pub(crate) param_word: u32,
     pub(crate) param_byte: u32,
+    /// First word after the parameters: constants and temporaries.
+    pub(crate) constant_word: u32,
     pub(crate) table_names: FxHashMap<String, usize>,
 }
 

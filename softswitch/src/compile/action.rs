@@ -51,6 +51,7 @@ impl Builder<'_> {
             });
         }
         self.layout.words += most_words;
+        self.constant_word = self.layout.words;
         self.layout.bytes += most_bytes;
         Ok(())
     }

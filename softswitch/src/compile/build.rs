@@ -42,6 +42,7 @@ pub(super) struct Builder<'d> {
     pub messages: Vec<(String, Vec<Word>)>,
     pub param_word: u32,
     pub param_byte: u32,
+    pub constant_word: u32,
     initial: Vec<(Word, u64)>,
     cleared_words: u32,
     cleared_bytes: u32,
@@ -75,6 +76,7 @@ impl<'d> Builder<'d> {
             document,
             param_word: layout.words,
             param_byte: layout.bytes,
+            constant_word: 0,
             layout,
             params: Vec::new(),
             constants: HashMap::new(),
@@ -251,6 +253,7 @@ impl<'d> Builder<'d> {
             errors,
             param_word: self.param_word,
             param_byte: self.param_byte,
+            constant_word: self.constant_word,
             table_names,
         })
     }

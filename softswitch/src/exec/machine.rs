@@ -1,5 +1,6 @@
 //! The interpreter's loop.
 
+use crate::fuse::Block;
 use crate::op::{HeaderRef, NOTHING, Op, Pc, sign_extend};
 use crate::program::Program;
 use crate::random::Random;
@@ -18,7 +19,7 @@ pub(crate) struct Scratch {
     pub key: Vec<u64>,
     pub masked: Vec<u64>,
     pub buffer: Vec<u8>,
-    pub lanes: Vec<u64>,
+    pub blocks: Vec<Block>,
 }
 
 /// One packet on its way through a section of the program.
@@ -236,7 +237,13 @@ impl Machine<'_> {
                         return;
                     }
                 },
-                Op::Run(run) => self.fused(run),
+                Op::Run(run) => {
+                    let run = &program.runs[run as usize];
+                    if !run.execute(self.state, &mut self.tables.registers, self.scratch) {
+                        self.run(run.fallback);
+                    }
+                    pc += run.skip();
+                }
             }
         }
     }
@@ -274,8 +281,4 @@ impl Machine<'_> {
         }
         tracing::info!(target: "p4", "{text}");
     }
-}
-
-impl Machine<'_> {
-    fn fused(&mut self, _run: u32) {}
 }

@@ -8,7 +8,7 @@ mod meter;
 mod profile;
 mod table;
 
-pub(crate) use arrays::Registers;
+pub(crate) use arrays::{Cells, Registers};
 
 pub(crate) use meter::MeterCell;
 pub(crate) use profile::{Group, Profile};

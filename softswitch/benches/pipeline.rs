@@ -1,0 +1,60 @@
+//! Frames per second through the whole pipeline without I/O: eight workers' gradients are summed.
+//! Every sum is compared bit for bit.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use inart_softswitch::{Port, Program, Sink};
+use inart_wire::ValuesPerPacket;
+use support::{Gradient, aggregating_switch};
+
+const WORKERS: u16 = 8;
+
+/// Compares each sum with the one that is right for all rounds.
+struct Checked {
+    sum: Vec<u8>,
+    seen: u64,
+}
+
+impl Sink for Checked {
+    fn packet(&mut self, _: Port, frame: &[u8]) {
+        assert_eq!(frame[40..], self.sum[..], "a sum is wrong");
+        self.seen += 1;
+    }
+}
+
+fn pipeline(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pipeline");
+    group.throughput(Throughput::Elements(WORKERS.into()));
+    for choice in ValuesPerPacket::ALL {
+        let size = choice.get();
+        let program = Program::compile(&inart_p4::artifact(choice).json).expect("it compiles");
+        let mut switch = aggregating_switch(program, WORKERS);
+        let gradient = |worker: u16| {
+            (0..size as i32).map(|n| n * 65_537 - i32::from(worker) * 9_999).collect::<Vec<_>>()
+        };
+        let gradients: Vec<Vec<i32>> = (0..WORKERS).map(gradient).collect();
+        let sum =
+            (0..size).flat_map(|n| gradients.iter().map(|gradient| gradient[n]).sum::<i32>().to_be_bytes());
+        let mut sink = Checked { sum: sum.collect(), seen: 0 };
+        let mut frames: Vec<Vec<u8>> = (0..WORKERS)
+            .map(|worker| Gradient { worker, sequence: 0, values: &gradients[usize::from(worker)] }.bytes())
+            .collect();
+        let mut sequence = 0u32;
+        group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
+            bencher.iter(|| {
+                for (worker, frame) in (0u32..).zip(&mut frames) {
+                    frame[24..28].copy_from_slice(&sequence.to_be_bytes());
+                    switch.process(Port(worker), frame, 0, &mut sink);
+                }
+                sequence = sequence.wrapping_add(1);
+            });
+        });
+        assert_eq!(sink.seen, u64::from(sequence), "every round gives one sum");
+    }
+    group.finish();
+}
+
+criterion_group!(benches, pipeline);
+criterion_main!(benches);
