@@ -1,12 +1,243 @@
-//! `inart switch`.
+//! `inart switch`: the embedded switch with the command line of `simple_switch_grpc`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Parser;
+use inart_p4runtime::DeviceId;
+use inart_softswitch::ports::{self, Options};
+use inart_softswitch::server::{Server, Wiring};
+use inart_softswitch::{Port, Program, Switch, conformance};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+/// Where `simple_switch_grpc` listens unless told otherwise.
+const DEFAULT_ADDRESS: &str = "0.0.0.0:9559";
+
+/// Packets and digests for controllers that wait while those are slow; more are dropped.
+const EVENT_QUEUE: usize = 4096;
 
 /// Arguments of `inart switch`.
 #[derive(clap::Args)]
-pub struct Args {}
+#[command(
+    after_help = "Options of simple_switch_grpc for logging, Thrift and queues are accepted and ignored."
+)]
+pub struct Args {
+    /// The program to start with: bmv2 JSON. P4Runtime needs a pipeline with P4Info all the same.
+    #[arg(required_unless_present_any = ["no_p4", "conformance"])]
+    program: Option<PathBuf>,
+    /// Start without a program; a controller sends one.
+    #[arg(long)]
+    no_p4: bool,
+    /// A port and its interface, such as 1@veth0; repeatable.
+    #[arg(short = 'i', long = "interface", value_name = "PORT@IF", value_parser = interface)]
+    interfaces: Vec<(Port, String)>,
+    /// The device's number in P4Runtime.
+    #[arg(long, default_value_t = 0)]
+    device_id: u64,
+    /// Open the ports in this network namespace (a name of `ip netns`, or a path); P4Runtime stays here.
+    #[arg(long, value_name = "NAME")]
+    port_netns: Option<String>,
+    /// Run the STF cases of a folder instead, and say which pass.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "no_p4", "interfaces"])]
+    conformance: Option<PathBuf>,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    ignored: Ignored,
+    /// Options of the target, as simple_switch_grpc takes them after a `--`.
+    #[arg(last = true, value_name = "TARGET OPTIONS")]
+    after: Vec<String>,
+}
+
+/// Options that `simple_switch_grpc` takes after a `--`; here they may stand before it as well.
+#[derive(clap::Args, Default)]
+struct Target {
+    /// Where P4Runtime listens [default: 0.0.0.0:9559]; port 0 picks one and prints it.
+    #[arg(long, value_name = "HOST:PORT")]
+    grpc_server_addr: Option<String>,
+    /// Packets out of this port go to the controller, and its packets come in by it.
+    #[arg(long, value_name = "PORT", value_parser = port)]
+    cpu_port: Option<Port>,
+}
+
+/// What follows the `--`.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct After {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    ignored: IgnoredAfter,
+}
+
+/// Options of bmv2 that mean nothing here.
+#[derive(clap::Args)]
+struct Ignored {
+    #[arg(long, hide = true)]
+    thrift_port: Option<u16>,
+    #[arg(long, hide = true)]
+    log_console: bool,
+    #[arg(long, hide = true)]
+    log_flush: bool,
+    #[arg(short = 'L', long, hide = true)]
+    log_level: Option<String>,
+    #[arg(long, hide = true)]
+    log_file: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    nanolog: Option<String>,
+    #[arg(long, hide = true)]
+    notifications_addr: Option<String>,
+    #[arg(long, hide = true)]
+    dump_packet_data: Option<u64>,
+    #[arg(long, hide = true)]
+    max_port_count: Option<u64>,
+}
+
+#[derive(clap::Args)]
+struct IgnoredAfter {
+    #[arg(long, hide = true)]
+    enable_swap: bool,
+    #[arg(long, hide = true)]
+    disable_swap: bool,
+    #[arg(long, hide = true)]
+    priority_queues: Option<u64>,
+}
+
+impl Ignored {
+    fn notes(&self) -> impl Iterator<Item = &'static str> {
+        let logging =
+            self.log_console || self.log_level.is_some() || self.log_file.is_some() || self.log_flush;
+        [
+            (
+                self.thrift_port.is_some(),
+                "--thrift-port is ignored: there is no Thrift server, use P4Runtime",
+            ),
+            (logging, "bmv2's logging options are ignored: set INART_LOG=debug to log to standard error"),
+            (self.nanolog.is_some() || self.notifications_addr.is_some(), "there are no nanomsg sockets"),
+            (self.dump_packet_data.is_some(), "--dump-packet-data is ignored: capture on the interfaces"),
+        ]
+        .into_iter()
+        .filter_map(|(given, note)| given.then_some(note))
+    }
+}
+
+fn port(text: &str) -> Result<Port, String> {
+    match text.parse() {
+        Ok(number @ 0..=510) => Ok(Port(number)),
+        _ => Err("a port is a number from 0 to 510".to_owned()),
+    }
+}
+
+fn interface(text: &str) -> Result<(Port, String), String> {
+    match text.split_once('@') {
+        Some((number, name)) if !name.is_empty() => Ok((port(number)?, name.to_owned())),
+        _ => Err("write PORT@INTERFACE, such as 1@veth0".to_owned()),
+    }
+}
 
 /// Runs the command.
-pub fn run(_args: Args, _json: bool) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("inart switch is not built yet")
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    if let Some(folder) = &args.conformance {
+        return conform(folder, json);
+    }
+    let after = After::try_parse_from(&args.after)
+        .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
+    let address = after.target.grpc_server_addr.or(args.target.grpc_server_addr);
+    let cpu_port = after.target.cpu_port.or(args.target.cpu_port);
+    args.ignored.notes().for_each(|note| eprintln!("note: {note}"));
+
+    let mut switch = Switch::new(args.device_id);
+    if let Some(path) = &args.program {
+        let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let program = Program::compile(&text).with_context(|| path.display().to_string())?;
+        switch.load(program)?;
+    }
+    let options = Options {
+        interfaces: args.interfaces,
+        namespace: args.port_netns.map(|name| namespace(&name)),
+        cpu_port,
+        bypass_queueing: false,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let address = address.as_deref().unwrap_or(DEFAULT_ADDRESS);
+    runtime.block_on(serve(switch, options, DeviceId(args.device_id), address, json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ")
+}
+
+fn namespace(name: &str) -> PathBuf {
+    if name.contains('/') { PathBuf::from(name) } else { PathBuf::from("/run/netns").join(name) }
+}
+
+async fn serve(
+    switch: Switch,
+    options: Options,
+    device: DeviceId,
+    address: &str,
+    json: bool,
+) -> anyhow::Result<()> {
+    // From here on signals end the switch in order.
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        anyhow::anyhow!(
+            "cannot listen on {address} ({error}): give another one with --grpc-server-addr HOST:PORT"
+        )
+    })?;
+    let (queue, events) = mpsc::channel(EVENT_QUEUE);
+    let tell = move |event| {
+        if let Err(mpsc::error::TrySendError::Full(_)) = queue.try_send(event) {
+            tracing::warn!("a packet or digest for the controllers was dropped: they are slow");
+        }
+    };
+    let started = Instant::now();
+    let handle = Arc::new(ports::start(Arc::new(Mutex::new(switch)), &options, tell)?);
+    let running = handle.clone();
+    let packet_out = Box::new(move |frame| running.packet_out(frame));
+    let mut server = Server::new();
+    server.add(device, Wiring { switch: handle.switch().clone(), started, packet_out, events });
+    announce(listener.local_addr()?, device, &options, json);
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    Ok(server.serve(listener, stop).await?)
+}
+
+/// The first line on standard output: those who asked for port 0 read the address from it.
+#[allow(clippy::print_stdout)]
+fn announce(address: std::net::SocketAddr, device: DeviceId, options: &Options, json: bool) {
+    if json {
+        let ports: Vec<_> = options
+            .interfaces
+            .iter()
+            .map(|(port, interface)| serde_json::json!({"port": port.0, "interface": interface}))
+            .collect();
+        let document = serde_json::json!({"address": address, "device_id": device.0, "ports": ports});
+        println!("{document}");
+    } else {
+        println!("listening on {address}");
+    }
+}
+
+#[allow(clippy::print_stdout)]
+fn conform(folder: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
+    let report = conformance::run_directory(folder)
+        .with_context(|| format!("cannot read the cases in {}", folder.display()))?;
+    if json {
+        println!("{}", serde_json::to_string(&report)?);
+    } else {
+        report.failed.iter().for_each(|failure| println!("{}: {}", failure.name, failure.why));
+        println!("{} of {} cases pass", report.passed, report.total);
+    }
+    Ok(if report.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

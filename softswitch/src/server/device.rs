@@ -16,8 +16,8 @@ use super::clock::{Clock, epoch_ns};
 use super::pipeline::Pipeline;
 use super::plane::Plane;
 use super::verify::Verified;
-use super::{InitialPipeline, ToController, data, packet_io};
-use crate::Digest;
+use super::{data, packet_io};
+use crate::{Digest, ports};
 
 /// A controller whose machine died without a word is gone after about two of these.
 pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub(super) struct Device {
     id: DeviceId,
     plane: Plane,
     clock: Clock,
-    inject: Box<dyn Fn(Vec<u8>) + Send + Sync>,
+    inject: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
     state: Mutex<State>,
 }
 
@@ -75,7 +75,12 @@ impl State {
 }
 
 impl Device {
-    pub fn new(id: DeviceId, plane: Plane, clock: Clock, inject: Box<dyn Fn(Vec<u8>) + Send + Sync>) -> Self {
+    pub fn new(
+        id: DeviceId,
+        plane: Plane,
+        clock: Clock,
+        inject: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
+    ) -> Self {
         let state =
             State { elections: Elections::new(id), streams: HashMap::new(), running: None, saved: None };
         Self { id, plane, clock, inject, state: Mutex::new(state) }
@@ -116,8 +121,12 @@ impl Device {
         let schema = state.running.as_ref().map(|pipeline| pipeline.schema.clone());
         drop(state);
         let schema = schema.ok_or_else(|| Status::failed_precondition("no pipeline runs yet"))?;
-        (self.inject)(packet_io::frame(&schema, packet)?);
-        Ok(())
+        match (self.inject)(packet_io::frame(&schema, packet)?) {
+            true => Ok(()),
+            false => {
+                Err(Status::failed_precondition("this switch has no CPU port: start it with --cpu-port"))
+            }
+        }
     }
 
     /// Takes the primary's word that it has a list of digests.
@@ -245,20 +254,8 @@ impl Device {
         }))
     }
 
-    /// Loads a pipeline without a controller.
-    pub async fn load(&self, pipeline: InitialPipeline) -> Result<(), Status> {
-        let config = v1::ForwardingPipelineConfig {
-            p4info: Some(pipeline.schema.info().clone()),
-            p4_device_config: pipeline.device_config,
-            cookie: None,
-        };
-        let pipeline = Pipeline::stage(Verified::new(config)?, self.clock)?;
-        self.state.lock().await.running = Some(pipeline.commit(&self.plane));
-        Ok(())
-    }
-
     /// Carries to the primaries what the switch tells, until the switch is gone.
-    pub async fn pump(&self, mut feed: mpsc::Receiver<ToController>) {
+    pub async fn pump(&self, mut feed: mpsc::Receiver<ports::Event>) {
         let mut scan = tokio::time::interval(IDLE_SCAN);
         scan.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -269,8 +266,8 @@ impl Device {
             let wait = deadline.map(|at| Duration::from_nanos(at.saturating_sub(self.clock.now_ns())));
             tokio::select! {
                 told = feed.recv() => match told {
-                    Some(ToController::Packet(frame)) => self.packet_in(&frame).await,
-                    Some(ToController::Digest(digest)) => self.learn(digest).await,
+                    Some(ports::Event::PacketIn(frame)) => self.packet_in(&frame).await,
+                    Some(ports::Event::Digest(digest)) => self.learn(digest).await,
                     None => return,
                 },
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => self.send_digests().await,

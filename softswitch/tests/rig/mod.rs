@@ -10,7 +10,8 @@ use inart_p4runtime::p4::v1::{Entity, Update};
 use inart_p4runtime::{
     Client, ClientError, DeviceId, ElectionId, Entry, Event, Pipeline, PipelineAction, Schema, Target,
 };
-use inart_softswitch::server::{Server, ToController, Wiring};
+use inart_softswitch::ports;
+use inart_softswitch::server::{Server, Wiring};
 use inart_softswitch::{Digest, Port, Sink, Switch};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -27,7 +28,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// Keeps what leaves by ports, sends on what goes to the controller.
 pub struct Wires {
     sent: Vec<(u32, Vec<u8>)>,
-    to_controller: mpsc::Sender<ToController>,
+    to_controller: mpsc::Sender<ports::Event>,
 }
 
 impl Wires {
@@ -39,14 +40,14 @@ impl Wires {
 impl Sink for Wires {
     fn packet(&mut self, port: Port, frame: &[u8]) {
         if port == CPU_PORT {
-            self.to_controller.try_send(ToController::Packet(frame.to_vec())).expect("room");
+            self.to_controller.try_send(ports::Event::PacketIn(frame.to_vec())).expect("room");
         } else {
             self.sent.push((port.0, frame.to_vec()));
         }
     }
 
     fn digest(&mut self, digest: Digest) {
-        self.to_controller.try_send(ToController::Digest(digest)).expect("room");
+        self.to_controller.try_send(ports::Event::Digest(digest)).expect("room");
     }
 }
 
@@ -68,13 +69,15 @@ impl Rig {
             let (switch, wires) = (switch.clone(), wires.clone());
             move |frame: Vec<u8>| {
                 let now_us = started.elapsed().as_micros() as u64;
-                switch.lock().unwrap().process(CPU_PORT, &frame, now_us, &mut *wires.lock().unwrap());
+                let mut wires = wires.lock().unwrap();
+                switch.lock().unwrap().process(CPU_PORT, &frame, now_us, &mut *wires);
+                true
             }
         };
         let mut server = Server::new();
         server.add(
             DEVICE,
-            Wiring { switch: switch.clone(), started, packet_out: Box::new(packet_out), to_controller: feed },
+            Wiring { switch: switch.clone(), started, packet_out: Box::new(packet_out), events: feed },
         );
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
