@@ -14,9 +14,10 @@ use inart_controller::{
     Controller, DriverError, InstallError, JobPlan, P4Runtime, Program, Records, Running, SwitchDriver,
 };
 use inart_p4::{Outcome, Reason};
-use inart_p4runtime::{ClientError, DeviceId, ElectionId, Target};
+use inart_p4runtime::{ClientError, ElectionId, Target};
 use inart_planner::{Options, Scheme, Topology, plan};
 use inart_wire::{JobId, ValuesPerPacket};
+use support::embedded::{DEVICE, embedded, program};
 use support::{fig1, job, now};
 
 /// `simple_switch_grpc` without interfaces; stopped when dropped.
@@ -33,7 +34,6 @@ impl Drop for Bmv2 {
 }
 
 const BMV2: &str = "simple_switch_grpc";
-const DEVICE: DeviceId = DeviceId(1);
 
 /// `None`, and a line that says so, when bmv2 is not on the PATH.
 fn bmv2() -> Option<Bmv2> {
@@ -51,11 +51,6 @@ fn bmv2() -> Option<Bmv2> {
         .spawn()
         .unwrap();
     Some(Bmv2 { process, address })
-}
-
-fn program(values: ValuesPerPacket) -> Arc<Program> {
-    let artifact = inart_p4::artifact(values);
-    Arc::new(Program::new(values, &artifact.json, &artifact.p4info).unwrap())
 }
 
 /// Connects as soon as the server listens.
@@ -143,6 +138,11 @@ async fn same_tables(
     for (name, switch) in real.switches() {
         assert_eq!(switch.read().await.unwrap(), model.switches()[name].tables, "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_embedded_switch_holds_what_the_model_holds() {
+    story([("v1", embedded().await.address), ("v2", embedded().await.address)].into()).await;
 }
 
 #[tokio::test]

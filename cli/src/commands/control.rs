@@ -44,7 +44,7 @@ pub struct ControlArgs {
 fn parse_switch(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, address)) if !name.is_empty() => {
-            target(address, 1).map_err(|error| error.to_string())?;
+            target(address, None).map_err(|error| error.to_string())?;
             Ok((name.to_owned(), address.to_owned()))
         }
         _ => Err("write NAME=HOST:PORT, such as v1=127.0.0.1:9559".to_owned()),
@@ -52,7 +52,7 @@ fn parse_switch(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
-fn target(text: &str, election: u64) -> anyhow::Result<Target> {
+fn target(text: &str, election: Option<ElectionId>) -> anyhow::Result<Target> {
     let (address, device) = match text.split_once(',') {
         None => (text, 0),
         Some((address, option)) => {
@@ -66,8 +66,16 @@ fn target(text: &str, election: u64) -> anyhow::Result<Target> {
     if address.is_empty() {
         bail!("\"{text}\" has no address: write HOST:PORT, such as 127.0.0.1:9559");
     }
-    let election = Some(ElectionId(election.into()));
     Ok(Target { election, ..Target::new(address, DeviceId(device)) })
+}
+
+/// What a command does with the switches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Looks.
+    Read,
+    /// Installs.
+    Write,
 }
 
 /// A switch in a file.
@@ -126,21 +134,23 @@ impl ControlArgs {
         Ok(Program::new(values, &artifact.json, &artifact.p4info)?)
     }
 
-    /// Connects to all switches of the topology, as primary.
+    /// Connects to all switches of the topology: as primary to write, as nobody to read only.
     pub async fn controller(
         &self,
         topology: Topology,
         values: ValuesPerPacket,
         mut records: Records,
+        access: Access,
     ) -> anyhow::Result<Controller<P4Runtime>> {
         let addresses = self.addresses(&records)?;
         let ports = inart_controller::PortMap::new(&topology)?;
         ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
         let program = Arc::new(self.program(values)?);
+        let election = (access == Access::Write).then(|| ElectionId(self.election_id.into()));
         let mut switches = BTreeMap::new();
         for (name, address) in &addresses {
             let place = || format!("switch {name}");
-            let target = target(address, self.election_id).with_context(place)?;
+            let target = target(address, election).with_context(place)?;
             let driver = P4Runtime::connect(target, program.clone()).await.with_context(place)?;
             switches.insert(name.clone(), driver);
         }
@@ -169,7 +179,7 @@ pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Resu
 
 fn program_word(running: &Running) -> &'static str {
     match running {
-        Running::Ours => "there",
+        Running::Ours => "kept",
         Running::Nothing => "loaded",
         Running::Other => "replaced",
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::control;
+use super::control::{self, Access};
 use super::push::PlanArgs;
 
 /// Arguments of `inart diff`.
@@ -15,7 +15,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, job) = args.plan.prepare().await?;
+        let (mut controller, job) = args.plan.prepare(Access::Read).await?;
         let jobs = [job];
         let report = controller.preview(&jobs).await?;
         let text = match json {

@@ -8,7 +8,7 @@ use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
 use inart_planner::Plan;
 use inart_wire::ValuesPerPacket;
 
-use super::control::{self, ControlArgs};
+use super::control::{self, Access, ControlArgs};
 
 /// What to install.
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ pub struct Args {
 
 impl PlanArgs {
     /// Reads the files and connects.
-    pub async fn prepare(&self) -> anyhow::Result<(Controller<P4Runtime>, JobPlan)> {
+    pub async fn prepare(&self, access: Access) -> anyhow::Result<(Controller<P4Runtime>, JobPlan)> {
         let place = || self.plan.display().to_string();
         let text = std::fs::read_to_string(&self.plan).with_context(place)?;
         let plan = Plan::from_json(&text).with_context(place)?;
@@ -57,7 +57,7 @@ impl PlanArgs {
             format!("{}: job {} is not among the first 65535 of the topology", place(), plan.job)
         })?;
         let records = Records::open(&self.control.state(), topology.name())?;
-        let controller = self.control.controller(topology, self.values, records).await?;
+        let controller = self.control.controller(topology, self.values, records, access).await?;
         let job = JobPlan {
             job,
             plan,
@@ -72,7 +72,7 @@ impl PlanArgs {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, job) = args.plan.prepare().await?;
+        let (mut controller, job) = args.plan.prepare(Access::Write).await?;
         let report = controller.install(&[job]).await?;
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;

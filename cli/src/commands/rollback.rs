@@ -8,7 +8,7 @@ use inart_controller::Records;
 use inart_planner::Topology;
 use inart_wire::JobId;
 
-use super::control::{self, ControlArgs};
+use super::control::{self, Access, ControlArgs};
 
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
@@ -38,7 +38,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let topology = Topology::from_yaml(&push.topology).context("the topology of that push")?;
     let values = push.values;
     control::block_on(async {
-        let mut controller = args.control.controller(topology, values, records).await?;
+        let mut controller = args.control.controller(topology, values, records, Access::Write).await?;
         let report = controller.rollback(job).await?;
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;

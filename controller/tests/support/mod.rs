@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod embedded;
 pub mod plans;
 pub mod walker;
 

@@ -1,0 +1,210 @@
+//! Real frames through networks of embedded switches that run the P4 program with a plan's entries: every server can
+//! complete every sum, and every worker gets every result once. No ports, no root: the test is the wire.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use inart_controller::{Controller, JobPlan, P4Runtime, Records};
+use inart_core::Assignment;
+use inart_p4::{Outcome, Reason};
+use inart_p4runtime::Target;
+use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_softswitch::{Port, Sink};
+use inart_wire::{
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
+    ValuesPerPacket, WorkerId,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use support::embedded::{DEVICE, Embedded, embedded, program};
+use support::{fig1, job, plans};
+
+const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+
+struct Net {
+    switches: BTreeMap<String, Embedded>,
+    controller: Controller<P4Runtime>,
+}
+
+struct Frames(Vec<(u64, Vec<u8>)>);
+
+impl Sink for Frames {
+    fn packet(&mut self, port: Port, frame: &[u8]) {
+        self.0.push((u64::from(port.0), frame.to_vec()));
+    }
+}
+
+impl Net {
+    async fn start(topology: &Topology) -> Self {
+        let program = program(VALUES);
+        let (mut switches, mut drivers) = (BTreeMap::new(), BTreeMap::new());
+        for node in topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch) {
+            let switch = embedded().await;
+            let target = Target::new(&switch.address, DEVICE);
+            drivers.insert(node.name.clone(), P4Runtime::connect(target, program.clone()).await.unwrap());
+            switches.insert(node.name.clone(), switch);
+        }
+        let controller =
+            Controller::new(topology.clone(), VALUES, program.limits, drivers, Records::default()).unwrap();
+        Net { switches, controller }
+    }
+
+    /// Sends a host's frames and follows all that comes of them; what arrives at hosts, in order.
+    fn send(&self, from: &str, frame: Vec<u8>) -> Vec<(String, Vec<u8>)> {
+        let ports = self.controller.ports();
+        let mut flying =
+            VecDeque::from([(from.to_owned(), ports.attachment(from).unwrap().to_owned(), frame)]);
+        let mut arrived = Vec::new();
+        for _ in 0..10_000 {
+            let Some((from, at, frame)) = flying.pop_front() else { return arrived };
+            let Some(switch) = self.switches.get(&at) else {
+                arrived.push((at, frame));
+                continue;
+            };
+            let ingress = ports.port(&at, &from).unwrap();
+            let mut out = Frames(Vec::new());
+            switch.switch.lock().unwrap().process(Port(ingress.get().into()), &frame, 0, &mut out);
+            for (port, frame) in out.0 {
+                let port = port.try_into().unwrap();
+                flying.push_back((at.clone(), ports.peer(&at, port).unwrap().to_owned(), frame));
+            }
+        }
+        panic!("frames go in circles");
+    }
+
+    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in an epoch.
+    fn round(&self, told: &Assignment, round: u32) -> usize {
+        let mut arrived = 0;
+        for (index, shard) in told.shards.iter().enumerate() {
+            for sequence in 2 * round..2 * round + 2 {
+                let mut sum = BTreeMap::<WorkerId, Vec<i32>>::new();
+                for (rank, worker) in told.workers.iter().enumerate() {
+                    let rank = WorkerId::try_from(rank).unwrap();
+                    let frame = gradient(told, index, rank, sequence);
+                    for (host, frame) in self.send(&worker.name, frame) {
+                        assert_eq!(host, shard.server);
+                        let frame = Frame::new_checked(&frame).unwrap();
+                        let summed: Vec<_> = frame.contributors().ranks().collect();
+                        for lane in 0..VALUES.get() {
+                            let expected: i32 = summed.iter().map(|rank| value(*rank, sequence, lane)).sum();
+                            assert_eq!(
+                                frame.values().nth(lane),
+                                Some(expected),
+                                "{:?}",
+                                frame.contributors()
+                            );
+                        }
+                        for rank in summed {
+                            assert!(sum.insert(rank, Vec::new()).is_none(), "rank {rank} twice");
+                        }
+                        arrived += 1;
+                    }
+                }
+                assert_eq!(sum.len(), told.workers.len());
+                let mut got: Vec<_> = self.send(&shard.server, result(told, index, sequence));
+                got.sort();
+                let mut workers: Vec<_> = told.workers.iter().map(|worker| worker.name.clone()).collect();
+                workers.sort();
+                assert_eq!(got.into_iter().map(|(host, _)| host).collect::<Vec<_>>(), workers);
+            }
+        }
+        arrived
+    }
+}
+
+fn value(worker: WorkerId, sequence: u32, lane: usize) -> i32 {
+    (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919 + lane as i32
+}
+
+fn frame(
+    told: &Assignment,
+    destination: MacAddr,
+    source: MacAddr,
+    header: HeaderRepr,
+    values: &[i32],
+) -> Vec<u8> {
+    let repr = FrameRepr { destination, source, values_per_packet: told.values_per_packet, header };
+    let mut bytes = vec![0; repr.buffer_len()];
+    repr.emit(values, &mut bytes).unwrap();
+    bytes
+}
+
+fn header(told: &Assignment, kind: Kind, shard: usize, worker: WorkerId, sequence: u32) -> HeaderRepr {
+    HeaderRepr {
+        kind,
+        flags: Flags::default(),
+        epoch: told.epoch,
+        job: told.job,
+        shard: ShardId::try_from(shard).unwrap(),
+        worker,
+        sequence: ChunkSeq::from(sequence),
+        contributors: Contributors::one(worker),
+        exponent: Exponent::from(-12),
+        length: VALUES.get() as u16,
+    }
+}
+
+fn gradient(told: &Assignment, shard: usize, worker: WorkerId, sequence: u32) -> Vec<u8> {
+    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(worker, sequence, lane)).collect();
+    let header = header(told, Kind::Gradient, shard, worker, sequence);
+    frame(told, told.shards[shard].mac, told.workers[worker.index()].mac, header, &values)
+}
+
+fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
+    let first = WorkerId::try_from(0usize).unwrap();
+    let all = Contributors::all_of(Group(0), told.workers.len());
+    let header = HeaderRepr { contributors: all, ..header(told, Kind::Result, shard, first, sequence) };
+    frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])
+}
+
+/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk.
+fn planned_arrivals(plan: &Plan) -> usize {
+    2 * (plan.flows.iter().filter(|flow| flow.aggregator.is_none()).count() + plan.trunks.len())
+}
+
+async fn install(net: &mut Net, jobs: &[JobPlan]) -> Vec<Assignment> {
+    net.controller.install(jobs).await.unwrap().assignments
+}
+
+/// Two jobs at once, one plan after the other; the old epoch still works when the new one is in.
+#[tokio::test]
+async fn every_scheme_sums_on_fig1() {
+    let topology = fig1();
+    let mut net = Net::start(&topology).await;
+    let mut before: Option<(Assignment, usize)> = None;
+    for scheme in Scheme::ALL {
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
+        let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
+        for told in &told {
+            assert_eq!(net.round(told, 0), planned_arrivals(&plan), "{scheme}");
+        }
+        if let Some((told, arrivals)) = before {
+            assert_eq!(net.round(&told, 1), arrivals, "before {scheme}");
+        }
+        before = Some((told[0].clone(), planned_arrivals(&plan)));
+    }
+    let counters = net.controller.counters().await.unwrap();
+    assert!(
+        counters.values().all(|switch| Reason::ALL.iter().all(|reason| switch.drops(*reason).packets == 0))
+    );
+    assert!(counters["v1"].summed() > 0 && counters["v1"].outcome(Outcome::Completed).packets > 0);
+}
+
+#[tokio::test]
+async fn random_plans_sum_on_random_networks() {
+    for seed in 0..8 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let topology = plans::network(&mut rng);
+        let plan = plans::checked(&topology, &mut rng);
+        let mut net = Net::start(&topology).await;
+        let told = install(&mut net, &[job(1, &plan)]).await;
+        assert_eq!(net.round(&told[0], 0), planned_arrivals(&plan), "seed {seed}");
+        let counters = net.controller.counters().await.unwrap();
+        let summed: i64 = counters.values().map(|switch| switch.summed()).sum();
+        let offered: i64 = counters.values().map(|switch| switch.offered(told[0].job)).sum();
+        let aggregated = plan.flows.iter().filter(|flow| flow.aggregator.is_some()).count() as i64;
+        assert_eq!((summed, offered), (2 * aggregated, 2 * aggregated), "seed {seed}");
+    }
+}
