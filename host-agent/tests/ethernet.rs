@@ -1,0 +1,121 @@
+//! Workers and a server on real interfaces: veth pairs and a bridge in a network namespace of the test's own. Needs root
+//! and `ip`, and says so where they are missing.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
+
+use std::process::Command;
+use std::thread;
+
+use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
+use inart_host_agent::{Error, Options, PortError, Server, Worker};
+use inart_wire::{AbortReason, MacAddr, ValuesPerPacket, WorkerId};
+use nix::sched::{CloneFlags, unshare};
+
+const LEN: usize = 5000;
+
+fn mac(host: u8) -> MacAddr {
+    MacAddr([2, 0, 0, 0, 0, host])
+}
+
+fn assignment() -> Assignment {
+    Assignment {
+        job: 1.into(),
+        name: "bridge".into(),
+        epoch: 1.into(),
+        values_per_packet: ValuesPerPacket::N64,
+        window_chunks: 32,
+        workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
+        shards: vec![ShardAssignment { server: "s0".into(), mac: mac(9), share: 1.0, rate_bps: 100e6 }],
+    }
+}
+
+fn ip(arguments: &str) -> bool {
+    Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
+}
+
+/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is missing.
+fn lay_network() -> Result<(), &'static str> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
+    if !ip("link add br0 type bridge") {
+        return Err("`ip link add br0 type bridge` does not work here");
+    }
+    assert!(ip("link set br0 up"));
+    for host in ["w0", "w1", "s0"] {
+        assert!(ip(&format!("link add {host} type veth peer name b{host}")));
+        assert!(ip(&format!("link set b{host} master br0 up")));
+        assert!(ip(&format!("link set {host} up")));
+    }
+    Ok(())
+}
+
+/// Two rounds, then one with a NaN at worker 0; the sums and the failure.
+fn work(rank: u16) -> (Vec<Vec<f32>>, Error) {
+    let mut worker =
+        Worker::new(assignment(), WorkerId::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
+    let mut gradient = vec![0.0f32; LEN];
+    let mut sums = Vec::new();
+    for round in 0..2u16 {
+        for (index, value) in gradient.iter_mut().enumerate() {
+            *value = f32::from(round + 1) * (index as f32 - f32::from(rank) / 4.0);
+        }
+        let stats = worker.all_reduce(&mut gradient).unwrap();
+        assert_eq!((stats.round, stats.counters.results), (round.into(), LEN.div_ceil(64) as u64));
+        sums.push(gradient.clone());
+    }
+    gradient[5] = if rank == 0 { f32::NAN } else { 0.0 };
+    (sums, worker.all_reduce(&mut gradient).unwrap_err())
+}
+
+#[test]
+fn two_workers_and_a_server_on_a_bridge() {
+    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
+    let test = thread::spawn(|| {
+        if let Err(missing) = lay_network() {
+            println!("skipped: {missing}");
+            return;
+        }
+        let server = thread::spawn(|| {
+            let mut server = Server::new(assignment(), 0.into(), "s0", Options::default()).unwrap();
+            let end = server.run().unwrap_err();
+            (end.to_string(), server.counters())
+        });
+        let workers: Vec<_> = (0..2).map(|rank| thread::spawn(move || work(rank))).collect();
+        let [(sums, culprit), (same, other)] =
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>().try_into().unwrap();
+
+        assert_eq!(sums, same, "the same bits at both workers");
+        for (round, sum) in sums.iter().enumerate() {
+            for (index, value) in sum.iter().enumerate() {
+                // Values beyond 2^8 do not fit the first exponent, so the scale is raised chunk by chunk.
+                let right = (round + 1) as f32 * (2.0 * index as f32 - 0.25);
+                assert!((value - right).abs() <= right.abs() * 1e-6 + 1e-4, "{value} for {right}");
+            }
+        }
+        assert!(matches!(culprit, Error::Failure(Failure::NotFinite { index: 5, .. })), "{culprit}");
+        let Error::Failure(Failure::Aborted { reason: AbortReason::NotFinite, name, .. }) = other else {
+            panic!("{other}")
+        };
+        assert_eq!(name, "w0");
+        let (end, counters) = server.join().unwrap();
+        assert_eq!(end, "the job was given up: worker 0 (w0) has a gradient with a NaN or an infinity");
+        assert_eq!(counters.chunks, 2 * LEN.div_ceil(64) as u64);
+        assert_eq!((counters.malformed, counters.overlaps, counters.exponents), (0, 0, 0));
+    });
+    test.join().unwrap();
+}
+
+#[test]
+fn interfaces_that_are_not_there_are_named() {
+    let error = Worker::new(assignment(), WorkerId::try_from(0u16).unwrap(), "nowhere0").err().unwrap();
+    assert!(matches!(&error, Error::Port(PortError::NoSuchInterface { .. })), "{error}");
+    assert!(
+        error.to_string().starts_with("interface nowhere0: there is none of that name here; there are lo")
+    );
+}
+
+#[test]
+fn assignments_are_checked_first() {
+    let error = Worker::new(assignment(), WorkerId::try_from(2u16).unwrap(), "nowhere0").err().unwrap();
+    assert_eq!(error.to_string(), "assignment: rank 2: the job bridge has ranks 0 to 1");
+}

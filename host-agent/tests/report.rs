@@ -1,0 +1,51 @@
+//! Reports over a real socket.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::os::unix::net::UnixListener;
+
+use inart_core::{ServerCounters, WorkerCounters};
+use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport, Trained};
+
+#[test]
+fn what_is_sent_is_received() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("reports");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let trained = Trained { loss: 0.5, accuracy: 0.9, digest: "ab".into() };
+    let reports = [
+        Report::Hello(Role::Worker(1.into(), 2u16.try_into().unwrap())),
+        Report::Hello(Role::Server(1.into(), 0.into())),
+        Report::Round(RoundReport {
+            round: 7,
+            comm_seconds: 0.25,
+            counters: WorkerCounters { results: 3, ..WorkerCounters::default() },
+            quantised: (0..100_000).collect(),
+            exponents: vec![-20; 400],
+            result: vec![i32::MIN; 100_000],
+            result_exponents: vec![127; 400],
+        }),
+        Report::Training { round: 7, loss: f32::MAX },
+        Report::Done { trained: Some(trained) },
+        Report::Server(ServerCounters { chunks: u64::MAX, ..ServerCounters::default() }),
+        Report::Failed { error: "no".into() },
+    ];
+    let received = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut reporter = Reporter::connect(&socket).unwrap();
+            reports.iter().for_each(|report| reporter.send(report).unwrap());
+        });
+        let (stream, _) = listener.accept().unwrap();
+        Reports::new(stream).collect::<Result<Vec<_>, _>>().unwrap()
+    });
+    assert_eq!(received, reports);
+}
+
+#[test]
+fn broken_streams_are_errors_not_panics() {
+    for bytes in [&[0, 0, 0, 5, 1][..], &[0xff; 8], &[0, 0, 0, 1, 0xff]] {
+        let read: Vec<_> = Reports::new(bytes).take(2).collect();
+        assert!(read[0].is_err(), "{bytes:?}: {read:?}");
+    }
+    assert!(Reports::new(&[][..]).next().is_none());
+}
