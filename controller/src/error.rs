@@ -99,12 +99,12 @@ pub enum InstallError {
         violations: Vec<Violation>,
     },
     /// The plan cannot be put into tables.
-    #[error("the plan of job {job} cannot be installed: {source}")]
+    #[error("the plan of job {job} cannot be installed: {reason}")]
     Plan {
         /// The job.
         job: String,
         /// Why.
-        source: Box<PlanError>,
+        reason: Box<PlanError>,
     },
     /// The same job number twice.
     #[error("two plans for job number {job}: install one plan per job")]
@@ -163,7 +163,7 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    pub(crate) fn plan(job: &str, source: PlanError) -> Self {
-        InstallError::Plan { job: job.to_owned(), source: Box::new(source) }
+    pub(crate) fn plan(job: &str, reason: PlanError) -> Self {
+        InstallError::Plan { job: job.to_owned(), reason: Box::new(reason) }
     }
 }

@@ -25,12 +25,12 @@ pub struct Program {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ProgramError {
     /// The P4Info does not parse, or lacks one of our tables.
-    #[error("P4Info of the program for {values} values per packet: {source}; compile it again")]
+    #[error("P4Info of the program for {values} values per packet: {reason}; compile it again")]
     Info {
         /// Values per frame.
         values: ValuesPerPacket,
         /// What is wrong.
-        source: SchemaError,
+        reason: SchemaError,
     },
     /// No register tells the number of slots.
     #[error(
@@ -45,7 +45,7 @@ pub enum ProgramError {
 impl Program {
     /// Takes what p4c printed: bmv2 JSON and P4Info in text form.
     pub fn new(values: ValuesPerPacket, json: &[u8], p4info: &str) -> Result<Self, ProgramError> {
-        let info_error = |source| ProgramError::Info { values, source };
+        let info_error = |reason| ProgramError::Info { values, reason };
         let schema = Schema::from_text(p4info).map_err(info_error)?;
         let size = |table: &str| {
             let table = schema.table(table).map_err(info_error)?;

@@ -17,10 +17,7 @@ pub const FLOOD: GroupId = GroupId(1);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// Too few slots.
-    #[error(
-        "needs {ranges} slot ranges of {window}, {available} of {total} slots are free{}",
-        smaller_window(*ranges, *available)
-    )]
+    #[error("needs {ranges} x {window} slots, {available} of {total} are free{}", mend(*ranges, *window, *available))]
     Slots {
         /// Ranges that the plan needs on this switch.
         ranges: u32,
@@ -36,10 +33,11 @@ pub enum NoRoom {
     Groups,
 }
 
-fn smaller_window(ranges: u32, available: u32) -> String {
-    match available.checked_div(ranges).filter(|fits| *fits > 0) {
-        Some(fits) => format!(": push with --window {} or less", 1u32 << fits.ilog2()),
-        None => ": remove a job, or compile the program with more slots".to_owned(),
+fn mend(ranges: u32, window: u32, available: u32) -> String {
+    // What is free may be in pieces that are too small, so half the window at most.
+    match available.checked_div(ranges).map_or(0, |fits| fits.min(window / 2)) {
+        0 => ": remove a job, or compile the program with more slots".to_owned(),
+        fits => format!(": push with --window {} or less", 1u32 << fits.ilog2()),
     }
 }
 

@@ -90,6 +90,17 @@ pub enum PlanError {
         /// Where the path leads.
         switch: String,
     },
+    /// The servers' multicast does not come to a worker.
+    #[error(
+        "results of server {server} cannot reach worker {worker}: a host's first link must lead to the switches that \
+         serve the job"
+    )]
+    NoResults {
+        /// The server.
+        server: String,
+        /// The worker.
+        worker: String,
+    },
     /// The hosts could not work with it.
     #[error("the hosts cannot be told: {0}")]
     Assignment(AssignmentError),
@@ -184,7 +195,7 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
         builder.path(plan, &trunk.path, shard, &carried)?;
     }
     for server in &roles.servers {
-        builder.results(roles.shard(server)?, server);
+        builder.results(roles.shard(server)?, server)?;
     }
     Ok(builder.wishes)
 }
@@ -292,7 +303,7 @@ impl Builder<'_> {
     }
 
     /// The multicast tree of a shard: the union of shortest paths from its server to the job's workers.
-    fn results(&mut self, shard: ShardId, server: &str) {
+    fn results(&mut self, shard: ShardId, server: &str) -> Result<(), PlanError> {
         let tree = routes::from_host(self.ports, server);
         for &worker in &self.roles.workers {
             let mut child = worker;
@@ -306,6 +317,10 @@ impl Builder<'_> {
                 }
                 (child, at) = (switch, Some(parent));
             }
+            if at != Some(server) {
+                return Err(PlanError::NoResults { server: server.to_owned(), worker: worker.to_owned() });
+            }
         }
+        Ok(())
     }
 }

@@ -147,6 +147,26 @@ fn a_plan_of_strangers_is_refused() {
     assert!(walk(&topology, &plan).unwrap_err().starts_with("job tree has no trunk from aggregator core"));
 }
 
+/// Host agents use one interface, the first; the planner may use any.
+#[test]
+fn a_second_interface_is_refused() {
+    let twice = TREE.replace("{ends: [w1, t2]", "{ends: [w1, t1], rate: 1 Gbps}, {ends: [w1, t2]");
+    let topology = Topology::from_yaml(&twice).unwrap();
+    let error = walk(&topology, &tree_plan(&topology)).unwrap_err();
+    assert!(
+        error.contains("w1 sends and receives by its link to t1, not t2: list that link first"),
+        "{error}"
+    );
+    // With its first link to the server itself, a worker hears no multicast.
+    let aside = TREE.replace("{ends: [w1, t2]", "{ends: [w1, s], rate: 1 Gbps}, {ends: [w1, t2]");
+    let topology = Topology::from_yaml(&aside).unwrap();
+    let mut plan = tree_plan(&topology);
+    plan.flows[1] = Flow { aggregator: None, path: names(&["w1", "s"]), ..plan.flows[1].clone() };
+    plan.trunks[0].workers.pop();
+    let error = walk(&topology, &plan).unwrap_err();
+    assert!(error.starts_with("results of server s cannot reach worker w1"), "{error}");
+}
+
 /// Ranks are told apart in blocks of 64: each block has its own slots and its own partial.
 #[test]
 fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
@@ -184,7 +204,7 @@ fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
     assert!(matches!(error, TargetError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
     assert_eq!(
         error.to_string(),
-        "switch v1: job digits needs 2 slot ranges of 64, 100 of 100 slots are free: push with --window 32 or less"
+        "switch v1: job digits needs 2 x 64 slots, 100 of 100 are free: push with --window 32 or less"
     );
     let error = target(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
     assert!(

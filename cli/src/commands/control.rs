@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use inart_controller::diff::Op;
@@ -80,7 +79,7 @@ pub enum Access {
 
 /// A switch in a file.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a switch is neither an address nor a map of address and device")]
 enum SwitchEntry {
     Address(String),
     Device { address: String, device: u64 },

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
-use inart_planner::Plan;
+use inart_planner::{Plan, Violation};
 use inart_wire::ValuesPerPacket;
 
 use super::control::{self, Access, ControlArgs};
@@ -51,7 +51,11 @@ impl PlanArgs {
         let plan = Plan::from_json(&text).with_context(place)?;
         let topology = super::topology::read(&self.topology)?;
         if let Err(violations) = inart_planner::check(&topology, &plan) {
-            anyhow::bail!("{}: {}; `inart plan` makes one that holds", place(), violations[0]);
+            let mend = match violations[0] {
+                Violation::OtherTopology(_) => "",
+                _ => "; `inart plan` makes one that holds",
+            };
+            anyhow::bail!("{}: {}{mend}", place(), violations[0]);
         }
         let job = job_number(&topology, &plan.job).with_context(|| {
             format!("{}: job {} is not among the first 65535 of the topology", place(), plan.job)
