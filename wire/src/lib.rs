@@ -25,9 +25,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
-extern crate std;
-
 mod contributors;
 mod control;
 mod error;

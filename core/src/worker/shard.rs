@@ -170,6 +170,8 @@ impl ShardFlow {
                 Some(at) if at <= now => {
                     slot.timeouts += 1;
                     slot.bypass |= slot.timeouts >= BYPASS_AFTER_TIMEOUTS;
+                    let sent_at = slot.sent_at;
+                    self.rtt.timed_out(now, sent_at);
                     self.queue(chunk);
                 }
                 Some(at) => self.timers.set_at_latest(Timer::Retransmit, at),
