@@ -73,7 +73,7 @@ mod tests {
     fn waits_in_vain_double_the_next_waits_until_there_is_a_sample() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
         let mut rtt = RttEstimator::default();
-        rtt.sample(Duration::from_millis(30));
+        rtt.sample(Duration::from_millis(10));
         let first = rtt.timeout(0);
         rtt.timed_out(at(100), at(10));
         assert_eq!(rtt.timeout(0), 2 * first);
@@ -82,7 +82,7 @@ mod tests {
         rtt.timed_out(at(300), at(100));
         assert_eq!((rtt.timeout(0), rtt.timeout(1)), (4 * first, 4 * first));
         assert_eq!(rtt.timeout(3), 8 * first);
-        rtt.sample(Duration::from_millis(30));
+        rtt.sample(Duration::from_millis(10));
         assert!(rtt.timeout(0) <= first);
     }
 }
