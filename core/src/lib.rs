@@ -20,6 +20,8 @@ mod split;
 mod time;
 mod timer;
 mod worker;
+#[cfg(test)]
+mod wrap_tests;
 
 pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress};
 pub use counters::{ServerCounters, WorkerCounters};

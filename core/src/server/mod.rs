@@ -68,6 +68,12 @@ impl ServerShard {
         })
     }
 
+    /// Lets the sequence start there instead of at 0.
+    #[cfg(test)]
+    pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
+        self.oldest = sequence;
+    }
+
     /// What was counted since the start.
     pub fn counters(&self) -> ServerCounters {
         self.counters

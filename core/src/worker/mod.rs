@@ -127,6 +127,12 @@ impl WorkerFlow {
         self.counters
     }
 
+    /// Lets the sequence of every shard start there instead of at 0.
+    #[cfg(test)]
+    pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
+        self.flows.iter_mut().for_each(|flow| flow.start_at(sequence));
+    }
+
     /// Gives the job up because this worker is told to stop.
     pub fn stop(&mut self, now: Instant) {
         let failure = self.aborted(AbortReason::Stopped, self.rank);

@@ -74,6 +74,11 @@ impl ShardFlow {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn start_at(&mut self, sequence: ChunkSeq) {
+        self.base = sequence;
+    }
+
     /// Starts a round of that many chunks; the round before has ended.
     pub(super) fn start(&mut self, now: Instant, chunks: u32) {
         debug_assert!(self.is_done(), "rounds do not overlap");

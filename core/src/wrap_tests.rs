@@ -1,0 +1,54 @@
+//! A job old enough for its sequence to wrap.
+
+use std::vec;
+
+use inart_wire::{ChunkSeq, MacAddr, ValuesPerPacket, WorkerId};
+
+use crate::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use core::time::Duration;
+
+#[test]
+fn sequences_wrap() {
+    let job = Assignment {
+        job: 1.into(),
+        name: "old".into(),
+        epoch: 1.into(),
+        values_per_packet: ValuesPerPacket::N32,
+        window_chunks: 4,
+        workers: vec![WorkerAddress { name: "w1".into(), mac: MacAddr([2, 0, 0, 0, 0, 1]) }],
+        shards: vec![ShardAssignment {
+            server: "s1".into(),
+            mac: MacAddr([2, 0, 0, 0, 0, 2]),
+            share: 1.0,
+            rate_bps: 1e9,
+        }],
+    };
+    let patience = Duration::from_secs(1);
+    let rank = WorkerId::try_from(0u16).expect("0 is a rank");
+    let mut worker = WorkerFlow::new(job.clone(), rank, patience).expect("the job is valid");
+    let mut server = ServerShard::new(job, 0.into(), patience).expect("the job is valid");
+    let start = ChunkSeq::from(u32::MAX - 12);
+    worker.start_at(start);
+    server.start_at(start);
+
+    let mut buffer = [0; 2048];
+    let mut now = Instant::START;
+    for round in 1..=10u16 {
+        // Five chunks, the last short.
+        worker.start_round(now, &[f32::from(round); 150]).expect("the gradient is finite");
+        while !worker.is_idle() {
+            now = now + Duration::from_micros(10);
+            while let Some(length) = worker.poll_transmit(now, &mut buffer) {
+                server.handle_frame(now, &buffer[..length]);
+            }
+            while let Some(length) = server.poll_transmit(now, &mut buffer) {
+                worker.handle_frame(now, &buffer[..length]);
+            }
+        }
+        let mut sum = [0.0; 150];
+        worker.finish_round(&mut sum).expect("nothing failed");
+        assert_eq!(sum, [f32::from(round); 150]);
+    }
+    assert_eq!((server.counters().chunks, server.counters().out_of_window), (50, 0));
+    assert_eq!((worker.counters().results, worker.counters().retransmissions), (50, 0));
+}
