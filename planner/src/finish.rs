@@ -8,6 +8,7 @@ use crate::options::{Options, PlanError, Scheme};
 use crate::phase1;
 use crate::placement::{Placement, equal_shares, weighted};
 use crate::plan::{Bounds, Flow, Plan, Shard, Trunk, Violations};
+use crate::racks;
 use crate::router::Router;
 use crate::routes::Path;
 use crate::schemes::exact::{self, Answer, Effort};
@@ -47,7 +48,17 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
             let starts = inart::starts(&router, options, &fractional, integral_bps);
             let best = match settle(&router, options, &starts[0], &mut bounds) {
                 Some(best) => best,
-                None => inart::improve(&router, options, starts, bounds.integral_bps),
+                None => {
+                    let goal = starts[0].rated.rate;
+                    bounds.integral_bps = racks::bound(
+                        &model,
+                        options.equal_shares,
+                        goal,
+                        bounds.integral_bps,
+                        options.out_of_time,
+                    );
+                    inart::improve(&router, options, starts, bounds.integral_bps)
+                }
             };
             (best.placement, best.rated.shares)
         }

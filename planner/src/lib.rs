@@ -31,6 +31,7 @@ mod packing;
 mod phase1;
 mod placement;
 pub mod plan;
+mod racks;
 mod router;
 mod routes;
 mod schemes;

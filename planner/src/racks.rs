@@ -1,0 +1,164 @@
+//! A bound from the racks' ways out, for networks whose links bind.
+//!
+//! What the workers of one rack send has to leave their switch T over its few uplinks, in whole flows: a flow that
+//! T does not add up, and one sum per server that it does. So for every rack, with n_s workers added up at T and k(s, e)
+//! units of shard s on uplink e: sum_e k(s, e) >= m - n_s + [n_s > 0], sum_s F_s k(s, e) <= B(e), sum_s F_s n_s <= C(T).
+//! The rest of the network is left out, so this bounds every plan, by any routes. The F_s are common to all
+//! racks, which is what makes several racks together much tighter than each alone.
+
+use good_lp::solvers::SolutionStatus;
+use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
+
+use crate::bounds;
+use crate::classes::{Class, classes};
+use crate::model::{Model, NodeIx};
+
+/// Binaries of all racks taken together at most: beyond, the proof takes seconds.
+const BINARIES: usize = 40;
+/// The integer programs are solved up to this relative gap, which is added to the bound.
+const GAP: f64 = 2e-3;
+const NODES: i32 = 1000;
+
+/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`.
+pub(crate) fn bound(
+    model: &Model<'_>,
+    equal: bool,
+    goal: f64,
+    bound: f64,
+    out_of_time: &dyn Fn() -> bool,
+) -> f64 {
+    let most = bounds::alone(model);
+    let all = classes(model);
+    let mut racks: Vec<(f64, &Class)> = all
+        .iter()
+        .filter(|class| model.forwards(class.source))
+        .map(|class| (egress_limit(model, class), class))
+        .filter(|&(limit, _)| limit < 1.5 * bound)
+        .collect();
+    racks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut best = bound;
+    let mut binaries = 0;
+    for count in 1..=racks.len() {
+        let newest = racks[count - 1].1;
+        let ways = uplinks(model, newest.source).len() + 1;
+        binaries += model.servers.len() * newest.workers.len() * ways;
+        if binaries > BINARIES || best <= goal * (1.0 + GAP) || out_of_time() {
+            break;
+        }
+        let together: Vec<&Class> = racks[..count].iter().map(|&(_, class)| class).collect();
+        let Some(found) = solve(model, &together, &most, equal, best) else { break };
+        best = best.min(found * (1.0 + GAP)).max(goal);
+    }
+    best
+}
+
+/// The fractional form of one rack's limit: m f <= uplinks + (m - 1) / m C(T).
+fn egress_limit(model: &Model<'_>, class: &Class) -> f64 {
+    let size = class.workers.len() as f64;
+    let uplinks: f64 = uplinks(model, class.source).iter().map(|&(_, capacity)| capacity).sum();
+    (uplinks + (size - 1.0) / size * model.capacity_of(model.own(class.source))) / size
+}
+
+/// The links from a switch to other switches, with their capacities.
+fn uplinks(model: &Model<'_>, switch: NodeIx) -> Vec<(NodeIx, f64)> {
+    let arcs = model.arcs_out(switch).iter();
+    arcs.filter(|&&(_, next)| model.forwards(next))
+        .map(|&(arc, next)| (next, model.capacity_of(arc)))
+        .collect()
+}
+
+struct Program<'p> {
+    variables: ProblemVariables,
+    rows: Vec<good_lp::Constraint>,
+    sending: Vec<Variable>,
+    most: &'p [f64],
+}
+
+impl Program<'_> {
+    /// `count` units of shard s in unary: their number, and their rate (F_s times the number), both at least.
+    fn units(&mut self, s: usize, count: usize) -> (Expression, Expression, Option<Variable>) {
+        let most = self.most[s];
+        let chosen: Vec<Variable> = (0..count).map(|_| self.variables.add(variable().binary())).collect();
+        let rates: Vec<Variable> =
+            (0..count).map(|_| self.variables.add(variable().min(0.0).max(most))).collect();
+        for (&b, &p) in chosen.iter().zip(&rates) {
+            self.rows.push((p - self.sending[s] - most * b).geq(-most));
+            self.rows.push((p - most * b).leq(0.0));
+        }
+        for pair in chosen.windows(2).chain(rates.windows(2)) {
+            self.rows.push((pair[0] - pair[1]).geq(0.0));
+        }
+        (chosen.iter().sum(), rates.iter().sum(), chosen.first().copied())
+    }
+}
+
+/// The best rate that these racks allow; `None` if the search gave up.
+fn solve(model: &Model<'_>, racks: &[&Class], most: &[f64], equal: bool, top: f64) -> Option<f64> {
+    let unit = top;
+    let at =
+        |server: NodeIx, rack: &Class| model.arcs_out(rack.source).iter().any(|&(_, next)| next == server);
+    let local: Vec<bool> = model.servers.iter().map(|&s| racks.iter().any(|rack| at(s, rack))).collect();
+    // Servers elsewhere look the same to these racks: order their rates, under a common limit.
+    let elsewhere =
+        most.iter().zip(&local).filter(|(_, local)| !**local).map(|(f, _)| *f).fold(0.0, f64::max);
+    let most: Vec<f64> = most
+        .iter()
+        .zip(&local)
+        .map(|(&f, &local)| if local { f } else { elsewhere }.min(top) / unit)
+        .collect();
+    let mut variables = ProblemVariables::new();
+    let sending: Vec<Variable> = most.iter().map(|&u| variables.add(variable().min(0.0).max(u))).collect();
+    let mut program = Program { variables, rows: Vec::new(), sending, most: &most };
+    let total: Expression = program.sending.iter().sum();
+    program.rows.push(total.clone().leq(1.0));
+    let remote: Vec<Variable> =
+        program.sending.iter().zip(&local).filter(|(_, local)| !**local).map(|(&f, _)| f).collect();
+    program.rows.extend(remote.windows(2).map(|pair| (pair[0] - pair[1]).geq(0.0)));
+    if equal {
+        let all = program.sending.clone();
+        program.rows.extend(all.windows(2).map(|pair| (pair[0] - pair[1]).eq(0.0)));
+    }
+    for rack in racks {
+        let links = uplinks(model, rack.source);
+        let capacity = model.capacity_of(model.own(rack.source));
+        let size = rack.workers.len();
+        let mut on_link = vec![Expression::default(); links.len()];
+        let mut added_up = Expression::default();
+        for (s, &server) in model.servers.iter().enumerate() {
+            if at(server, rack) {
+                continue;
+            }
+            let (added, added_rate, any) = program.units(s, if capacity > 0.0 { size } else { 0 });
+            added_up += added_rate.clone();
+            let (mut leaving, mut leaving_rate) = (Expression::default(), Expression::default());
+            for (link, &(_, limit)) in on_link.iter_mut().zip(&links) {
+                let (count, rate, _) = program.units(s, if limit > 0.0 { size } else { 0 });
+                *link += rate.clone();
+                leaving += count;
+                leaving_rate += rate;
+            }
+            let one = any.map_or(Expression::default(), Expression::from);
+            program.rows.push((leaving + added.clone() - one).geq(size as f64));
+            // The same in rates, with the fractional loss that is certain: a sum of n carries at least 1/n of them.
+            let kept = (size as f64 - 1.0) / size as f64;
+            program.rows.push((leaving_rate + kept * added_rate - size as f64 * program.sending[s]).geq(0.0));
+        }
+        program.rows.push(added_up.leq(capacity / unit));
+        for (link, (_, limit)) in on_link.into_iter().zip(links) {
+            program.rows.push(link.leq(limit / unit));
+        }
+    }
+    let mut problem = program
+        .variables
+        .maximise(total)
+        .using(highs)
+        .set_threads(1)
+        .set_option("mip_rel_gap", GAP)
+        .set_option("mip_max_nodes", NODES);
+    for row in program.rows {
+        problem.add_constraint(row);
+    }
+    let solution =
+        problem.solve().ok().filter(|found| !matches!(found.status(), SolutionStatus::TimeLimit))?;
+    Some(program.sending.iter().map(|&f| solution.value(f)).sum::<f64>() * unit)
+}

@@ -1,0 +1,87 @@
+//! The reference instances of the paper's emulation (k = 6 fat-trees) and the link-bound ones, when they are at hand.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+use serde_json::Value;
+
+/// Runs `test` on every instance whose name starts with `prefix`; says so if the instances are not there.
+fn each(prefix: &str, test: impl Fn(&Topology, &Value)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/instances");
+    let Ok(expected) = read(&folder.join("expected.json")) else {
+        eprintln!("skipped: no reference instances in {}", folder.display());
+        return;
+    };
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    for (name, figures) in expected.as_object().unwrap().iter().filter(|(name, _)| name.starts_with(prefix)) {
+        let topology = Topology::from_yaml(&read(&folder.join(format!("{name}.json"))).unwrap()).unwrap();
+        test(&topology, figures);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the planner reads no files, its tests may")]
+fn read(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+fn made(topology: &Topology, options: &Options<'_>) -> Plan {
+    let plan = plan(topology, &topology.jobs()[0], options).unwrap();
+    check(topology, &plan).unwrap();
+    plan
+}
+
+/// Reference figures are rounded to four decimals of a Mbps.
+fn mbps(bps: f64, figure: &Value) -> bool {
+    (bps / 1e6 - figure.as_f64().unwrap()).abs() < 1e-3
+}
+
+#[test]
+fn the_emulation_is_solved_to_proven_optimality() {
+    each("k6-", |topology, figures| {
+        let name = topology.name();
+        let free = made(topology, &Options::new(Scheme::Inart));
+        assert!(mbps(free.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
+        assert!(mbps(free.rate_bps, &figures["bound_free_shares_mbps"]), "{name}: {}", free.rate_bps);
+        assert!(free.is_proven_optimal(), "{name}: {} of {}", free.rate_bps, free.bounds.integral_bps);
+        let equal = made(topology, &Options { equal_shares: true, ..Options::new(Scheme::Inart) });
+        assert!(mbps(equal.rate_bps, &figures["optimum_equal_shares_mbps"]), "{name}: {}", equal.rate_bps);
+        assert!(equal.is_proven_optimal(), "{name}");
+    });
+}
+
+#[test]
+fn the_baselines_are_the_published_ones() {
+    each("k6-", |topology, figures| {
+        let rate = |scheme| made(topology, &Options::new(scheme)).rate_bps;
+        let name = topology.name();
+        assert!(mbps(rate(Scheme::Lbmm), &figures["lbmm"]), "{name}");
+        assert!(mbps(rate(Scheme::AtpNocap), &figures["atp_ignoring_switch_capacity"]), "{name}");
+        // Ours spreads what does not fit more evenly than the reference, so it may only be better.
+        assert!(rate(Scheme::Atp) >= figures["atp_best_effort"].as_f64().unwrap() * 1e6 - 1e3, "{name}");
+    });
+}
+
+#[test]
+fn roundings_lie_where_the_reference_has_them() {
+    each("k6-hom", |topology, figures| {
+        let options = |seed| Options { seed, equal_shares: true, ..Options::new(Scheme::RInart) };
+        let rates: Vec<f64> = (0..30).map(|seed| made(topology, &options(seed)).rate_bps / 1e6).collect();
+        let mean = rates.iter().sum::<f64>() / 30.0;
+        let reference = figures["r_inart_vertex_30_seeds"]["mean"].as_f64().unwrap();
+        assert!((mean / reference - 1.0).abs() < 0.15, "{}: {mean} for {reference}", topology.name());
+    });
+}
+
+#[test]
+fn link_bound_instances_reach_the_best_known() {
+    each("tight-", |topology, figures| {
+        let name = topology.name();
+        let ours = made(topology, &Options::new(Scheme::Inart));
+        assert!(mbps(ours.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
+        assert!(mbps(made(topology, &Options::new(Scheme::Lbmm)).rate_bps, &figures["lbmm"]), "{name}");
+        let best_known = figures["best_found_so_far_mbps"].as_f64().unwrap() * 1e6;
+        assert!(ours.rate_bps >= best_known - 1e3, "{name}: {} for {best_known}", ours.rate_bps);
+    });
+}
