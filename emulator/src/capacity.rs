@@ -30,8 +30,8 @@ pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
 }
 
 fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
-    namespace.batch("ip", "link add name a type veth peer name b\nlink set a up\nlink set b up\n")?;
-    let [a, b] = namespace.run(|| Ok([PacketSocket::open("a")?, PacketSocket::open("b")?]))?;
+    namespace.batch("ip", "link add name trial0 type veth peer name trial1\nlink set trial0 up\nlink set trial1 up\n")?;
+    let [a, b] = namespace.run(|| Ok([PacketSocket::open("trial0")?, PacketSocket::open("trial1")?]))?;
     let mut frames = Batch::of_zeros(TRIAL_BATCH, values.frame_bytes());
     let mut received = Batch::default();
     let mut passed = 0;
