@@ -14,10 +14,18 @@ use super::tables::{Stored, check_timeouts, store_key};
 use crate::control::EntryAction;
 
 impl Pipeline {
+    /// Whether packets can meet a table: p4c leaves others out of the device's program.
+    pub(super) fn runs(&self, table: &Table) -> bool {
+        self.plane.lock().program().is_some_and(|program| program.table(table.full_name()).is_some())
+    }
+
     /// Takes over the entries that the program itself declares.
     pub(super) fn adopt_initial_entries(&mut self) -> Result<(), Status> {
         let schema = self.schema.clone();
         for table in &schema.info().tables {
+            if !self.runs(table) {
+                continue;
+            }
             let initial: Vec<_> = self.plane.lock().entries(table.full_name())?.collect();
             for view in initial {
                 let EntryAction::Call(call) = &view.entry.action else { continue };
@@ -55,6 +63,9 @@ impl Pipeline {
             return Ok(each.collect::<Result<Vec<_>, _>>()?.concat());
         }
         let table = known(schema.table_by_id(filter.table_id))?;
+        if !self.runs(table) {
+            return Ok(Vec::new());
+        }
         check_timeouts(table, filter)?;
         if filter.is_default_action {
             let mut entry = self.default_entry(table)?;

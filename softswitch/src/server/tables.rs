@@ -51,6 +51,11 @@ impl Pipeline {
         let schema = self.schema.clone();
         let table = known(schema.table_by_id(given.table_id))?;
         let name = table.short_name();
+        if !self.runs(table) {
+            return Err(Status::failed_precondition(format!(
+                "table {name} is not in the device's program: p4c left it out, since no packet reaches it"
+            )));
+        }
         if given.is_const {
             return Err(invalid(format!("table {name}: is_const cannot be written")));
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use inart_p4runtime::p4::v1::p4_runtime_client::P4RuntimeClient;
-use inart_p4runtime::p4::v1::{Entity, Update};
+use inart_p4runtime::p4::v1::{Entity, Update, entity};
 use inart_p4runtime::{
     Client, ClientError, DeviceId, ElectionId, Entry, Event, Pipeline, PipelineAction, Schema, Target,
 };
@@ -172,4 +172,36 @@ pub fn exact_entry(dst: u64, port: u16, out: u16) -> Entry {
         .exact("hdr.ethernet.dst", dst)
         .exact("std.ingress_port", port)
         .action("exact_send", [("port", out)])
+}
+
+pub fn ternary_entry(priority: i32) -> Entry {
+    Entry::new("ternary_table")
+        .ternary("hdr.body.a", 0x0a00_0000u32, 0xff00_0000u32)
+        .range("hdr.body.b", 10u8, 20u8)
+        .optional("hdr.body.c", 3u8)
+        .exact("hdr.body.d", 4u8)
+        .priority(priority)
+        .action("send", [("port", 6u8)])
+}
+
+pub fn lpm_entry(value: u32, length: u32, out: u8) -> Entry {
+    Entry::new("lpm_table").lpm("hdr.body.a", value, length).action("send", [("port", out)])
+}
+
+/// The frame goes through the tables behind `exact_table` only if that does not drop it.
+pub async fn let_through(client: &Client) {
+    assert_eq!(insert(client, &exact_entry(1, 1, 500)).await, Code::Ok);
+}
+
+pub async fn write(client: &Client, update: Update) -> Code {
+    code(client.write(vec![update]).await)
+}
+
+pub async fn read_one(client: &Client, filter: impl Into<Entity>) -> Vec<entity::Entity> {
+    let found = client.read(vec![filter.into()]).await.unwrap();
+    found.into_iter().map(|entity| entity.entity.unwrap()).collect()
+}
+
+pub fn out(sent: Vec<(u32, Vec<u8>)>) -> Vec<u32> {
+    sent.into_iter().map(|(port, _)| port).collect()
 }
