@@ -36,11 +36,12 @@ mod router;
 mod routes;
 mod schemes;
 mod search;
+mod solve;
 pub mod topology;
 pub mod units;
 
 pub use check::{Violation, check};
-pub use finish::plan;
 pub use options::{Options, PlanError, Scheme};
 pub use plan::Plan;
+pub use solve::plan;
 pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

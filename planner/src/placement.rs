@@ -115,6 +115,17 @@ impl Counts {
     }
 }
 
+impl Counts {
+    /// The shares nearest to equal ones, on the way from `rated`, that keep its rate: no server goes without work
+    /// only because the optimum is not unique.
+    pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
+        let equal = 1.0 / self.servers as f64;
+        let mixed = |part: f64| -> Vec<f64> { rated.shares.iter().map(|x| x + part * (equal - x)).collect() };
+        let keeps = |part: f64| self.rate(model, &mixed(part), |_| true) >= rated.rate * (1.0 - 1e-10);
+        if keeps(1.0) { mixed(1.0) } else { mixed(crate::phase1::bisect(1.0, keeps)) }
+    }
+}
+
 /// x_s = 1 / S.
 pub(crate) fn equal_shares(servers: usize) -> Vec<f64> {
     vec![1.0 / servers as f64; servers]

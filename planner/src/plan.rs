@@ -33,13 +33,14 @@ pub struct Plan {
     pub violation: Option<Violations>,
 }
 
-/// Upper bounds on the rate, bit/s.
+/// Upper bounds on the rate, bit/s, of plans that send over shortest paths (the sets P of the paper).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
     /// Optimum of the relaxation LP-InArt, Eq. (5); absent when it was not computed.
     pub lp_bps: Option<f64>,
-    /// Proven bound on every plan that adds each gradient up at most once, unsplit.
+    /// Proven bound on every plan that adds each gradient up at most once, unsplit; with equal shares asked for, on
+    /// every such plan with equal shares. Proofs by integer programming hold up to a relative 1e-7.
     pub integral_bps: f64,
 }
 

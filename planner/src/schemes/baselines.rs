@@ -8,7 +8,7 @@ use crate::placement::Placement;
 use crate::router::Router;
 
 /// Load-balanced many-to-many: every worker sends straight to every server, on the least-loaded shortest paths.
-pub(crate) fn lbmm(router: &mut Router<'_>) -> Placement {
+pub(crate) fn lbmm(router: &Router<'_>) -> Placement {
     let model = router.model;
     let ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
     router.place(&ends)
@@ -19,7 +19,7 @@ pub(crate) fn lbmm(router: &mut Router<'_>) -> Placement {
 /// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups first,
 /// to the server with the most direct flows first, and what does not fit goes direct. All F at which some
 /// switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes all.
-pub(crate) fn atp(router: &mut Router<'_>, ignore_capacity: bool) -> Placement {
+pub(crate) fn atp(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let model = router.model;
     let racks = racks(model);
     if ignore_capacity {

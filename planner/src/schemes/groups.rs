@@ -19,26 +19,33 @@ pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     if equal {
         return at_equal_rates(&choices, switches);
     }
-    // best[k]: largest sum with k switches for the servers so far, and the choice of each.
-    let mut best: Vec<Option<(f64, Vec<f64>)>> = vec![None; switches + 1];
-    best[0] = Some((0.0, Vec::new()));
+    // sums[s][k]: the largest sum of the first s servers with k switches between them, and the step server s took.
+    let mut sums: Vec<Vec<Option<(f64, usize)>>> = vec![vec![None; switches + 1]];
+    sums[0][0] = Some((0.0, 0));
     for of_server in &choices {
-        let mut next: Vec<Option<(f64, Vec<f64>)>> = vec![None; switches + 1];
-        for (held, state) in best.iter().enumerate() {
-            let Some((sum, rates)) = state else { continue };
-            for &(switches_used, rate) in of_server {
-                let Some(slot) = next.get_mut(held + switches_used) else { continue };
-                if slot.as_ref().is_none_or(|(most, _)| sum + rate > *most) {
-                    let mut rates = rates.clone();
-                    rates.push(rate);
-                    *slot = Some((sum + rate, rates));
+        let before = sums.last().expect("starts with one row");
+        let mut next: Vec<Option<(f64, usize)>> = vec![None; switches + 1];
+        for (held, &(sum, _)) in before.iter().enumerate().filter_map(|(k, best)| Some((k, best.as_ref()?))) {
+            for (step, &(used, rate)) in of_server.iter().enumerate() {
+                let Some(slot) = next.get_mut(held + used) else { break };
+                if slot.is_none_or(|(most, _)| sum + rate > most) {
+                    *slot = Some((sum + rate, step));
                 }
             }
         }
-        best = next;
+        sums.push(next);
     }
-    let best = best.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
-    best.expect("no server needs a switch to receive at all").1
+    let last = sums.last().expect("starts with one row").iter().enumerate();
+    let best = last.filter_map(|(k, best)| Some((k, best.as_ref()?.0))).max_by(|a, b| a.1.total_cmp(&b.1));
+    let (mut held, _) = best.expect("no server needs a switch to receive at all");
+    let mut rates = vec![0.0; choices.len()];
+    for s in (0..choices.len()).rev() {
+        let (_, step) = sums[s + 1][held].expect("on the best way");
+        let (used, rate) = choices[s][step];
+        rates[s] = rate;
+        held -= used;
+    }
+    rates
 }
 
 fn at_equal_rates(choices: &[Vec<(usize, f64)>], switches: usize) -> Vec<f64> {

@@ -1,0 +1,130 @@
+//! Plans one job: the relaxation and its bound first, then the scheme, then (for `inart`) whatever proof is quick.
+
+use crate::bounds;
+use crate::finish;
+use crate::fractional::{self, Fractional};
+use crate::lp;
+use crate::model::Model;
+use crate::options::{Options, PlanError, Scheme};
+use crate::phase1;
+use crate::placement::equal_shares;
+use crate::plan::{Bounds, Plan};
+use crate::racks;
+use crate::router::Router;
+use crate::schemes::exact::{self, Answer, Effort};
+use crate::schemes::inart::{self, Best};
+use crate::schemes::{baselines, rounding};
+use crate::topology::{Job, Topology};
+
+/// Effort of the scheme exact, and of a proof for the scheme inart.
+const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000 };
+const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
+/// How far below the best known rate the integer program may look: enough to find that plan again.
+const SLACK: f64 = 1e-4;
+
+/// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
+pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
+    let model = Model::new(topology, job);
+    let router = Router::new(&model);
+    feasible(&router)?;
+    let relaxation = relax(&router, None)?;
+    let integral_bps = bounds::closed_form(&model, options.equal_shares).min(relaxation.rate);
+    let mut bounds = Bounds { lp_bps: Some(relaxation.rate), integral_bps };
+    let mut violation = None;
+    let equal = equal_shares(model.servers.len());
+    let (placement, shares) = match options.scheme {
+        Scheme::Lbmm => (baselines::lbmm(&router), equal),
+        Scheme::Atp => (baselines::atp(&router, false), equal),
+        Scheme::AtpNocap => (baselines::atp(&router, true), equal),
+        Scheme::RInart | Scheme::Even => {
+            let shares = phase1_shares(&model, options);
+            let fractional = relax(&router, Some(&shares))?;
+            let placement = rounding::with_seed(&router, &fractional, options.seed);
+            violation = Some(finish::violations(&model, &placement, &shares, fractional.rate));
+            (placement, shares)
+        }
+        Scheme::Inart => {
+            let best = ours(&router, options, &mut bounds)?;
+            let shares = best.placement.counts(&model).levelled(&model, &best.rated);
+            (best.placement, shares)
+        }
+        Scheme::Exact => {
+            let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
+                return Err(PlanError::TooLarge { job: job.name.clone() });
+            };
+            let rated = inart::rate(&router, &placement, options.equal_shares);
+            bounds.integral_bps = bounds.integral_bps.min(rated.rate);
+            (placement, rated.shares)
+        }
+    };
+    Ok(Plan { violation, ..finish::write(&model, options, &placement, &shares, bounds) })
+}
+
+/// The scheme inart: constructions and roundings; if they do not meet the bound, the integer program where that is quick;
+/// else a tighter bound, and local search.
+fn ours(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
+    let fractional = relax(router, Some(&phase1_shares(router.model, options)))?;
+    let starts = inart::starts(router, options, &fractional, bounds.integral_bps);
+    if let Some(best) = settle(router, options, &starts[0], bounds) {
+        return Ok(best);
+    }
+    let (goal, stop) = (starts[0].rated.rate, options.out_of_time);
+    bounds.integral_bps = racks::bound(router.model, options.equal_shares, goal, bounds.integral_bps, stop);
+    Ok(inart::improve(router, options, starts, bounds.integral_bps))
+}
+
+/// Asks the integer program for the best plan, where that is quick.
+fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
+    if inart::met(best, bounds.integral_bps) || (options.out_of_time)() {
+        return None;
+    }
+    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), PROOF) {
+        Answer::Unknown => return None,
+        Answer::None => best.clone(),
+        Answer::Best(placement) => {
+            let rated = inart::rate(router, &placement, options.equal_shares);
+            // Rounding errors of the solver may cost a hair; the start is still there then.
+            if rated.rate > best.rated.rate { Best::new(placement, rated) } else { best.clone() }
+        }
+    };
+    bounds.integral_bps = best.rated.rate;
+    Some(best)
+}
+
+/// x of phase 1, which R-InArt keeps fixed.
+fn phase1_shares(model: &Model<'_>, options: &Options<'_>) -> Vec<f64> {
+    if options.equal_shares || options.scheme == Scheme::Even {
+        return equal_shares(model.servers.len());
+    }
+    let split = phase1::split(model, None);
+    split.sending.iter().map(|f| f / split.rate).collect()
+}
+
+/// LP-InArt: the certified closed form where it applies, else the LP.
+fn relax(router: &Router<'_>, fixed: Option<&[f64]>) -> Result<Fractional, PlanError> {
+    let model = router.model;
+    if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
+        return Ok(solution);
+    }
+    lp::solve(model, &router.routes, fixed)
+        .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
+}
+
+/// Every worker reaches every server, and every server can take something in.
+fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
+    let model = router.model;
+    let job = || model.job.name.clone();
+    for &server in &model.servers {
+        if model.intake_bps(server) <= 0.0 {
+            return Err(PlanError::Exhausted {
+                job: job(),
+                resource: model.resource_name(model.own(server)),
+            });
+        }
+        if let Some(&worker) = model.workers.iter().find(|&&worker| !router.reaches(worker, server, server)) {
+            let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
+            return Err(PlanError::Unreachable { job: job(), worker, server });
+        }
+    }
+    Ok(())
+}
