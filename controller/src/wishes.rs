@@ -317,7 +317,7 @@ impl Builder<'_> {
                 }
                 (child, at) = (switch, Some(parent));
             }
-            if at != Some(server) {
+            if at != Some(server) || self.ports.attachment(server) != Some(child) {
                 return Err(PlanError::NoResults { server: server.to_owned(), worker: worker.to_owned() });
             }
         }

@@ -22,10 +22,10 @@ pub async fn embedded() -> Embedded {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let switch = Arc::new(Mutex::new(Switch::new(1)));
-    let (_, to_controller) = tokio::sync::mpsc::channel(1);
-    let packet_out = Box::new(|_| {});
+    let (_, events) = tokio::sync::mpsc::channel(1);
+    let packet_out = Box::new(|_| false);
     let mut server = Server::new();
-    server.add(DEVICE, Wiring { switch: switch.clone(), started: Instant::now(), packet_out, to_controller });
+    server.add(DEVICE, Wiring { switch: switch.clone(), started: Instant::now(), packet_out, events });
     tokio::spawn(server.serve(listener, std::future::pending()));
     Embedded { address, switch }
 }
