@@ -4,11 +4,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use inart_planner::Plan;
+use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
 use crate::namespace::Namespace;
-use crate::packet::{Batch, PacketSocket};
 use crate::wiring;
 
 /// How long the machine is tried.
@@ -30,15 +30,20 @@ pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
 }
 
 fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
-    namespace.batch("ip", "link add name trial0 type veth peer name trial1\nlink set trial0 up\nlink set trial1 up\n")?;
-    let [a, b] = namespace.run(|| Ok([PacketSocket::open("trial0")?, PacketSocket::open("trial1")?]))?;
-    let mut frames = Batch::of_zeros(TRIAL_BATCH, values.frame_bytes());
-    let mut received = Batch::default();
+    namespace.batch(
+        "ip",
+        "link add name trial0 type veth peer name trial1\nlink set trial0 up\nlink set trial1 up\n",
+    )?;
+    let open = |name| PacketSocket::open(interface_index(name)?, false);
+    let (from, to) = namespace.run(|| Ok((open("trial0")?, open("trial1")?)))?;
+    let frame = vec![0; values.frame_bytes()];
+    let (mut queue, mut receiver) = (Queue::default(), Receiver::new());
     let mut passed = 0;
     let start = Instant::now();
     while start.elapsed() < TRIAL {
-        a.send(&mut frames, || true)?;
-        passed += b.receive(&mut received)?;
+        (0..TRIAL_BATCH).for_each(|_| queue.push(&frame));
+        queue.flush(&from);
+        passed += receiver.receive(&to)?;
     }
     Ok(passed as f64 / start.elapsed().as_secs_f64())
 }

@@ -19,7 +19,6 @@ mod layout;
 pub mod namespace;
 mod network;
 mod options;
-mod packet;
 pub mod relay;
 pub mod scale;
 mod scratch;

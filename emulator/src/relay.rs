@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 
+use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::fault::{DropRate, Fates};
 use crate::namespace::Namespace;
-use crate::packet::{Batch, PacketSocket};
 
 /// Frames on all links since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +44,10 @@ impl Relay {
         // Ends 2n and 2n + 1 belong to link n.
         let ends = || (0..links).flat_map(|link| [(link, 0, 'a'), (link, 1, 'b')]);
         let fates = ends().map(|(link, direction, _)| Fates::new(rate, seed, link, direction)).collect();
-        let sockets = namespace
-            .run(|| ends().map(|(link, _, side)| PacketSocket::open(&format!("{side}{link}"))).collect())?;
+        let sockets = namespace.run(|| {
+            let names = ends().map(|(link, _, side)| format!("{side}{link}"));
+            names.map(|name| PacketSocket::open(interface_index(&name)?, false)).collect()
+        })?;
         let (alive, waker) = UnixStream::pair()?;
         let shared = Arc::<Shared>::default();
         let counters = Arc::clone(&shared);
@@ -91,7 +93,7 @@ fn carry(
     waker: &UnixStream,
     shared: &Shared,
 ) -> io::Result<()> {
-    let mut batch = Batch::default();
+    let (mut receiver, mut queue) = (Receiver::new(), Queue::default());
     let fds = std::iter::once(waker.as_fd()).chain(sockets.iter().map(AsFd::as_fd));
     let mut polled: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
     loop {
@@ -104,10 +106,17 @@ fn carry(
             return Ok(());
         }
         for from in (0..sockets.len()).filter(|&end| is_ready(end + 1)) {
-            let received = sockets[from].receive(&mut batch)?;
-            let sent = sockets[from ^ 1].send(&mut batch, || !fates[from].drops_next())?;
-            shared.carried.fetch_add(sent as u64, Relaxed);
-            shared.dropped.fetch_add((received - sent) as u64, Relaxed);
+            let received = receiver.receive(&sockets[from])?;
+            for number in 0..received {
+                if let Some(frame) = receiver.frame(number)
+                    && !fates[from].drops_next()
+                {
+                    queue.push(frame);
+                }
+            }
+            let sent = queue.flush(&sockets[from ^ 1]).frames;
+            shared.carried.fetch_add(sent, Relaxed);
+            shared.dropped.fetch_add(received as u64 - sent, Relaxed);
         }
     }
 }
