@@ -108,15 +108,15 @@ pub struct Violations {
     pub link: f64,
 }
 
-/// Text that is not a plan.
-#[derive(Debug, thiserror::Error)]
+/// Text that is not a plan, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a plan: {0}; make one with `inart plan TOPOLOGY --json`")]
-pub struct PlanFormatError(#[from] serde_json::Error);
+pub struct PlanFormatError(String);
 
 impl Plan {
     /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check`].
     pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
-        Ok(serde_json::from_str(text)?)
+        serde_json::from_str(text).map_err(|error| PlanFormatError(error.to_string()))
     }
 
     /// Writes it as one line of JSON.

@@ -30,7 +30,7 @@ pub struct Equipment {
 /// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores (C).
 pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyError> {
     if k < 2 || !k.is_multiple_of(2) || k > 64 {
-        return Err(wrong("k", format!("k is {k}"), "give an even number from 2 to 64"));
+        return Err(wrong("fat-tree", format!("k is {k}"), "give an even number from 2 to 64"));
     }
     let half = k / 2;
     let mut net = Drawing::new(format!("fat-tree-k{k}"), equipment);
@@ -55,7 +55,7 @@ pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyErr
     net.finish()
 }
 
-/// `leaves` top-of-rack switches (T), each linked to all of `spines` (S); at most `hosts` hosts per leaf.
+/// `leaves` top-of-rack switches (T), each linked to all of `spines` (C); at most `hosts` hosts per leaf.
 pub fn leaf_spine(
     leaves: usize,
     spines: usize,
@@ -67,7 +67,7 @@ pub fn leaf_spine(
     }
     let mut net = Drawing::new(format!("leaf-spine-{leaves}x{spines}"), equipment);
     let tors = net.switches("T", leaves);
-    let spines = net.switches("S", spines);
+    let spines = net.switches("C", spines);
     for tor in &tors {
         for spine in &spines {
             net.link(tor, spine);
