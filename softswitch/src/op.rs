@@ -23,7 +23,7 @@ pub(crate) struct Slice {
 }
 
 /// A bit field of any width.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     /// Offset of the most significant bit in the state's bytes.
     pub bit: u32,
@@ -72,6 +72,20 @@ pub(crate) enum Bin {
     LtS,
     LeU,
     LeS,
+}
+
+impl Op {
+    /// Where a jump goes.
+    pub fn target(&mut self) -> Option<&mut Pc> {
+        match self {
+            Op::Jump(to)
+            | Op::JumpIfZero { to, .. }
+            | Op::JumpIfNotZero { to, .. }
+            | Op::JumpIfEqual { to, .. }
+            | Op::JumpIfNotEqual { to, .. } => Some(to),
+            _ => None,
+        }
+    }
 }
 
 impl Bin {
@@ -372,6 +386,20 @@ pub(crate) enum Op {
     Jump(Pc),
     JumpIfZero {
         a: Word,
+        to: Pc,
+    },
+    JumpIfNotZero {
+        a: Word,
+        to: Pc,
+    },
+    JumpIfEqual {
+        a: Word,
+        b: Word,
+        to: Pc,
+    },
+    JumpIfNotEqual {
+        a: Word,
+        b: Word,
         to: Pc,
     },
     Apply {

@@ -119,9 +119,8 @@ impl Builder<'_> {
         }
         starts.push(self.pc());
         for (at, target) in jumps {
-            match &mut self.code[at] {
-                Op::Jump(to) | Op::JumpIfZero { to, .. } => *to = starts[target],
-                _ => {}
+            if let Some(to) = self.code[at].target() {
+                *to = starts[target];
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::layout::{Field, Layout};
 use super::{CompileError, Result};
 use crate::json::Document;
-use crate::op::{Op, Pc, Word};
+use crate::op::{Op, Pc, Span, Word};
 use crate::program::{
     ActionInfo, ArrayInfo, Calculation, DigestInfo, ErrorCodes, MeterInfo, Place, ProfileInfo, Program,
     RegisterGroup, RegisterInfo, Select, Standard, TableInfo, ValueSetInfo,
@@ -25,6 +25,8 @@ pub(super) struct Builder<'d> {
     constants: HashMap<u64, Word>,
     temporaries: Vec<Word>,
     used_temporaries: usize,
+    /// Fields that the present statement has loaded already.
+    pub loaded: HashMap<(Span, bool), Word>,
     pub code: Vec<Op>,
     pub wide: Vec<Wide>,
     pub selects: Vec<Select>,
@@ -82,6 +84,7 @@ impl<'d> Builder<'d> {
             constants: HashMap::new(),
             temporaries: Vec::new(),
             used_temporaries: 0,
+            loaded: HashMap::new(),
             code: Vec::new(),
             wide: Vec::new(),
             selects: Vec::new(),
@@ -185,6 +188,7 @@ impl<'d> Builder<'d> {
     /// Frees all temporaries: the end of a statement.
     pub fn release(&mut self) {
         self.used_temporaries = 0;
+        self.loaded.clear();
     }
 
     pub fn is_temporary(&self, word: Word) -> bool {

@@ -34,6 +34,13 @@ fn class(range: Range) -> Option<Class> {
     }
 }
 
+/// The operand itself, if the mask keeps all of its bits that are wanted.
+fn superfluous_mask<'e>(value: &'e Expr, mask: &Expr, bits: u32) -> Option<&'e Expr> {
+    let mask = mask.constant().filter(|mask| mask & mask.wrapping_add(1) == 0)?;
+    let width = 64 - mask.leading_zeros();
+    (bits <= width || within(value.range, width, false)).then_some(value)
+}
+
 fn within(range: Range, bits: u32, signed: bool) -> bool {
     let allowed = if signed { super::expr::signed_range(bits) } else { super::expr::unsigned_range(bits) };
     matches!((range, allowed), (Some((low, high)), Some((least, most))) if low >= least && high <= most)
@@ -111,10 +118,11 @@ impl Builder<'_> {
                 d
             }
             Kind::Extend(width, a) if *width > 64 => self.low(a, bits),
+            Kind::Extend(width, a) if bits <= *width => self.low(a, bits),
+            Kind::Extend(width, a) if within(a.range, *width, true) => self.low(a, 64),
             Kind::Extend(width, a) => {
-                let fits = within(a.range, *width, true);
                 let a = self.low(a, *width);
-                if fits || bits <= *width { a } else { self.un(Un::Extend(*width as u8), a) }
+                self.un(Un::Extend(*width as u8), a)
             }
             Kind::ClampToU(width, _) | Kind::ClampToS(width, _) if *width > 64 => return None,
             Kind::ClampToU(width, a) => {
@@ -168,6 +176,9 @@ impl Builder<'_> {
             WideBin::Or => Bin::Or,
             WideBin::Xor => Bin::Xor,
             WideBin::And => {
+                if let Some(kept) = superfluous_mask(a, b, bits).or_else(|| superfluous_mask(b, a, bits)) {
+                    return Some(self.low(kept, bits));
+                }
                 // Only the bits under a constant mask are wanted of the other side.
                 let needed = |side: &Expr| side.constant().map_or(64, |mask| 64 - mask.leading_zeros());
                 let wanted = bits.min(needed(a)).min(needed(b));
@@ -278,7 +289,11 @@ impl Builder<'_> {
     }
 
     fn load_span(&mut self, span: Span, signed: bool) -> Word {
+        if let Some(&word) = self.loaded.get(&(span, signed)) {
+            return word;
+        }
         let d = self.temporary();
+        self.loaded.insert((span, signed), d);
         self.emit(match (span.slice(), signed) {
             (Some(from), false) => Op::Load { d, from },
             (Some(from), true) => Op::LoadSigned { d, from },
@@ -398,9 +413,10 @@ impl Builder<'_> {
     pub(super) fn store(&mut self, place: Place, expr: &Expr) {
         match place {
             Place::Word { word, bits, signed } => {
-                let value = self.low(expr, bits);
-                let fits = within(expr.range, bits, signed) || (bits == 64 && !signed);
-                let op = match (fits, signed) {
+                // Exact if it fits; else only the low bits are wanted, and the others are dropped.
+                let fits = within(expr.range, bits, signed);
+                let value = self.low(expr, if fits { 64 } else { bits });
+                let op = match (fits || (bits == 64 && !signed), signed) {
                     (true, _) => Un::Move,
                     (false, true) => Un::Extend(bits as u8),
                     (false, false) => Un::Mask(bits as u8),

@@ -1,6 +1,7 @@
 //! Lowers a bmv2 JSON document to a flat [`Program`].
 
 mod action;
+mod branch;
 mod build;
 mod calculation;
 mod expr;

@@ -74,9 +74,8 @@ impl<'d> Builder<'d> {
         }
         let target = |name: Option<&str>| name.and_then(|name| emitted.get(name).copied()).unwrap_or(end);
         for (at, name) in patches {
-            match &mut self.code[at] {
-                Op::Jump(to) | Op::JumpIfZero { to, .. } => *to = target(name),
-                _ => {}
+            if let Some(to) = self.code[at].target() {
+                *to = target(name);
             }
         }
         for table in &pipeline.tables {
@@ -104,10 +103,9 @@ impl<'d> Builder<'d> {
                 let typed = &conditional.expression;
                 let json = serde_json::json!({"type": typed.kind, "value": typed.value});
                 let condition = self.value(&json, &place)?;
-                let a = self.truth(&condition);
+                let failing = self.jumps_unless(&condition);
                 self.release();
-                patches.push((self.code.len(), conditional.false_next.as_deref()));
-                self.emit(Op::JumpIfZero { a, to: 0 });
+                patches.extend(failing.into_iter().map(|at| (at, conditional.false_next.as_deref())));
                 patches.push((self.code.len(), conditional.true_next.as_deref()));
                 self.emit(Op::Jump(0));
                 Ok((conditional.true_next.as_deref(), vec![conditional.false_next.as_deref()]))

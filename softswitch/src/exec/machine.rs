@@ -58,6 +58,14 @@ impl Machine<'_> {
     pub fn run(&mut self, start: Pc) {
         let program = self.program;
         let mut pc = start as usize;
+        macro_rules! jump {
+            ($to:expr) => {{
+                if ($to as usize) < pc && !self.turn() {
+                    return;
+                }
+                pc = $to as usize;
+            }};
+        }
         loop {
             let op = program.code[pc];
             pc += 1;
@@ -183,20 +191,15 @@ impl Machine<'_> {
                 Op::Log { message } => self.log(message),
                 Op::Exit => self.state.asked.exit = true,
 
-                Op::Jump(to) => {
-                    if (to as usize) < pc && !self.turn() {
-                        return;
-                    }
-                    pc = to as usize;
-                }
-                Op::JumpIfZero { a, to } => {
-                    if self.word(a) == 0 {
-                        if (to as usize) < pc && !self.turn() {
-                            return;
-                        }
-                        pc = to as usize;
-                    }
-                }
+                Op::Jump(to) => jump!(to),
+                Op::JumpIfZero { a, to } if self.word(a) == 0 => jump!(to),
+                Op::JumpIfNotZero { a, to } if self.word(a) != 0 => jump!(to),
+                Op::JumpIfEqual { a, b, to } if self.word(a) == self.word(b) => jump!(to),
+                Op::JumpIfNotEqual { a, b, to } if self.word(a) != self.word(b) => jump!(to),
+                Op::JumpIfZero { .. }
+                | Op::JumpIfNotZero { .. }
+                | Op::JumpIfEqual { .. }
+                | Op::JumpIfNotEqual { .. } => {}
                 Op::Apply { table } => match self.apply(table) {
                     Some(next) if !self.state.asked.exit && ((next as usize) >= pc || self.turn()) => {
                         pc = next as usize;

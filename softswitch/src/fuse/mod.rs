@@ -67,9 +67,8 @@ fn entries(program: &Program) -> FxHashSet<Pc> {
     entries.extend(program.checksums.iter().filter_map(|checksum| checksum.condition).map(|(pc, _)| pc));
     for (at, op) in program.code.iter().enumerate() {
         match op {
-            Op::Jump(to) | Op::JumpIfZero { to, .. } => _ = entries.insert(*to),
             Op::Call { .. } | Op::Apply { .. } => _ = entries.insert(at as Pc + 1),
-            _ => {}
+            op => entries.extend((*op).clone().target().copied()),
         }
     }
     for table in &program.tables {

@@ -108,8 +108,11 @@ fn at(first: Slice, step: i64, lane: usize) -> Slice {
 /// Whether a field of 32 bits follows the one before at once, at a byte's start; its first byte.
 #[inline(always)]
 fn packed_words(slice: Slice, step: i64) -> Option<usize> {
-    let lead = 64 - u32::from(slice.shift) - 32;
-    (slice.bits == 32 && step == 4 && lead % 8 == 0).then(|| (slice.byte + lead / 8) as usize)
+    if slice.bits != 32 || step != 4 {
+        return None;
+    }
+    let lead = 32 - u32::from(slice.shift);
+    lead.is_multiple_of(8).then(|| (slice.byte + lead / 8) as usize)
 }
 
 #[inline(always)]
@@ -211,8 +214,8 @@ fn unary(op: Un, a: &Block, to: &mut Block) {
     macro_rules! each {
         ($($op:ident)* ; $($wide:ident)*) => {
             match op {
-                $(Un::$op => (0..BLOCK).for_each(|n| to[n] = Un::$op.apply(a[n])),)*
-                $(Un::$wide(bits) => (0..BLOCK).for_each(|n| to[n] = Un::$wide(bits).apply(a[n])),)*
+                $(Un::$op => for n in 0..BLOCK { to[n] = Un::$op.apply(a[n]) },)*
+                $(Un::$wide(bits) => for n in 0..BLOCK { to[n] = Un::$wide(bits).apply(a[n]) },)*
             }
         };
     }
@@ -224,7 +227,7 @@ fn binary(op: Bin, a: &Block, b: &Block, to: &mut Block) {
     macro_rules! each {
         ($($op:ident)*) => {
             match op {
-                $(Bin::$op => (0..BLOCK).for_each(|n| to[n] = Bin::$op.apply(a[n], b[n])),)*
+                $(Bin::$op => for n in 0..BLOCK { to[n] = Bin::$op.apply(a[n], b[n]) },)*
             }
         };
     }
