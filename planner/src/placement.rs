@@ -121,7 +121,7 @@ impl Counts {
     pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
         let equal = 1.0 / self.servers as f64;
         let mixed = |part: f64| -> Vec<f64> { rated.shares.iter().map(|x| x + part * (equal - x)).collect() };
-        let keeps = |part: f64| self.rate(model, &mixed(part), |_| true) >= rated.rate * (1.0 - 1e-13);
+        let keeps = |part: f64| self.rate(model, &mixed(part), |_| true) >= rated.rate * (1.0 - 1e-15);
         if keeps(1.0) { mixed(1.0) } else { mixed(crate::phase1::bisect(1.0, keeps)) }
     }
 }

@@ -73,13 +73,9 @@ fn job<'t>(topology: &'t Topology, name: Option<&str>) -> anyhow::Result<&'t Job
 }
 
 fn check(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let plan = read(topology, path)?;
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
-    let plan = Plan::from_json(&text).with_context(place)?;
     let violations = inart_planner::check(topology, &plan).err().unwrap_or_default();
-    if let Some(other @ Violation::OtherTopology(_)) = violations.first() {
-        bail!("{}: {other}", place());
-    }
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     if json {
         super::topology::print(&format!(
@@ -98,6 +94,17 @@ fn check(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCod
         super::topology::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
     }
     Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Reads a plan that is for this topology; errors name the file.
+pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
+    let place = || path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let plan = Plan::from_json(&text).with_context(place)?;
+    match inart_planner::check(topology, &plan).err().unwrap_or_default().first() {
+        Some(other @ Violation::OtherTopology(_)) => bail!("{}: {other}", place()),
+        _ => Ok(plan),
+    }
 }
 
 /// The plan as a person reads it: rate and bound, the servers, the groups, and what is full.

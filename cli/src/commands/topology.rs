@@ -52,6 +52,14 @@ enum Command {
         #[command(flatten)]
         hosts: Hosts,
     },
+    /// Draws a topology as an SVG; with a plan, how full its links are and which switches add up.
+    Draw {
+        /// The topology document (YAML or JSON).
+        file: PathBuf,
+        /// A plan for it (JSON).
+        #[arg(long)]
+        plan: Option<PathBuf>,
+    },
     /// Reads a topology and says what is in it.
     Check {
         /// The topology document (YAML or JSON).
@@ -109,6 +117,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Command::Random { switches, degree, ports, hosts } => {
             random_regular(switches, degree, ports, &hosts.into())?
+        }
+        Command::Draw { file, plan } => {
+            let topology = read(&file)?;
+            let plan = plan.map(|path| super::plan::read(&topology, &path)).transpose()?;
+            let svg = inart_planner::draw::svg(&topology, plan.as_ref());
+            print(&if json { format!("{}\n", serde_json::json!({ "svg": svg })) } else { svg });
+            return Ok(ExitCode::SUCCESS);
         }
         Command::Check { file } => {
             let topology = read(&file)?;

@@ -1,0 +1,212 @@
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, how full each link is, and which
+//! switches add up.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
+
+use crate::plan::Plan;
+use crate::topology::{NodeId, NodeKind, Topology};
+use crate::units::display_rate;
+
+const MARGIN: f64 = 40.0;
+const TIER: f64 = 130.0;
+/// Least distance between neighbours of a tier.
+const SPACING: f64 = 46.0;
+const LEAST_WIDTH: f64 = 640.0;
+
+/// Colours of servers' aggregation marks, in the job's order, repeated if there are more servers.
+const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
+
+/// Draws a topology; with `plan`, its loads and aggregation points.
+pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
+    let places = layout(topology);
+    let width = places.iter().map(|p| p.0).fold(0.0, f64::max) + MARGIN;
+    let legend = if plan.is_some() { 60.0 } else { 24.0 };
+    let height = places.iter().map(|p| p.1).fold(0.0, f64::max) + MARGIN + legend;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"11\" text-anchor=\"middle\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+    );
+    let utilisation = plan.map(link_utilisation).unwrap_or_default();
+    for link in topology.links() {
+        let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
+        let of = |from: &str, to: &str| utilisation.get(&format!("{from}->{to}")).copied().unwrap_or(0.0);
+        let part = of(a.1, b.1).max(of(b.1, a.1));
+        let ((x1, y1), (x2, y2)) = (places[a.0.index()], places[b.0.index()]);
+        let (colour, stroke) = shade(part, plan.is_some());
+        let rate = display_rate(link.rate_bps);
+        let title = if plan.is_some() { format!("{rate}, {:.0} % full", 100.0 * part) } else { rate };
+        let _ = writeln!(
+            out,
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" \
+             stroke-width=\"{stroke:.1}\"><title>{}-{}: {title}</title></line>",
+            escaped(a.1),
+            escaped(b.1)
+        );
+    }
+    for id in topology.node_ids() {
+        draw_node(&mut out, topology, plan, id, places[id.index()]);
+    }
+    draw_legend(&mut out, topology, plan, width, height);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// One node: a square for a switch (with a coloured bar per server it adds up for), a circle for a host.
+fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: NodeId, (x, y): (f64, f64)) {
+    let node = topology.node(id);
+    let name = escaped(&node.name);
+    let server = |name: &str| plan.and_then(|plan| plan.shards.iter().position(|shard| shard.server == name));
+    match node.kind {
+        NodeKind::Switch => {
+            let fill = if node.aggregation_bps > 0.0 { "#eef3f8" } else { "#f4f4f4" };
+            let _ = writeln!(
+                out,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"26\" rx=\"4\" fill=\"{fill}\" \
+                 stroke=\"#44546a\"><title>{name}: adds up {}</title></rect>",
+                x - 16.0,
+                y - 13.0,
+                display_rate(node.aggregation_bps)
+            );
+            let trunks =
+                plan.iter().flat_map(|plan| &plan.trunks).filter(|trunk| trunk.aggregator == node.name);
+            for (n, trunk) in trunks.enumerate() {
+                let colour = SERVER_COLOURS[server(&trunk.server).unwrap_or(0) % SERVER_COLOURS.len()];
+                let _ = writeln!(
+                    out,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" fill=\"{colour}\"><title>{name} adds up \
+                     {} workers for {}</title></rect>",
+                    x - 16.0,
+                    y + 14.0 + 6.0 * n as f64,
+                    trunk.workers.len(),
+                    escaped(&trunk.server)
+                );
+            }
+        }
+        NodeKind::Server | NodeKind::Worker => {
+            let colour = match server(&node.name) {
+                Some(n) => SERVER_COLOURS[n % SERVER_COLOURS.len()],
+                None if node.kind == NodeKind::Server => "#7f8c9b",
+                None => "#ffffff",
+            };
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"15\" fill=\"{colour}\" fill-opacity=\"0.85\" \
+                 stroke=\"#44546a\"><title>{} {name}</title></circle>",
+                node.kind
+            );
+        }
+    }
+    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 4.0);
+}
+
+fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width: f64, height: f64) {
+    let middle = width / 2.0;
+    let title = match plan {
+        None => escaped(topology.name()),
+        Some(plan) => format!(
+            "{}: {} at {} per worker (bound {})",
+            escaped(topology.name()),
+            escaped(&plan.scheme),
+            display_rate(plan.rate_bps),
+            display_rate(plan.bounds.integral_bps)
+        ),
+    };
+    let _ =
+        writeln!(out, "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"14\">{title}</text>", height - 34.0);
+    if plan.is_some() {
+        let note =
+            "line colour and width: how full the link is; bars under a switch: the servers it adds up for";
+        let _ = writeln!(
+            out,
+            "<text x=\"{middle:.1}\" y=\"{:.1}\" fill=\"#5d6d7e\">{note}</text>",
+            height - 14.0
+        );
+    }
+}
+
+/// Where each node stands: tiers by hops from the nearest host, each tier ordered by where its lower neighbours stand.
+fn layout(topology: &Topology) -> Vec<(f64, f64)> {
+    let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
+    let mut queue: VecDeque<NodeId> =
+        topology.node_ids().filter(|&id| topology.node(id).kind != NodeKind::Switch).collect();
+    queue.iter().for_each(|id| tier[id.index()] = Some(0));
+    while let Some(node) = queue.pop_front() {
+        for (next, _) in topology.neighbours(node) {
+            if tier[next.index()].is_none() {
+                tier[next.index()] = tier[node.index()].map(|t| t + 1);
+                queue.push_back(next);
+            }
+        }
+    }
+    let top = tier.iter().flatten().copied().max().unwrap_or(0);
+    let mut tiers: Vec<Vec<NodeId>> = vec![Vec::new(); top + 1];
+    for id in topology.node_ids() {
+        // A switch that no host reaches stands at the top.
+        tiers[tier[id.index()].unwrap_or(top)].push(id);
+    }
+    let widest = tiers.iter().map(Vec::len).max().unwrap_or(1) as f64;
+    let width = (widest * SPACING).max(LEAST_WIDTH);
+    let mut across = vec![0.0; tier.len()];
+    let spread = |row: &[NodeId], across: &mut [f64]| {
+        for (n, id) in row.iter().enumerate() {
+            across[id.index()] = MARGIN + width * (n as f64 + 0.5) / row.len() as f64;
+        }
+    };
+    tiers.iter().for_each(|row| spread(row, &mut across));
+    // Hosts follow their switches, then every tier follows the one below.
+    for row in (0..=top).filter(|&row| row != 1).chain(1..=top) {
+        let towards = if row == 0 { 1 } else { row - 1 };
+        let key = |id: &NodeId| -> f64 {
+            let near: Vec<f64> = topology
+                .neighbours(*id)
+                .filter(|(next, _)| tier[next.index()] == Some(towards))
+                .map(|(next, _)| across[next.index()])
+                .collect();
+            if near.is_empty() { across[id.index()] } else { near.iter().sum::<f64>() / near.len() as f64 }
+        };
+        let mut keyed: Vec<(f64, NodeId)> = tiers[row].iter().map(|id| (key(id), *id)).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        tiers[row] = keyed.into_iter().map(|(_, id)| id).collect();
+        spread(&tiers[row], &mut across);
+    }
+    let height = |id: NodeId| MARGIN + TIER * (top - tier[id.index()].unwrap_or(top)) as f64;
+    topology.node_ids().map(|id| (across[id.index()], height(id))).collect()
+}
+
+/// How full each directed link is, by `a->b`.
+fn link_utilisation(plan: &Plan) -> HashMap<String, f64> {
+    let links = plan.load.iter().filter_map(|load| Some((load.resource.strip_prefix("link ")?, load)));
+    links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
+}
+
+/// Grey for an idle link, then from blue over orange to red, and wider.
+fn shade(part: f64, planned: bool) -> (&'static str, f64) {
+    match part {
+        _ if !planned => ("#8a97a6", 1.4),
+        p if p <= 0.0 => ("#d5dbe1", 1.0),
+        p if p < 0.5 => ("#7fb2dd", 1.6),
+        p if p < 0.8 => ("#4f8fcb", 2.4),
+        p if p < 0.99 => ("#e39a3b", 3.2),
+        _ => ("#c8372d", 4.0),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_every_node_and_link_once() {
+        let text = "{name: a&b, nodes: [{name: v, kind: switch}, {name: u, kind: switch}, {name: s, kind: server},
+            {name: w, kind: worker}], links: [{ends: [v, u], rate: 1}, {ends: [w, v], rate: 1}, {ends: [s, v], rate: 1}]}";
+        let svg = svg(&Topology::from_yaml(text).unwrap(), None);
+        assert_eq!((svg.matches("<line").count(), svg.matches("<circle").count()), (3, 2));
+        assert!(svg.contains("a&amp;b") && !svg.contains("NaN"));
+    }
+}
