@@ -17,7 +17,7 @@ const TRIAL: Duration = Duration::from_millis(100);
 const TRIAL_BATCH: usize = 16;
 /// Part of what the machine can merely pass from socket to socket that an emulation is given: agents and switches
 /// have to look at the frames as well, and a machine that is busy to the brim measures itself, not the network.
-const SHARE: f64 = if cfg!(debug_assertions) { 0.01 } else { 0.05 };
+const SHARE: f64 = if cfg!(debug_assertions) { 0.02 } else { 0.1 };
 
 /// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a veth
 /// pair just now, times the cores, times a share that leaves room for everything else.
