@@ -153,3 +153,96 @@ impl JobRun {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inart_core::{ShardAssignment, WorkerAddress};
+    use inart_wire::{Epoch, JobId, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+
+    use super::*;
+
+    const JOB: u16 = 1;
+
+    fn run() -> JobRun {
+        let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+        let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
+        let assignment = Assignment {
+            job: JobId::try_from(i64::from(JOB)).expect("small"),
+            name: "digits".into(),
+            epoch: Epoch::from(1u16),
+            values_per_packet: ValuesPerPacket::N32,
+            window_chunks: 2,
+            workers: vec![worker(0), worker(1)],
+            shards: vec![ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6 }],
+        };
+        JobRun::new("atp", assignment, 1, 3)
+    }
+
+    fn worker(rank: i64) -> Role {
+        let job = JobId::try_from(i64::from(JOB)).expect("small");
+        Role::Worker(job, WorkerId::try_from(rank).expect("small"))
+    }
+
+    fn round(quantised: [i32; 3], result: [i32; 3], comm_seconds: f64) -> Report {
+        Report::Round(RoundReport {
+            round: 0,
+            comm_seconds,
+            counters: Default::default(),
+            quantised: quantised.into(),
+            exponents: vec![-20],
+            result: result.into(),
+            result_exponents: vec![-20],
+        })
+    }
+
+    fn done(digest: &str) -> Report {
+        Report::Done { trained: Some(Trained { loss: 0.1, accuracy: 0.9, digest: digest.into() }) }
+    }
+
+    fn end(run: &mut JobRun, digests: [&str; 2]) {
+        run.take(worker(0), round([1, 2, 3], [2, 4, 6], 0.5)).expect("waits for the other");
+        assert_eq!(run.rounds_audited(), 0);
+        run.take(worker(1), round([1, 2, 3], [2, 4, 6], 0.25)).expect("right");
+        assert_eq!((run.rounds_audited(), run.sums_checked()), (1, 2));
+        for (rank, digest) in (0..).zip(digests) {
+            assert!(!run.is_trained());
+            run.take(worker(rank), done(digest)).expect("taken");
+        }
+        assert!(run.is_trained() && !run.is_ended());
+        let Role::Worker(job, _) = worker(0) else { unreachable!() };
+        let server = Role::Server(job, ShardId::from(0u16));
+        run.take(server, Report::Server(ServerCounters { bytes_received: 77, ..Default::default() }))
+            .expect("taken");
+        assert!(run.is_ended());
+    }
+
+    #[test]
+    fn a_job_ends_in_figures() {
+        let mut run = run();
+        end(&mut run, ["a", "a"]);
+        let figures = run.figures(2e9, 0.01).expect("complete");
+        assert_eq!((figures.wall_comm_seconds, figures.ps_ingress_bytes), (0.25, 77));
+        assert_eq!((figures.planned_rate_bps, figures.accuracy, figures.digest.as_str()), (2e9, 0.9, "a"));
+    }
+
+    #[test]
+    fn a_wrong_sum_ends_it_and_names_scheme_and_job() {
+        let mut run = run();
+        run.take(worker(1), round([1, 2, 3], [2, 4, 6], 0.5)).expect("waits for the other");
+        let error = run.take(worker(0), round([1, 2, 3], [2, 5, 6], 0.5)).expect_err("4 is right");
+        assert!(error.is_failure());
+        assert_eq!(
+            error.to_string(),
+            "wrong sum under scheme atp, job digits: round 0, chunk 0, worker w0: it received 5 instead of 4 as \
+             value 1 of the gradient"
+        );
+    }
+
+    #[test]
+    fn workers_with_other_weights_and_missing_rounds_are_failures() {
+        let mut diverged = run();
+        end(&mut diverged, ["a", "b"]);
+        assert!(matches!(diverged.figures(2e9, 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1"));
+        assert!(matches!(run().figures(2e9, 0.01), Err(Error::Failed { .. })));
+    }
+}

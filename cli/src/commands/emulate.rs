@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', default_value = "inart,atp,lbmm,even")]
     schemes: Vec<Scheme>,
     /// Rounds of training per job and scheme.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 100)]
     rounds: u32,
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]

@@ -1,0 +1,294 @@
+//! `inart emulate`, end to end: real processes in real namespaces. Skipped with a message without root.
+
+use std::collections::BTreeSet;
+use std::net::UdpSocket;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use inart_controller::JobPlan;
+use inart_emulator::{Network, Options};
+use inart_planner::{Scheme, Topology};
+use inart_tests::{inart, is_root, workspace};
+use inart_wire::ValuesPerPacket;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// `inart emulate` on Fig. 1 with little to train, its chart out of the way.
+fn emulate(arguments: &[&str]) -> (Command, TempDir) {
+    let folder = TempDir::new().expect("a folder");
+    let mut command = Command::new(inart());
+    command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
+    command.args(["--batch", "4", "--json", "--chart"]).arg(folder.path().join("chart.svg")).args(arguments);
+    (command, folder)
+}
+
+/// The JSON document that a successful emulation printed.
+fn document(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "silent in a pipe: {output:?}");
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+fn run(arguments: &[&str]) -> Value {
+    let (mut command, _folder) = emulate(arguments);
+    document(&command.output().expect("runs"))
+}
+
+#[test]
+fn every_scheme_is_bit_exact_and_measured() {
+    if !is_root() {
+        return;
+    }
+    let (mut command, folder) = emulate(&["--rounds", "3"]);
+    let summary = document(&command.output().expect("runs"));
+    assert_eq!(summary["bit_exact"], true);
+    assert_eq!(summary["rounds"], 3);
+    let schemes = summary["schemes"].as_object().expect("by name");
+    assert_eq!(
+        schemes.keys().collect::<BTreeSet<_>>(),
+        BTreeSet::from(["inart", "atp", "lbmm", "even"].map(str::to_owned).each_ref())
+    );
+    for (name, scheme) in schemes {
+        assert_eq!(scheme["bit_exact"], true, "{name}");
+        assert_eq!(scheme["rounds"], 3, "{name}");
+        for figure in ["rate_bps", "comm_seconds", "ps_ingress_bytes"] {
+            assert!(scheme[figure].as_f64().is_some_and(|value| value > 0.0), "{name} {figure}: {scheme}");
+        }
+        assert!(scheme["switch_drops"].as_object().is_some_and(|drops| drops.is_empty()), "{name}: {scheme}");
+    }
+    let aggregated = |scheme: &str| schemes[scheme]["packets_aggregated"].as_u64().expect("a count");
+    assert_eq!(aggregated("lbmm"), 0);
+    assert!(aggregated("inart") > 0 && aggregated("atp") > 0);
+    let ingress = |scheme: &str| schemes[scheme]["ps_ingress_bytes"].as_u64().expect("a count");
+    assert!(ingress("inart") < ingress("lbmm"), "{summary}");
+    let chart = std::fs::read_to_string(folder.path().join("chart.svg")).expect("drawn");
+    assert!(chart.starts_with("<svg "));
+}
+
+#[test]
+fn frames_dropped_on_every_link_change_no_bit() {
+    if !is_root() {
+        return;
+    }
+    let base = ["--rounds", "3", "--schemes", "inart", "--seed", "7"];
+    let (quiet, lossy) = (run(&base), run(&[&base[..], &["--drop", "1%"]].concat()));
+    let figures = |summary: &Value| summary["schemes"]["inart"].clone();
+    assert!(figures(&lossy)["link_drops"].as_u64().is_some_and(|drops| drops > 0), "{lossy}");
+    assert_eq!(figures(&quiet)["link_drops"], 0);
+    let digest = |summary: &Value| figures(summary)["jobs"][0]["digest"].as_str().expect("hex").to_owned();
+    assert_eq!(digest(&quiet), digest(&lossy));
+}
+
+#[test]
+fn two_jobs_at_once_are_audited_apart() {
+    if !is_root() {
+        return;
+    }
+    let summary = run(&["--rounds", "2", "--jobs", "2", "--schemes", "atp"]);
+    let jobs = summary["schemes"]["atp"]["jobs"].as_array().expect("one per job");
+    let names: Vec<_> = jobs.iter().map(|job| job["job"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["digits", "digits-2"]);
+    assert!(jobs.iter().all(|job| job["bit_exact"] == true));
+    assert_ne!(jobs[0]["digest"], jobs[1]["digest"], "each job trains on data of its own");
+    assert_eq!(summary["single_host"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn ordinary_traffic_crosses_the_switches_beside_it() {
+    if !is_root() {
+        return;
+    }
+    let text = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
+    let topology = Topology::from_yaml(&text).expect("valid");
+    let options = Options {
+        topology: topology.clone(),
+        schemes: vec![Scheme::Lbmm],
+        jobs: 1,
+        rounds: 1,
+        batch: 1,
+        values: ValuesPerPacket::N64,
+        window_chunks: 64,
+        scale: None,
+        drop: "0".parse().expect("a rate"),
+        seed: 1,
+        program: inart(),
+        switch: None,
+    };
+    let mut network = Network::start(&topology, &options, 0.001).expect("built");
+    let plan =
+        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(Scheme::Lbmm));
+    let job = inart_controller::job_number(&topology, "digits").expect("the topology's job");
+    let plan =
+        JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };
+    network.install("lbmm", &[plan]).expect("installed");
+    // Hosts have addresses from 10.0.0.1 in the topology's order: s2 is node 3, w1 node 4, behind the other switch.
+    let bind =
+        |host: &str, address: &str| network.host(host).run(|| UdpSocket::bind(address)).expect("bound");
+    let (server, worker) = (bind("s2", "10.0.0.4:7000"), bind("w1", "10.0.0.5:7000"));
+    for socket in [&server, &worker] {
+        socket.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+    }
+    let mut buffer = [0; 2000];
+    for length in [1, 1472] {
+        worker.send_to(&vec![7; length], "10.0.0.4:7000").expect("sent");
+        let (received, from) = server.recv_from(&mut buffer).expect("the request arrives");
+        assert_eq!((received, from.to_string().as_str()), (length, "10.0.0.5:7000"));
+        server.send_to(&buffer[..received], from).expect("sent");
+        assert_eq!(worker.recv(&mut buffer).expect("the answer arrives"), length);
+    }
+}
+
+#[test]
+fn two_emulations_at_once_do_not_meet() {
+    if !is_root() {
+        return;
+    }
+    let started = [(); 2].map(|()| {
+        let (mut command, folder) = emulate(&["--rounds", "2", "--schemes", "lbmm"]);
+        (command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts"), folder)
+    });
+    for (child, _folder) in started {
+        assert_eq!(document(&child.wait_with_output().expect("ends"))["bit_exact"], true);
+    }
+}
+
+#[test]
+fn nothing_lingers_of_a_killed_emulation() {
+    if !is_root() {
+        return;
+    }
+    for signal in [nix::sys::signal::SIGKILL, nix::sys::signal::SIGTERM, nix::sys::signal::SIGINT] {
+        let (mut command, _folder) = emulate(&["--rounds", "1000", "--schemes", "lbmm"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        let pid = child.id();
+        // Two switches, two servers, six workers.
+        let family = wait_for("all processes", || Some(children_of(pid)).filter(|family| family.len() == 10));
+        let spaces: BTreeSet<_> = family.iter().filter_map(|&pid| network_namespace(pid)).collect();
+        assert!(spaces.len() >= 8, "each host has a namespace of its own: {spaces:?}");
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).expect("alive");
+        reap(child);
+        wait_for("the children's end", || family.iter().all(|&pid| !is_alive(pid)).then_some(()));
+        let mine = network_namespace(std::process::id());
+        let left: BTreeSet<_> =
+            all_pids().filter_map(network_namespace).filter(|space| Some(space) != mine.as_ref()).collect();
+        assert!(left.is_disjoint(&spaces.into_iter().filter(|space| Some(space) != mine.as_ref()).collect()));
+    }
+}
+
+#[test]
+fn bad_input_gets_one_line_and_status_2() {
+    let folder = TempDir::new().expect("a folder");
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("written");
+        folder.path().join(name)
+    };
+    let fig1 = workspace().join("topologies/fig1.yaml");
+    let unknown = file(
+        "unknown.yaml",
+        "{name: t, nodes: [{name: v, kind: switch}], links: [{ends: [v, x], rate: 1 Gbps}]}",
+    );
+    let missing = folder.path().join("missing.yaml");
+    let cases: [(&Path, &[&str], &str); 9] = [
+        (&missing, &[], "missing.yaml"),
+        (&unknown, &[], "x"),
+        (&fig1, &["--rounds", "0"], "--rounds: 0"),
+        (&fig1, &["--jobs", "0"], "--jobs: 0"),
+        (&fig1, &["--window", "48"], "--window: 48"),
+        (&fig1, &["--batch", "0"], "--batch: 0"),
+        (&fig1, &["--schemes", "atp,atp"], "--schemes: atp"),
+        (&fig1, &["--chart", "/proc/none/chart.svg"], "--chart /proc/none/chart.svg"),
+        (&fig1, &["--switch", "no-such-switch"], "no-such-switch"),
+    ];
+    for (topology, arguments, named) in cases {
+        let mut command = Command::new(inart());
+        command.arg("emulate").arg(topology).args(["--chart"]).arg(folder.path().join("chart.svg"));
+        if arguments.contains(&"--chart") {
+            command = Command::new(inart());
+            command.arg("emulate").arg(topology);
+        }
+        if arguments.contains(&"--switch") && !is_root() {
+            continue;
+        }
+        let output = command.args(arguments).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: ") && said.lines().count() == 1 && said.contains(named), "{said}");
+    }
+    for (option, value) in [("--schemes", "fast"), ("--values", "48"), ("--scale", "2"), ("--drop", "100%")] {
+        let output =
+            Command::new(inart()).arg("emulate").arg(&fig1).args([option, value]).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {said}");
+        assert!(said.contains(option) && said.contains(value), "{said}");
+    }
+}
+
+#[test]
+fn without_root_it_says_so() {
+    const NOBODY: u32 = 65534;
+    if !is_root() {
+        return;
+    }
+    // Where nobody may read and execute it, whatever the workspace's permissions are.
+    let folder = TempDir::new().expect("a folder");
+    let copy = |from: PathBuf, name: &str| {
+        let to = folder.path().join(name);
+        std::fs::copy(from, &to).expect("copied");
+        to
+    };
+    let (program, topology) =
+        (copy(inart(), "inart"), copy(workspace().join("topologies/fig1.yaml"), "fig1.yaml"));
+    std::os::unix::fs::chown(folder.path(), Some(NOBODY), None).expect("root may");
+    let mut command = Command::new(program);
+    command.arg("emulate").arg(topology).arg("--chart").arg(folder.path().join("chart.svg"));
+    let output = command.uid(NOBODY).gid(NOBODY).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.starts_with("error: ") && said.contains("run as root") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+/// Tries until there is something; a minute is far more than it takes.
+fn wait_for<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn reap(mut child: Child) {
+    let status = child.wait().expect("a child");
+    assert!(!status.success(), "{status}");
+}
+
+fn all_pids() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").expect("mounted").flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Fields of /proc/PID/stat from the third on: state, parent, ….
+fn stat(pid: u32) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let parent = parent.to_string();
+    all_pids().filter(|&pid| stat(pid).is_some_and(|fields| fields[1] == parent)).collect()
+}
+
+fn is_alive(pid: u32) -> bool {
+    stat(pid).is_some_and(|fields| fields[0] != "Z")
+}
+
+fn network_namespace(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()
+}
