@@ -90,7 +90,7 @@ pub(crate) fn set_bits(bytes: &mut [u8], span: Span, value: u64) {
 
 /// Copies bits between two byte strings.
 pub(crate) fn copy_bits(to: &mut [u8], to_bit: u32, from: &[u8], from_bit: u32, bits: u32) {
-    if to_bit % 8 == 0 && from_bit % 8 == 0 && bits % 8 == 0 {
+    if (to_bit | from_bit | bits).is_multiple_of(8) {
         let (to_byte, from_byte, count) = (to_bit as usize / 8, from_bit as usize / 8, bits as usize / 8);
         to[to_byte..to_byte + count].copy_from_slice(&from[from_byte..from_byte + count]);
         return;

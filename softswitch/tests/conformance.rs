@@ -12,8 +12,8 @@ fn cases_from_the_environment() {
     };
     let report = run_directory(&directory).expect("the folder can be read");
     for failure in &report.failed {
-        println!("{}: {}", failure.name, failure.why);
+        eprintln!("{}: {}", failure.name, failure.why);
     }
-    println!("{} of {} pass", report.passed, report.total);
+    eprintln!("{} of {} pass", report.passed, report.total);
     assert!(report.failed.is_empty(), "{} cases fail", report.failed.len());
 }

@@ -208,7 +208,7 @@ impl Layout {
     fn place_header(&mut self, index: u32, type_index: usize, place: &str) -> Result<(Header, Vec<Field>)> {
         let types = self.types[type_index].fields.clone();
         let total: u64 = types.iter().map(|field| u64::from(field.bits.unwrap_or(0))).sum();
-        if total % 8 != 0 || total / 8 > MAX_BYTES {
+        if !total.is_multiple_of(8) || total / 8 > MAX_BYTES {
             return Err(CompileError::new(
                 place,
                 format!("a header takes whole bytes, this one {total} bits"),

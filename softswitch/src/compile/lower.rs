@@ -369,8 +369,8 @@ impl Builder<'_> {
 
     /// A word that holds the header's index.
     pub(super) fn header_word(&mut self, header: &HeaderExpr) -> Word {
-        let d = match header {
-            HeaderExpr::Fixed(header) => return self.constant(u64::from(*header)),
+        match header {
+            HeaderExpr::Fixed(header) => self.constant(u64::from(*header)),
             HeaderExpr::Stack(stack, index) => {
                 let i = self.word(index);
                 let d = self.temporary();
@@ -388,8 +388,7 @@ impl Builder<'_> {
                 self.emit(Op::MemberAt { d, u, member: *member });
                 d
             }
-        };
-        d
+        }
     }
 
     fn union_word(&mut self, union: &UnionExpr) -> Word {

@@ -64,12 +64,13 @@ impl Builder<'_> {
                     (self.header_param(primitive, 0, place)?, self.header_param(primitive, 1, place)?);
                 self.assign_headers(&d, &a, place)?;
             }
-            "assign_union" => match (self.param(primitive, 0, place)?, self.param(primitive, 1, place)?) {
-                (d, a) => match (self.operand(d, place)?, self.operand(a, place)?) {
+            "assign_union" => {
+                let (d, a) = (self.param(primitive, 0, place)?, self.param(primitive, 1, place)?);
+                match (self.operand(d, place)?, self.operand(a, place)?) {
                     (Operand::Union(d), Operand::Union(a)) => self.assign_unions(&d, &a, place)?,
                     _ => return Err(CompileError::new(place, "both parameters must be header unions")),
-                },
-            },
+                }
+            }
             "assign_header_stack" | "assign_union_stack" => self.assign_stacks(primitive, place)?,
             "push" | "pop" => {
                 let Operand::Stack(stack) = self.operand(self.param(primitive, 0, place)?, place)? else {

@@ -98,7 +98,7 @@ pub(super) fn key(table: &TableInfo, given: &[(String, String)]) -> Result<Vec<M
                     let start = mask.len().saturating_sub(keep);
                     mask.drain(..start);
                     if let Some(first) = mask.first_mut()
-                        && info.bits % 8 != 0
+                        && !info.bits.is_multiple_of(8)
                     {
                         *first &= (1 << (info.bits % 8)) - 1;
                     }

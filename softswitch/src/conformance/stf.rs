@@ -67,7 +67,7 @@ fn statement(line: &str) -> Option<Statement> {
             let (port, digits) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             let digits: String = digits.split_whitespace().collect();
             let bytes = if digits.is_empty() { Vec::new() } else { crate::value::parse_hex(&digits)? };
-            (digits.len() % 2 == 0).then_some(Statement::Packet { port: port.parse().ok()?, bytes })
+            digits.len().is_multiple_of(2).then_some(Statement::Packet { port: port.parse().ok()?, bytes })
         }
         "expect" => {
             let (port, digits) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));

@@ -252,7 +252,7 @@ impl Machine<'_> {
     }
 
     fn copy_span(&mut self, to: crate::op::Span, from: crate::op::Span) {
-        if to.bit % 8 == 0 && from.bit % 8 == 0 && from.bits % 8 == 0 {
+        if (to.bit | from.bit | from.bits).is_multiple_of(8) {
             let start = from.bit as usize / 8;
             self.state.bytes.copy_within(start..start + from.bits as usize / 8, to.bit as usize / 8);
             return;

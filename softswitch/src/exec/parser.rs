@@ -34,7 +34,7 @@ impl Machine<'_> {
             }
             Op::Advance { bits } => {
                 let bits = self.word(bits);
-                if bits % 8 != 0 {
+                if !bits.is_multiple_of(8) {
                     return Err(self.program.errors.invalid_argument);
                 }
                 self.need(bits / 8)?;
@@ -102,7 +102,7 @@ impl Machine<'_> {
         let errors = &self.program.errors;
         let header = &self.program.headers[index];
         let Some(var) = header.var else { return self.extract(index) };
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             return Err(errors.invalid_argument);
         }
         self.need(u64::from(header.bytes).saturating_add(bits / 8))?;

@@ -42,7 +42,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// Buffers for a full batch.
-    pub fn new() -> Receiver {
+    pub fn allocate() -> Receiver {
         let mut receiver = Receiver {
             frames: vec![0; BATCH * STRIDE],
             control: vec![[0; CONTROL_BYTES / 8]; BATCH],

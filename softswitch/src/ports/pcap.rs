@@ -1,6 +1,7 @@
 //! pcap files as ports: frames are read in order of time, and what a port sends goes to a file of its own.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -95,14 +96,16 @@ impl Writers<'_> {
     fn write(&mut self, port: Port, frame: &[u8]) -> Result<(), PcapError> {
         let path = self.output.join(format!("port{port}.pcap"));
         let failed = |error: io::Error| PcapError { path: path.clone(), problem: error.to_string() };
-        if !self.files.contains_key(&port) {
-            let mut file = BufWriter::new(std::fs::File::create(&path).map_err(failed)?);
-            // Version 2.4, no time zone, no accuracy stated.
-            let header = [MICROSECONDS, 4 << 16 | 2, 0, 0, MAX_FRAME_BYTES, ETHERNET];
-            file.write_all(&header.map(u32::to_le_bytes).concat()).map_err(failed)?;
-            self.files.insert(port, (path.clone(), file));
-        }
-        let Some((_, file)) = self.files.get_mut(&port) else { return Ok(()) };
+        let (_, file) = match self.files.entry(port) {
+            Entry::Occupied(present) => present.into_mut(),
+            Entry::Vacant(place) => {
+                let mut file = BufWriter::new(std::fs::File::create(&path).map_err(failed)?);
+                // Version 2.4, no time zone, no accuracy stated.
+                let header = [MICROSECONDS, 4 << 16 | 2, 0, 0, MAX_FRAME_BYTES, ETHERNET];
+                file.write_all(&header.map(u32::to_le_bytes).concat()).map_err(failed)?;
+                place.insert((path.clone(), file))
+            }
+        };
         let length = frame.len() as u32;
         let record = [(self.now_us / 1_000_000) as u32, (self.now_us % 1_000_000) as u32, length, length];
         file.write_all(&record.map(u32::to_le_bytes).concat()).map_err(failed)?;

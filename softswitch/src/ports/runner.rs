@@ -217,7 +217,7 @@ fn run(shared: &Shared, sockets: &[PacketSocket], mut on_event: impl FnMut(Event
     }
     let queues = sockets.iter().map(|_| Queue::default()).collect();
     let mut outbox = Outbox { queues, by_port, cpu_port: shared.cpu_port, events: Vec::new() };
-    let mut receiver = Receiver::new();
+    let mut receiver = Receiver::allocate();
     let now_us = || start.elapsed().as_micros() as u64;
     while !shared.stop.load(Ordering::Relaxed) {
         let ready = match wait(shared, sockets) {

@@ -64,13 +64,13 @@ struct Loaded {
     program: Arc<Program>,
     tables: Tables,
     /// States that are not in use.
-    pool: Vec<Box<State>>,
+    pool: Vec<State>,
 }
 
 /// A copy of a packet that waits for its turn.
 #[derive(Debug)]
 struct Job {
-    state: Box<State>,
+    state: State,
     frame: Vec<u8>,
     /// Bytes of the frame the parser took, and the port, for a copy that goes to egress.
     egress: Option<(usize, Port)>,

@@ -72,8 +72,8 @@ fn get(state: &State, word: Option<Word>) -> u64 {
 }
 
 impl<S: Sink> Pass<'_, S> {
-    fn state(&mut self) -> Box<State> {
-        self.loaded.pool.pop().unwrap_or_else(|| Box::new(State::new(self.program)))
+    fn state(&mut self) -> State {
+        self.loaded.pool.pop().unwrap_or_else(|| State::new(self.program))
     }
 
     /// A fresh state with the standard metadata of a packet about to be parsed.
@@ -248,7 +248,7 @@ impl<S: Sink> Pass<'_, S> {
         }
     }
 
-    fn queue(&mut self, state: Box<State>, frame: &[u8], egress: Option<(usize, Port)>) {
+    fn queue(&mut self, state: State, frame: &[u8], egress: Option<(usize, Port)>) {
         if self.budget == 0 {
             self.switch.statistics.runaway += 1;
             self.loaded.pool.push(state);
