@@ -37,7 +37,7 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
     let open = |name| PacketSocket::open(interface_index(name)?, false);
     let (from, to) = namespace.run(|| Ok((open("trial0")?, open("trial1")?)))?;
     let frame = vec![0; values.frame_bytes()];
-    let (mut queue, mut receiver) = (Queue::default(), Receiver::new());
+    let (mut queue, mut receiver) = (Queue::default(), Receiver::allocate());
     let mut passed = 0;
     let start = Instant::now();
     while start.elapsed() < TRIAL {

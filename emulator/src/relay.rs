@@ -93,7 +93,7 @@ fn carry(
     waker: &UnixStream,
     shared: &Shared,
 ) -> io::Result<()> {
-    let (mut receiver, mut queue) = (Receiver::new(), Queue::default());
+    let (mut receiver, mut queue) = (Receiver::allocate(), Queue::default());
     let fds = std::iter::once(waker.as_fd()).chain(sockets.iter().map(AsFd::as_fd));
     let mut polled: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
     loop {
