@@ -89,7 +89,7 @@ impl Load {
 
     /// Sends and checks for so long.
     pub fn run(mut self, duration: Duration) -> Result<Outcome> {
-        let mut receiver = Receiver::default();
+        let mut receiver = Receiver::allocate();
         let start = Instant::now();
         // Answered means every chunk below it is; those above are marked by chunk modulo window.
         let (mut answered, mut sent) = (0u32, 0u32);

@@ -33,8 +33,12 @@ impl Rival {
             command.args(["-i", &format!("{}@{port}", index + 1)]);
         }
         command.args(["--no-p4", "--device-id", "1", "--", "--grpc-server-addr", &address]);
-        let child =
-            command.stdout(Stdio::null()).spawn().with_context(|| format!("cannot start {program}"))?;
+        // bmv2 complains on stderr about a file that it does not need.
+        let child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {program}"))?;
         let rival = Self(child);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(install(&address, values, window))?;
