@@ -4,7 +4,6 @@
 use std::fmt::Write;
 
 use crate::figures::{SchemeFigures, Summary, si};
-use crate::scale::Scale;
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 660.0;
@@ -44,7 +43,6 @@ pub fn draw(summary: &Summary) -> String {
 
 fn heading(svg: &mut Svg, summary: &Summary) {
     svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {}", summary.topology));
-    let scale = Scale::try_from(summary.scale).map_or_else(|_| summary.scale.to_string(), |s| s.to_string());
     let line = format!(
         "{} rounds of training per scheme; {} sums checked, all bit-exact.",
         summary.rounds, summary.sums_checked
@@ -55,7 +53,8 @@ fn heading(svg: &mut Svg, summary: &Summary) {
         share => format!(" and lost {}% of all frames on purpose", share * 100.0),
     };
     let line = format!(
-        "Rates and times are at the topology's own rates; the emulated links ran at {scale} of them{lost}."
+        "Rates and times are the topology's; the emulated links ran {}{lost}.",
+        summary.scale_phrase()
     );
     svg.text(MARGIN, 98.0, 14.0, FAINT, "start", "400", &line);
 }

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use crate::scale::Scale;
+
 /// The whole result of an emulation in which every sum was right.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -158,6 +160,16 @@ impl Pace {
             goodput_bps: per_second(32.0 * values as f64),
             wall_comm_seconds,
             wall_comm_seconds_mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+        }
+    }
+}
+
+impl Summary {
+    /// How the emulated links compare to the topology's: `at 1/100 of the topology's rates`.
+    pub fn scale_phrase(&self) -> String {
+        match Scale::try_from(self.scale) {
+            Ok(scale) if !scale.is_one() => format!("at {scale} of the topology's rates"),
+            _ => "at the topology's own rates".into(),
         }
     }
 }

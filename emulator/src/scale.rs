@@ -28,6 +28,11 @@ impl Scale {
         Self(1.0 / decade)
     }
 
+    /// Whether rates stay as they are.
+    pub fn is_one(self) -> bool {
+        self.0 == 1.0
+    }
+
     /// The factor.
     pub fn factor(self) -> f64 {
         self.0

@@ -3,23 +3,18 @@
 use std::fmt;
 
 use crate::figures::{SchemeFigures, Summary, si};
-use crate::scale::Scale;
 
 /// A title, and what stands below it in the row of a `T`.
 type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scale = Scale::try_from(self.scale).map_or_else(|_| self.scale.to_string(), |s| s.to_string());
         writeln!(
             f,
             "{}: {} rounds per scheme; {} sums compared bit for bit, all equal.",
             self.topology, self.rounds, self.sums_checked
         )?;
-        writeln!(
-            f,
-            "Emulated at {scale} of the topology's rates; the figures below are at the topology's own rates."
-        )?;
+        writeln!(f, "Emulated {}; the figures below are at the topology's own.", self.scale_phrase())?;
         if self.drop > 0.0 {
             writeln!(
                 f,

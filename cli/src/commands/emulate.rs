@@ -1,16 +1,17 @@
 //! `inart emulate`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, chart, emulate};
 use inart_planner::{Scheme, Topology};
 use inart_wire::ValuesPerPacket;
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Arguments of `inart emulate`.
 #[derive(clap::Args)]
@@ -47,9 +48,9 @@ pub struct Args {
     /// Use another switch with the command line of bmv2's simple_switch_grpc, instead of the embedded one.
     #[arg(long, value_name = "PROGRAM")]
     switch: Option<PathBuf>,
-    /// Draw the figures into this SVG file.
-    #[arg(long, value_name = "FILE", default_value = "out/emulation.svg")]
-    chart: PathBuf,
+    /// Draw the figures into this SVG file [default: out/ and the topology's name].
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 /// Runs the command. A run that fails, rather than being impossible, ends with status 1.
@@ -71,7 +72,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         switch: args.switch,
     };
     // Before the work, not after: a chart that cannot be written is wrong input.
-    prepare(&args.chart)?;
+    let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
+    prepare(&chart)?;
     let bar = progress_bar();
     let result = emulate(&options, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
@@ -80,20 +82,27 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Err(error) if error.is_failure() => {
             eprintln!("error: {error}");
             if json {
-                println!("{}", serde_json::json!({ "bit_exact": false, "error": error.to_string() }));
+                print(&serde_json::json!({ "bit_exact": false, "error": error.to_string() }).to_string())?;
             }
             return Ok(ExitCode::FAILURE);
         }
         Err(error) => return Err(error.into()),
     };
-    std::fs::write(&args.chart, chart::draw(&summary)).with_context(|| chart_place(&args.chart))?;
+    std::fs::write(&chart, chart::draw(&summary)).with_context(|| chart_place(&chart))?;
     if json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        print(&serde_json::to_string_pretty(&summary)?)?;
     } else {
-        println!("{summary}");
-        println!("chart: {}", args.chart.display());
+        print(&format!("{summary}\nchart: {}", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{text}").context("standard output")
+}
+
+fn default_chart(topology: &str) -> PathBuf {
+    Path::new("out").join(format!("{}.svg", topology.replace(['/', '\\'], "_")))
 }
 
 fn chart_place(chart: &Path) -> String {
