@@ -1,6 +1,7 @@
 //! What `inart worker` and `inart server` have in common.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use anyhow::Context;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::{Options, StopSignal};
+use inart_wire::Epoch;
 
 /// Arguments of every host.
 #[derive(clap::Args)]
@@ -54,16 +56,38 @@ impl HostArgs {
         let result = read_assignment(&self.assignment).and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
             // The error is printed too; whoever the report was for may be gone.
-            let _ = reporter.send(&Report::Failed { error: format!("{error:#}") });
+            let _ = reporter.send(&Report::Failed { error: super::output::one_line(error) });
         }
         result.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+impl HostArgs {
+    /// Notes beside the assignment that `who` runs with it, and refuses a second run: sequences would start anew within
+    /// the same epoch, and a switch that still holds a sum of the first run would answer with it.
+    pub fn claim(&self, epoch: Epoch, who: &str) -> anyhow::Result<()> {
+        let mut name = self.assignment.clone().into_os_string();
+        name.push(format!(".epoch-{epoch}.{who}.used"));
+        let place = || format!("--assignment {}", self.assignment.display());
+        match File::create_new(&name) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => anyhow::bail!(
+                "{}: {who} has run with it before, and switches may still hold sums of that run; \
+                 push the plan with --new-epoch and start all hosts with the assignment it writes",
+                place()
+            ),
+            Err(error) => Err(error)
+                .with_context(|| format!("{}: cannot note beside it that {who} runs with it", place())),
+        }
     }
 }
 
 fn read_assignment(file: &Path) -> anyhow::Result<Assignment> {
     let place = || format!("--assignment {}", file.display());
     let text = std::fs::read_to_string(file).with_context(place)?;
-    serde_json::from_str(&text).with_context(place)
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow::anyhow!("{error}; `inart push --assignments DIR` writes one"))
+        .with_context(place)
 }
 
 /// Where a host tells what it does.

@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long)]
     rank: WorkerId,
     /// Rounds to run; every worker runs as many.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     #[command(flatten)]
     workload: WorkloadArgs,
@@ -44,6 +44,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let mut workload = args.workload.build(&assignment, args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
         let mut worker = Worker::with_options(assignment.clone(), args.rank, &args.host.interface, options)?;
+        args.host.claim(assignment.epoch, &format!("worker-{}", args.rank))?;
         output.hello(role)?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)
     })

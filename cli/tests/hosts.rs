@@ -1,0 +1,64 @@
+//! The host commands as processes.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use inart_core::Assignment;
+
+const ASSIGNMENT: &str = r#"{
+    "job": 1, "name": "digits", "epoch": 3, "values_per_packet": 32, "window_chunks": 4,
+    "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}],
+    "shards": [{"server": "s1", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e6}]
+}"#;
+
+fn server(assignment: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
+    command.args(["server", "--shard", "0", "--interface", "lo", "--assignment"]).arg(assignment);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Starts the server and ends it once it has noted that it runs, or has ended by itself.
+fn run_until_noted(assignment: &Path, note: &Path) -> Output {
+    let mut process = server(assignment).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !note.exists() && process.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    process.kill().unwrap();
+    process.wait_with_output().unwrap()
+}
+
+/// A second run would start its sequences anew, and a switch could answer with sums of the first one.
+#[test]
+fn an_assignment_serves_one_run() {
+    serde_json::from_str::<Assignment>(ASSIGNMENT).unwrap();
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: raw sockets need root");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let assignment = folder.path().join("digits.json");
+    let note = folder.path().join("digits.json.epoch-3.server-0.used");
+    std::fs::write(&assignment, ASSIGNMENT).unwrap();
+
+    let first = run_until_noted(&assignment, &note);
+    assert!(note.exists(), "{}", text(&first));
+
+    let second = server(&assignment).output().unwrap();
+    assert_eq!(second.status.code(), Some(2), "{}", text(&second));
+    assert!(text(&second).contains("push the plan with --new-epoch"), "{}", text(&second));
+    assert_eq!(text(&second).lines().count(), 1, "{}", text(&second));
+
+    // The next push writes another epoch into the file.
+    std::fs::write(&assignment, ASSIGNMENT.replace(r#""epoch": 3"#, r#""epoch": 4"#)).unwrap();
+    let note = folder.path().join("digits.json.epoch-4.server-0.used");
+    let third = run_until_noted(&assignment, &note);
+    assert!(note.exists(), "{}", text(&third));
+}
