@@ -6,7 +6,8 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// In-network aggregation for distributed training, on networks people really have.
 #[derive(Parser)]
@@ -44,12 +45,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let command = with_negative_numbers(Cli::command());
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(error) => return usage(&error),
     };
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -74,8 +74,29 @@ fn main() -> ExitCode {
         Ok(code) => code,
         // One line that names the place and the mend; status 2, as for wrong usage.
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", commands::output::one_line(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// Takes `-1` after an option for its value, so that the option's own check can say what is wrong with it.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| match argument.get_action().takes_values() && !argument.is_positional() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        })
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// Prints help as it is, and wrong usage as one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    let is_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help {
+        let _ = error.print(); // fails only if nobody reads
+    } else {
+        eprintln!("{}", commands::output::usage_line(&error.to_string()));
+    }
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

@@ -103,7 +103,7 @@ impl ControlArgs {
             let text = std::fs::read_to_string(file).with_context(place)?;
             let entries: BTreeMap<String, SwitchEntry> = serde_saphyr::from_str(&text).map_err(|error| {
                 let reason = error.to_string();
-                let reason = reason.lines().next().unwrap_or_default().to_owned();
+                let reason = reason.lines().next().unwrap_or_default().trim_start_matches("error: ");
                 anyhow::anyhow!("{}: {reason}; write lines like `v1: 127.0.0.1:9559`", place())
             })?;
             for (name, entry) in entries {
@@ -127,7 +127,9 @@ impl ControlArgs {
     /// The compiled program for that many values.
     fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Program> {
         let artifact = match &self.p4 {
-            Some(dir) => inart_p4::load_dir(dir, values)?,
+            Some(dir) => {
+                inart_p4::load_dir(dir, values).with_context(|| format!("--p4 {}", dir.display()))?
+            }
             None => inart_p4::artifact(values),
         };
         Ok(Program::new(values, &artifact.json, &artifact.p4info)?)
@@ -165,9 +167,14 @@ pub fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::R
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting")?.block_on(future)
 }
 
+/// Makes the folder of the assignments before the switches are touched: one that cannot be is wrong input.
+pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
+    let made = std::fs::create_dir_all(dir);
+    made.with_context(|| format!("--assignments {}: choose another folder", dir.display()))
+}
+
 /// Writes one assignment per job, for the hosts: `DIR/JOB.json`.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
-    std::fs::create_dir_all(dir).with_context(|| format!("--assignments {}", dir.display()))?;
     for assignment in assignments {
         let path = dir.join(format!("{}.json", assignment.name.replace(['/', '\\'], "_")));
         let text = serde_json::to_string_pretty(assignment)? + "\n";

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use capture::{Captured, End, read_frames};
 use inart_wire::{ControlMessage, Flags, Frame, FrameRepr, Kind, WireError};
 use serde::Serialize;
@@ -31,7 +31,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let place = || format!("{}", args.file.display());
     let file: Box<dyn Read + Send> = match args.file.to_str() {
         Some("-") => Box::new(io::stdin()),
-        _ => Box::new(File::open(&args.file).with_context(place)?),
+        _ => {
+            let file = File::open(&args.file).with_context(place)?;
+            ensure!(file.metadata().is_ok_and(|file| !file.is_dir()), "{}: a folder, not a capture", place());
+            Box::new(file)
+        }
     };
     let mut out = BufWriter::new(io::stdout().lock());
     match decode(file, args.values, json, &mut out).and_then(|()| Ok(out.flush()?)) {
@@ -83,15 +87,15 @@ struct FrameJson {
     values: Option<Vec<i32>>,
 }
 
+/// How the JSON document begins; written with the first frame, so that a file that is no capture prints nothing.
+const FRAMES: &str = "{\"frames\":[";
+
 fn decode(file: impl Read + Send, values: bool, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
     let mut counts = Counts::default();
-    if json {
-        write!(out, "{{\"frames\":[")?;
-    }
     let end = read_frames(file, |captured| {
         let Some((frame, repr)) = classify(&captured, &mut counts) else { return Ok(()) };
         if json {
-            let separator = if counts.inart > 1 { "," } else { "" };
+            let separator = if counts.inart > 1 { "," } else { FRAMES };
             let frame = serde_json::to_string(&frame_json(&captured, &frame, &repr, values))?;
             write!(out, "{separator}\n{frame}")?;
         } else {
@@ -101,7 +105,8 @@ fn decode(file: impl Read + Send, values: bool, json: bool, out: &mut impl Write
     })?;
     counts.file_cut = end == End::Cut;
     if json {
-        writeln!(out, "\n],\"counts\":{}}}", serde_json::to_string(&counts)?)?;
+        let begin = if counts.inart > 0 { "" } else { FRAMES };
+        writeln!(out, "{begin}\n],\"counts\":{}}}", serde_json::to_string(&counts)?)?;
     } else {
         write_counts(out, &counts)?;
     }

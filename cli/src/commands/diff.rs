@@ -22,7 +22,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             true => control::lines_json(&controller, &jobs, &report),
             false => control::lines(&controller, &jobs, &report),
         };
-        super::topology::print(&text);
+        super::output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -1,6 +1,6 @@
 //! `inart emulate`.
 
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +12,8 @@ use inart_emulator::{Options, Progress, chart, emulate};
 use inart_planner::{Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::print;
 
 /// Arguments of `inart emulate`.
 #[derive(clap::Args)]
@@ -73,7 +75,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
-    prepare(&chart)?;
+    try_chart(&chart).with_context(|| chart_place(&chart))?;
     let bar = progress_bar();
     let result = emulate(&options, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
@@ -82,23 +84,22 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Err(error) if error.is_failure() => {
             eprintln!("error: {error}");
             if json {
-                print(&serde_json::json!({ "bit_exact": false, "error": error.to_string() }).to_string())?;
+                print(&format!(
+                    "{}\n",
+                    serde_json::json!({ "bit_exact": false, "error": error.to_string() })
+                ))?;
             }
             return Ok(ExitCode::FAILURE);
         }
         Err(error) => return Err(error.into()),
     };
-    std::fs::write(&chart, chart::draw(&summary)).with_context(|| chart_place(&chart))?;
+    write_chart(&chart, &chart::draw(&summary)).with_context(|| chart_place(&chart))?;
     if json {
-        print(&serde_json::to_string_pretty(&summary)?)?;
+        print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     } else {
-        print(&format!("{summary}\nchart: {}", chart.display()))?;
+        print(&format!("{summary}\nchart: {}\n", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn print(text: &str) -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{text}").context("standard output")
 }
 
 fn default_chart(topology: &str) -> PathBuf {
@@ -109,17 +110,28 @@ fn chart_place(chart: &Path) -> String {
     format!("--chart {}", chart.display())
 }
 
-/// Makes the chart's folder and sees that a file can be written there.
-fn prepare(chart: &Path) -> anyhow::Result<()> {
-    if let Some(folder) = chart.parent() {
-        std::fs::create_dir_all(folder).with_context(|| chart_place(chart))?;
+/// Sees that the chart can be written, and leaves no trace of having tried.
+fn try_chart(chart: &Path) -> io::Result<()> {
+    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let (file, folders) = (missing(&chart), chart.ancestors().skip(1).filter(missing).collect::<Vec<_>>());
+    let tried = make_folder(chart)
+        .and_then(|()| std::fs::OpenOptions::new().append(true).create(true).open(chart).map(drop));
+    if file && tried.is_ok() {
+        std::fs::remove_file(chart)?;
     }
-    std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(chart)
-        .map(drop)
-        .with_context(|| chart_place(chart))
+    for folder in folders {
+        let _ = std::fs::remove_dir(folder); // another emulation may use it by now, or it was never made
+    }
+    tried
+}
+
+fn write_chart(chart: &Path, drawing: &str) -> io::Result<()> {
+    make_folder(chart)?;
+    std::fs::write(chart, drawing)
+}
+
+fn make_folder(chart: &Path) -> io::Result<()> {
+    chart.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
 /// Draws itself on a terminal's standard error, and is silent in a pipe.

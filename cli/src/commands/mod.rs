@@ -1,14 +1,15 @@
 //! One file per command; each has `Args` and `run`.
 
-pub mod topology;
+mod control;
+pub mod decode;
+pub mod diff;
+pub mod emulate;
+mod host;
+pub mod output;
 pub mod plan;
 pub mod push;
-pub mod diff;
 pub mod rollback;
-pub mod worker;
 pub mod server;
 pub mod switch;
-pub mod emulate;
-pub mod decode;
-mod control;
-mod host;
+pub mod topology;
+pub mod worker;

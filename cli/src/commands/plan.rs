@@ -28,12 +28,17 @@ pub struct Args {
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
     /// Check this plan (JSON) against the topology instead of making one: exit status 0 if it holds, 1 if it
     /// violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
     check: Option<PathBuf>,
+}
+
+fn parse_budget(text: &str) -> Result<Seconds, String> {
+    let budget: Seconds = text.parse()?;
+    if budget.0 < 0.0 { Err("give a duration such as 50ms".to_owned()) } else { Ok(budget) }
 }
 
 /// Runs the command.
@@ -44,8 +49,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     let job = job(&topology, args.job.as_deref())?;
     let start = Instant::now();
-    let budget = args.budget.map(|budget| Duration::try_from_secs_f64(budget.0)).transpose();
-    let budget = budget.context("--budget: give a duration such as 50ms")?;
+    // A budget too long for a duration is none.
+    let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
     let out_of_time = || budget.is_some_and(|budget| start.elapsed() >= budget);
     let options = Options {
         scheme: args.scheme,
@@ -55,7 +60,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let mut plan = inart_planner::plan(&topology, job, &options)?;
     plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
-    super::topology::print(&if json { plan.to_json() + "\n" } else { table(&plan, job) });
+    super::output::print(&if json { plan.to_json() + "\n" } else { table(&plan, job) })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -78,20 +83,20 @@ fn check(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCod
     let violations = inart_planner::check(topology, &plan).err().unwrap_or_default();
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     if json {
-        super::topology::print(&format!(
+        super::output::print(&format!(
             "{}\n",
             serde_json::json!({"valid": lines.is_empty(), "violations": lines})
-        ));
+        ))?;
     } else if lines.is_empty() {
         let rate = display_rate(plan.rate_bps);
-        super::topology::print(&format!("{}: holds on topology {} at {rate}\n", place(), topology.name()));
+        super::output::print(&format!("{}: holds on topology {} at {rate}\n", place(), topology.name()))?;
         if plan.scheme == Scheme::AtpNocap.name() {
-            super::topology::print(
+            super::output::print(
                 "(the switches' aggregation capacity is not held against scheme atp-nocap)\n",
-            );
+            )?;
         }
     } else {
-        super::topology::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        super::output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
     }
     Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -21,16 +21,26 @@ pub struct PlanArgs {
     #[arg(long, default_value = "64")]
     values: ValuesPerPacket,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.
-    #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
+    #[arg(long, value_name = "CHUNKS", default_value_t = 64, value_parser = parse_window)]
     window: u32,
     /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     rate_scale: f64,
     /// Take a new epoch even if this plan is installed: for a job that starts again from its first round.
     #[arg(long)]
     new_epoch: bool,
     #[command(flatten)]
     pub control: ControlArgs,
+}
+
+fn parse_window(text: &str) -> Result<u32, String> {
+    let window = text.parse().ok().filter(|chunks: &u32| chunks.is_power_of_two());
+    window.ok_or_else(|| "give a power of two, such as 64".to_owned())
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().ok().filter(|scale: &f64| scale.is_finite() && *scale > 0.0);
+    scale.ok_or_else(|| "give a number above 0, such as 0.01".to_owned())
 }
 
 /// Arguments of `inart push`.
@@ -77,11 +87,14 @@ impl PlanArgs {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
         let (mut controller, job) = args.plan.prepare(Access::Write).await?;
+        if let Some(dir) = &args.assignments {
+            control::prepare_assignments(dir)?;
+        }
         let report = controller.install(&[job]).await?;
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;
         }
-        super::topology::print(&if json { control::json(&report) } else { control::table(&report) });
+        super::output::print(&if json { control::json(&report) } else { control::table(&report) })?;
         Ok(ExitCode::SUCCESS)
     })
 }

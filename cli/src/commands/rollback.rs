@@ -39,11 +39,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let values = push.values;
     control::block_on(async {
         let mut controller = args.control.controller(topology, values, records, Access::Write).await?;
+        if let Some(dir) = &args.assignments {
+            control::prepare_assignments(dir)?;
+        }
         let report = controller.rollback(job).await?;
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;
         }
-        super::topology::print(&if json { control::json(&report) } else { control::table(&report) });
+        super::output::print(&if json { control::json(&report) } else { control::table(&report) })?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Parser;
 use inart_p4runtime::DeviceId;
 use inart_softswitch::ports::{self, Options};
@@ -233,6 +233,7 @@ fn announce(address: std::net::SocketAddr, device: DeviceId, options: &Options, 
 fn conform(folder: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     let report = conformance::run_directory(folder)
         .with_context(|| format!("cannot read the cases in {}", folder.display()))?;
+    ensure!(report.total > 0, "{}: no cases there (pairs of NAME.stf and NAME.json)", folder.display());
     if json {
         println!("{}", serde_json::to_string(&report)?);
     } else {

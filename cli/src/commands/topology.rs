@@ -1,6 +1,5 @@
 //! `inart topology`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -122,16 +121,20 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             let topology = read(&file)?;
             let plan = plan.map(|path| super::plan::read(&topology, &path)).transpose()?;
             let svg = inart_planner::draw::svg(&topology, plan.as_ref());
-            print(&if json { format!("{}\n", serde_json::json!({ "svg": svg })) } else { svg });
+            super::output::print(&if json {
+                format!("{}\n", serde_json::json!({ "svg": svg }))
+            } else {
+                svg
+            })?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Check { file } => {
             let topology = read(&file)?;
-            print(&summary(&topology, json));
+            super::output::print(&summary(&topology, json))?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    print(&if json { topology.to_json() + "\n" } else { topology.to_yaml() });
+    super::output::print(&if json { topology.to_json() + "\n" } else { topology.to_yaml() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -160,9 +163,4 @@ fn summary(topology: &Topology, json: bool) -> String {
         topology.links().len(),
         jobs.join(", ")
     )
-}
-
-/// Writes to standard output; a reader that has gone away is no error.
-pub fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
