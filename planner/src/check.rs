@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::plan::Plan;
 use crate::topology::{Job, NodeId, NodeKind, Topology};
+use crate::units::display_rate;
 
 /// Relative tolerance of every comparison of rates.
 const TOLERANCE: f64 = 1e-6;
@@ -50,7 +51,8 @@ impl fmt::Display for Violation {
             }
             Violation::Malformed { place, problem } => write!(f, "{place}: {problem}"),
             Violation::Overload { resource, used_bps, capacity_bps } => {
-                write!(f, "{resource}: {used_bps:.6e} bit/s used of {capacity_bps:.6e}")
+                let (used, capacity) = (display_rate(*used_bps), display_rate(*capacity_bps));
+                write!(f, "{resource}: {used} used of {capacity}")
             }
             Violation::WrongNumber { what, stated, found } => {
                 write!(f, "{what}: the plan says {stated:.9e}, its flows give {found:.9e}")

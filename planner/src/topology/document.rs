@@ -72,6 +72,27 @@ pub(super) struct JobEntry {
     pub gradient: Option<Size>,
 }
 
+/// What the parser says for programmers, for people who write topologies; and the mend.
+fn in_our_words(problem: &str) -> (&str, &'static str) {
+    const EXAMPLE: &str = "topologies/fig1.yaml shows what a topology looks like";
+    let cut = |at: &str| problem.split(at).next().unwrap_or(problem);
+    if problem.starts_with("unexpected end of input") {
+        ("it is empty, or ends too early", EXAMPLE)
+    } else if problem.starts_with("expected mapping start") {
+        ("names and values are expected here", EXAMPLE)
+    } else if problem.starts_with("multiple YAML documents") {
+        ("a second document begins here", "write one per file")
+    } else if problem.starts_with("duplicate mapping key") {
+        (cut(", set "), "write it once")
+    } else if problem.contains("tuple of size 2") {
+        (cut(", expected"), "name the two nodes")
+    } else if problem.starts_with("unknown") || problem.contains("write it like") {
+        (problem, "")
+    } else {
+        (problem, EXAMPLE)
+    }
+}
+
 /// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the machine.
 const MAX_EVENTS: usize = 20_000_000;
 
@@ -87,8 +108,11 @@ impl Topology {
         let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
             let line = error.location().map(|location| location.line());
             let text = error.to_string();
-            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            TopologyError::new(line, "document", problem, "")
+            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            // The line is told apart.
+            let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
+            let (problem, mend) = in_our_words(problem);
+            TopologyError::new(line, "document", problem, mend)
         })?;
         super::validate::build(document)
     }

@@ -27,6 +27,16 @@ pub struct Equipment {
     pub seed: u64,
 }
 
+/// Links between switches that a generated network may have.
+const MAX_TRUNKS: usize = 1_000_000;
+
+fn bounded(place: &str, trunks: Option<usize>) -> Result<(), TopologyError> {
+    match trunks {
+        Some(0..=MAX_TRUNKS) => Ok(()),
+        _ => Err(wrong(place, format!("more than {MAX_TRUNKS} links between switches"), "ask for fewer")),
+    }
+}
+
 /// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores (C).
 pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyError> {
     if k < 2 || !k.is_multiple_of(2) || k > 64 {
@@ -65,6 +75,7 @@ pub fn leaf_spine(
     if leaves == 0 || spines == 0 {
         return Err(wrong("leaf-spine", "it has no leaf or no spine", "give at least one of each"));
     }
+    bounded("leaf-spine", leaves.checked_mul(spines))?;
     let mut net = Drawing::new(format!("leaf-spine-{leaves}x{spines}"), equipment);
     let tors = net.switches("T", leaves);
     let spines = net.switches("C", spines);
@@ -86,6 +97,7 @@ pub fn random_regular(
     hosts: usize,
     equipment: &Equipment,
 ) -> Result<Topology, TopologyError> {
+    bounded("random", switches.checked_mul(degree))?;
     if switches < 3 || degree < 2 || degree >= switches || !(switches * degree).is_multiple_of(2) {
         let problem = format!("{switches} switches of degree {degree} cannot be wired");
         return Err(wrong("random", problem, "give degree from 2 to switches - 1, with an even product"));
@@ -163,8 +175,8 @@ impl<'a> Drawing<'a> {
     /// Draws a place for every server and worker among `per_switch` places at each of `switches`.
     fn place_hosts(&mut self, switches: &[String], per_switch: usize) -> Result<(), TopologyError> {
         let Equipment { servers, workers, ingress_bps, .. } = *self.equipment;
-        let places = switches.len() * per_switch;
-        if servers + workers > places {
+        let places = switches.len().saturating_mul(per_switch);
+        if servers.saturating_add(workers) > places {
             let problem =
                 format!("{servers} servers and {workers} workers do not fit on {places} host ports");
             return Err(wrong(&self.name, problem, "ask for fewer hosts or a larger network"));
