@@ -119,7 +119,8 @@ impl<D: SwitchDriver> Controller<D> {
     /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice: its
     /// sequence numbers were).
     pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
-        let plan = self.records.before_last(job)?.job_plan(job);
+        // The same plan may be live under a later epoch, so the hosts must be told another.
+        let plan = JobPlan { new_epoch: true, ..self.records.before_last(job)?.job_plan(job) };
         self.install_instead_of(2, &[plan]).await
     }
 
