@@ -84,6 +84,11 @@ impl Program {
         &self.actions
     }
 
+    /// Whether a word may be read after the statement that wrote it: it is no temporary.
+    pub(crate) fn is_lasting(&self, word: Word) -> bool {
+        word < self.constant_word
+    }
+
     /// The number of fused runs, and of the operations in the whole program.
     pub fn statistics(&self) -> (usize, usize) {
         (self.runs.len(), self.code.len())

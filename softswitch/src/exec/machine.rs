@@ -1,6 +1,6 @@
 //! The interpreter's loop.
 
-use crate::fuse::Block;
+use crate::fuse::Blocks;
 use crate::op::{HeaderRef, NOTHING, Op, Pc, sign_extend};
 use crate::program::Program;
 use crate::random::Random;
@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
     pub key: Vec<u64>,
     pub masked: Vec<u64>,
     pub buffer: Vec<u8>,
-    pub blocks: Vec<Block>,
+    pub blocks: Blocks,
 }
 
 /// One packet on its way through a section of the program.

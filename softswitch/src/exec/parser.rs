@@ -159,7 +159,7 @@ impl Machine<'_> {
         Ok(select.otherwise)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn key_part(&self, part: KeyPart) -> Parsed<u64> {
         Ok(match part {
             KeyPart::Word(word) => self.word(word),

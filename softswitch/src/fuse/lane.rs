@@ -64,6 +64,8 @@ pub(crate) struct Lane {
     pub(super) effects: Vec<Effect>,
     /// Words that must be below a register array's size.
     pub(super) bounds: Vec<(Word, u64)>,
+    /// The low 32 bits of every node suffice.
+    pub(super) narrow: bool,
 }
 
 /// What identifies a place in memory within a lane.
@@ -85,8 +87,8 @@ struct Builder<'p> {
     bounds: FxHashSet<(Word, u64)>,
 }
 
-/// The graph of a lane, or `None` if the lanes depend on each other.
-pub(super) fn build(program: &Program, code: &[Op], period: &Period) -> Option<Lane> {
+/// The graph of a lane, or `None` if the lanes depend on each other. `after` is where the code goes on.
+pub(super) fn build(program: &Program, code: &[Op], period: &Period, after: usize) -> Option<Lane> {
     let reduced = carried_words(&code[..period.length])?;
     if !uniform_words(period) || !lanes_are_disjoint(program, code, period) {
         return None;
@@ -105,6 +107,7 @@ pub(super) fn build(program: &Program, code: &[Op], period: &Period) -> Option<L
     for (op, step) in code[..period.length].iter().zip(&period.steps) {
         builder.add(*op, step[1], &reduced, &defined)?;
     }
+    builder.words.retain(|&word, _| program.is_lasting(word) || is_read(&program.code[after..], word));
     Some(builder.finish())
 }
 
@@ -129,6 +132,22 @@ fn sources(op: &Op) -> Vec<Word> {
         Op::RegWrite { i, a, .. } => vec![i, a],
         _ => Vec::new(),
     }
+}
+
+/// Whether a temporary is read before it is written again. A statement ends before control leaves the
+/// stretch, and no temporary outlives its statement.
+fn is_read(code: &[Op], word: Word) -> bool {
+    for op in code {
+        match op {
+            Op::Return | Op::Jump(_) => return false,
+            Op::JumpIfZero { a, .. } | Op::JumpIfNotZero { a, .. } if *a != word => {}
+            Op::JumpIfEqual { a, b, .. } | Op::JumpIfNotEqual { a, b, .. } if *a != word && *b != word => {}
+            op if !super::detect::fusible(op) || sources(op).contains(&word) => return true,
+            op if destination(op) == Some(word) => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Words that a lane reads before it writes them, and writes: allowed only as sums over lanes.
@@ -372,6 +391,32 @@ impl Builder<'_> {
             value,
         }));
         effects.extend(self.words.iter().map(|(&word, &value)| Effect::Last { word, value }));
-        Lane { nodes: self.nodes, effects, bounds: self.bounds.into_iter().collect() }
+        let narrow = self.narrow(&effects);
+        Lane { nodes: self.nodes, effects, bounds: self.bounds.into_iter().collect(), narrow }
+    }
+
+    /// Whether 32 bits suffice: what needs an operand's upper bits finds them zero.
+    fn narrow(&self, effects: &[Effect]) -> bool {
+        let exact = |value: Value| self.widths[value] <= 32;
+        let nodes = self.nodes.iter().all(|node| match *node {
+            Node::Uniform(_) => true,
+            Node::Field { first, .. } => first.bits <= 32,
+            Node::Register { group, .. } => self.program.register_groups[group as usize].bits <= 32,
+            Node::Un(Un::Move | Un::Not | Un::Mask(_), _) => true,
+            Node::Un(Un::IsZero | Un::IsNonZero, a) => exact(a),
+            Node::Un(..) => false,
+            Node::Bin(Bin::Add | Bin::Sub | Bin::Mul | Bin::And | Bin::Or | Bin::Xor, ..) => true,
+            Node::Bin(Bin::Shl, _, by) => exact(by),
+            Node::Bin(Bin::Sar | Bin::LtS | Bin::LeS, ..) => false,
+            Node::Bin(_, a, b) => exact(a) && exact(b),
+            Node::Select(c, ..) => exact(c),
+        });
+        nodes
+            && effects.iter().all(|effect| match *effect {
+                Effect::Field { value, .. }
+                | Effect::Register { value, .. }
+                | Effect::Reduce { value, .. }
+                | Effect::Last { value, .. } => exact(value),
+            })
     }
 }

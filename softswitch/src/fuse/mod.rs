@@ -13,7 +13,7 @@ mod run;
 
 use rustc_hash::FxHashSet;
 
-pub(crate) use run::{Block, Run};
+pub(crate) use run::{Blocks, Run};
 
 use crate::op::{Op, Pc};
 use crate::program::{Case, Next, Program};
@@ -45,7 +45,8 @@ fn fuse_first(program: &mut Program, start: usize, stop: usize) -> usize {
                 return stop;
             }
             let code = &program.code[at..at + period.length * period.lanes];
-            let Some(lane) = lane::build(program, code, &period) else { continue };
+            let after = at + code.len();
+            let Some(lane) = lane::build(program, code, &period, after) else { continue };
             let length = code.len();
             let fallback = program.code.len() as Pc;
             let scalar: Vec<Op> = code.to_vec();

@@ -7,8 +7,46 @@ use crate::state::State;
 use crate::tables::{Cells, Registers};
 
 /// Lanes computed together: enough to keep vector units busy, few enough to stay in the cache.
-const BLOCK: usize = 32;
-pub(crate) type Block = [u64; BLOCK];
+const WIDE: usize = 32;
+const NARROW: usize = 64;
+
+/// Values of a block of lanes, for each node of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    wide: Vec<[u64; WIDE]>,
+    narrow: Vec<[u32; NARROW]>,
+}
+
+/// What a lane computes in.
+trait Element: Copy {
+    fn narrow(value: u64) -> Self;
+    fn widen(self) -> u64;
+}
+
+impl Element for u64 {
+    #[inline(always)]
+    fn narrow(value: u64) -> u64 {
+        value
+    }
+
+    #[inline(always)]
+    fn widen(self) -> u64 {
+        self
+    }
+}
+
+/// The low half: right for graphs of which [`Lane::narrow`] is true.
+impl Element for u32 {
+    #[inline(always)]
+    fn narrow(value: u64) -> u32 {
+        value as u32
+    }
+
+    #[inline(always)]
+    fn widen(self) -> u64 {
+        u64::from(self)
+    }
+}
 
 /// A fused run.
 #[derive(Debug)]
@@ -32,31 +70,54 @@ impl Run {
         if self.lane.bounds.iter().any(|&(word, size)| state.words[word as usize] >= size) {
             return false;
         }
-        let blocks = &mut scratch.blocks;
-        if blocks.len() < self.lane.nodes.len() {
-            blocks.resize(self.lane.nodes.len(), [0; BLOCK]);
+        let nodes = self.lane.nodes.len();
+        if self.lane.narrow {
+            let blocks = &mut scratch.blocks.narrow;
+            blocks.resize(nodes.max(blocks.len()), [0; NARROW]);
+            self.vectors(state, registers, blocks);
+        } else {
+            let blocks = &mut scratch.blocks.wide;
+            blocks.resize(nodes.max(blocks.len()), [0; WIDE]);
+            self.vectors(state, registers, blocks);
         }
+        true
+    }
+
+    fn vectors<T: Element, const N: usize>(
+        &self,
+        state: &mut State,
+        registers: &mut Registers,
+        blocks: &mut [[T; N]],
+    ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the feature.
-            unsafe { self.blocks_avx2(state, registers, blocks) };
-            return true;
+            return unsafe { self.vectors_avx2(state, registers, blocks) };
         }
         self.blocks(state, registers, blocks);
-        true
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn blocks_avx2(&self, state: &mut State, registers: &mut Registers, blocks: &mut [Block]) {
+    fn vectors_avx2<T: Element, const N: usize>(
+        &self,
+        state: &mut State,
+        registers: &mut Registers,
+        blocks: &mut [[T; N]],
+    ) {
         self.blocks(state, registers, blocks);
     }
 
     #[inline(always)]
-    fn blocks(&self, state: &mut State, registers: &mut Registers, blocks: &mut [Block]) {
+    fn blocks<T: Element, const N: usize>(
+        &self,
+        state: &mut State,
+        registers: &mut Registers,
+        blocks: &mut [[T; N]],
+    ) {
         let mut first = 0;
         while first < self.lanes {
-            let count = (self.lanes - first).min(BLOCK);
+            let count = (self.lanes - first).min(N);
             for (n, node) in self.lane.nodes.iter().enumerate() {
                 let (earlier, rest) = blocks.split_at_mut(n);
                 compute(*node, first, count, state, registers, earlier, &mut rest[0]);
@@ -69,14 +130,14 @@ impl Run {
     }
 
     #[inline(always)]
-    fn effect(
+    fn effect<T: Element, const N: usize>(
         &self,
         effect: Effect,
         first: usize,
         count: usize,
         state: &mut State,
         registers: &mut Registers,
-        blocks: &[Block],
+        blocks: &[[T; N]],
     ) {
         match effect {
             Effect::Field { first: slice, step, value } => {
@@ -89,10 +150,10 @@ impl Run {
             }
             Effect::Reduce { word, op, value } => {
                 let word = &mut state.words[word as usize];
-                *word = blocks[value][..count].iter().fold(*word, |sum, &value| op.apply(sum, value));
+                *word = reduce(op, *word, &blocks[value][..count]);
             }
             Effect::Last { word, value } if first + count == self.lanes => {
-                state.words[word as usize] = blocks[value][count - 1];
+                state.words[word as usize] = blocks[value][count - 1].widen();
             }
             Effect::Last { .. } => {}
         }
@@ -116,79 +177,93 @@ fn packed_words(slice: Slice, step: i64) -> Option<usize> {
 }
 
 #[inline(always)]
-fn load_fields(state: &State, slice: Slice, step: i64, to: &mut [u64]) {
+fn load_fields<T: Element>(state: &State, slice: Slice, step: i64, to: &mut [T]) {
     if let Some(start) = packed_words(slice, step) {
         let (words, _) = state.bytes[start..start + to.len() * 4].as_chunks::<4>();
         for (to, word) in to.iter_mut().zip(words) {
-            *to = u64::from(u32::from_be_bytes(*word));
+            *to = T::narrow(u32::from_be_bytes(*word).into());
         }
         return;
     }
     for (lane, to) in to.iter_mut().enumerate() {
-        *to = state.load(at(slice, step, lane));
+        *to = T::narrow(state.load(at(slice, step, lane)));
     }
 }
 
 #[inline(always)]
-fn store_fields(state: &mut State, slice: Slice, step: i64, from: &[u64]) {
+fn store_fields<T: Element>(state: &mut State, slice: Slice, step: i64, from: &[T]) {
     if let Some(start) = packed_words(slice, step) {
         let (words, _) = state.bytes[start..start + from.len() * 4].as_chunks_mut::<4>();
         for (word, from) in words.iter_mut().zip(from) {
-            *word = (*from as u32).to_be_bytes();
+            *word = (from.widen() as u32).to_be_bytes();
         }
         return;
     }
     for (lane, from) in from.iter().enumerate() {
-        state.store(at(slice, step, lane), *from);
+        state.store(at(slice, step, lane), from.widen());
     }
 }
 
 #[inline(always)]
-fn load_registers(registers: &Registers, group: u32, lane: i64, step: i64, index: u64, to: &mut [u64]) {
+fn load_registers<T: Element>(
+    registers: &Registers,
+    group: u32,
+    lane: i64,
+    step: i64,
+    index: u64,
+    to: &mut [T],
+) {
     if step == 1
         && let Cells::Narrow { lanes, cells } = &registers.groups[group as usize]
     {
         let start = index as usize * lanes + lane as usize;
         let cells = &cells[start..start + to.len()];
         for (to, cell) in to.iter_mut().zip(cells) {
-            *to = u64::from(*cell);
+            *to = T::narrow((*cell).into());
         }
         return;
     }
     for (n, to) in to.iter_mut().enumerate() {
-        *to = registers.get(group, (lane + step * n as i64) as u32, index).unwrap_or(0);
+        *to = T::narrow(registers.get(group, (lane + step * n as i64) as u32, index).unwrap_or(0));
     }
 }
 
 #[inline(always)]
-fn store_registers(registers: &mut Registers, group: u32, lane: i64, step: i64, index: u64, from: &[u64]) {
+fn store_registers<T: Element>(
+    registers: &mut Registers,
+    group: u32,
+    lane: i64,
+    step: i64,
+    index: u64,
+    from: &[T],
+) {
     if step == 1
         && let Cells::Narrow { lanes, cells } = &mut registers.groups[group as usize]
     {
         let start = index as usize * *lanes + lane as usize;
         let cells = &mut cells[start..start + from.len()];
         for (cell, from) in cells.iter_mut().zip(from) {
-            *cell = *from as u32;
+            *cell = from.widen() as u32;
         }
         return;
     }
     for (n, from) in from.iter().enumerate() {
-        registers.set(group, (lane + step * n as i64) as u32, index, *from);
+        registers.set(group, (lane + step * n as i64) as u32, index, from.widen());
     }
 }
 
 #[inline(always)]
-fn compute(
+fn compute<T: Element, const N: usize>(
     node: Node,
     first: usize,
     count: usize,
     state: &State,
     registers: &Registers,
-    earlier: &[Block],
-    to: &mut Block,
+    earlier: &[[T; N]],
+    to: &mut [T; N],
 ) {
     match node {
-        Node::Uniform(word) => *to = [state.words[word as usize]; BLOCK],
+        Node::Uniform(word) => *to = [T::narrow(state.words[word as usize]); N],
         Node::Field { first: slice, step } => {
             load_fields(state, at(slice, step, first), step, &mut to[..count])
         }
@@ -201,8 +276,8 @@ fn compute(
         Node::Bin(op, a, b) => binary(op, &earlier[a], &earlier[b], to),
         Node::Select(c, a, b) => {
             let (c, a, b) = (&earlier[c], &earlier[a], &earlier[b]);
-            for n in 0..BLOCK {
-                to[n] = if c[n] != 0 { a[n] } else { b[n] };
+            for n in 0..N {
+                to[n] = if c[n].widen() != 0 { a[n] } else { b[n] };
             }
         }
     }
@@ -210,12 +285,12 @@ fn compute(
 
 /// The match is outside the loops, so that each loop is one vector operation.
 #[inline(always)]
-fn unary(op: Un, a: &Block, to: &mut Block) {
+fn unary<T: Element, const N: usize>(op: Un, a: &[T; N], to: &mut [T; N]) {
     macro_rules! each {
         ($($op:ident)* ; $($wide:ident)*) => {
             match op {
-                $(Un::$op => for n in 0..BLOCK { to[n] = Un::$op.apply(a[n]) },)*
-                $(Un::$wide(bits) => for n in 0..BLOCK { to[n] = Un::$wide(bits).apply(a[n]) },)*
+                $(Un::$op => for n in 0..N { to[n] = T::narrow(Un::$op.apply(a[n].widen())) },)*
+                $(Un::$wide(bits) => for n in 0..N { to[n] = T::narrow(Un::$wide(bits).apply(a[n].widen())) },)*
             }
         };
     }
@@ -223,13 +298,24 @@ fn unary(op: Un, a: &Block, to: &mut Block) {
 }
 
 #[inline(always)]
-fn binary(op: Bin, a: &Block, b: &Block, to: &mut Block) {
+fn binary<T: Element, const N: usize>(op: Bin, a: &[T; N], b: &[T; N], to: &mut [T; N]) {
     macro_rules! each {
         ($($op:ident)*) => {
             match op {
-                $(Bin::$op => for n in 0..BLOCK { to[n] = Bin::$op.apply(a[n], b[n]) },)*
+                $(Bin::$op => for n in 0..N { to[n] = T::narrow(Bin::$op.apply(a[n].widen(), b[n].widen())) },)*
             }
         };
     }
     each!(Add Sub Mul And Or Xor Shl Shr Sar Div Mod Eq Ne LtU LtS LeU LeS)
+}
+
+#[inline(always)]
+fn reduce<T: Element>(op: Bin, start: u64, values: &[T]) -> u64 {
+    let values = values.iter().map(|value| value.widen());
+    match op {
+        Bin::And => values.fold(start, |sum, value| sum & value),
+        Bin::Xor => values.fold(start, |sum, value| sum ^ value),
+        Bin::Add => values.fold(start, u64::wrapping_add),
+        _ => values.fold(start, |sum, value| sum | value),
+    }
 }

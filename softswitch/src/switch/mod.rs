@@ -92,6 +92,12 @@ pub struct Switch {
     now_us: u64,
 }
 
+impl Default for Switch {
+    fn default() -> Switch {
+        Switch::new(0)
+    }
+}
+
 impl Switch {
     /// A switch without a program: it drops everything until one is loaded. `seed` is for the
     /// program's `random`.
