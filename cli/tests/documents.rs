@@ -1,0 +1,49 @@
+//! What the documents name is there.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::root;
+
+fn documents() -> Vec<PathBuf> {
+    let markdown = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect::<Vec<_>>()
+    };
+    ["", "docs", "docs/decisions"].iter().flat_map(|folder| markdown(&root().join(folder))).collect()
+}
+
+#[test]
+fn every_linked_file_exists() {
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
+            assert!(document.parent().unwrap().join(link).exists(), "{} links {link}", document.display());
+        }
+    }
+}
+
+#[test]
+fn every_command_in_the_readme_exists() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let commands = readme.lines().filter(|line| line.starts_with("inart ")).flat_map(|line| line.split("; "));
+    let mut seen = 0;
+    for words in commands.filter_map(|command| command.trim().strip_prefix("inart ")) {
+        let words: Vec<_> = words.split('#').next().unwrap().split_whitespace().collect();
+        let depth = if words[0] == "topology" { 2 } else { 1 };
+        let help =
+            Command::new(env!("CARGO_BIN_EXE_inart")).args(&words[..depth]).arg("--help").output().unwrap();
+        assert!(help.status.success(), "inart {}", words.join(" "));
+        let help = String::from_utf8(help.stdout).unwrap();
+        let options = words.iter().take_while(|word| **word != "--").filter(|word| word.starts_with("--"));
+        for option in options {
+            assert!(help.contains(option), "inart {} has no {option}", words[0]);
+        }
+        seen += 1;
+    }
+    assert!(seen >= 8, "{seen} commands in README.md");
+}
