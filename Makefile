@@ -17,6 +17,7 @@ demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
+	@scripts/say-skips.sh
 
 lint: deps ## Formatting and clippy
 	$(CARGO) fmt --all --check
@@ -24,6 +25,8 @@ lint: deps ## Formatting and clippy
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) bench --locked -p inart-softswitch
+	$(CARGO) build --release --locked -p inart-cli
+	$(CARGO) run --release --locked -p inart-benches
 
 clean: ## Remove everything that was built
 	$(CARGO) clean
