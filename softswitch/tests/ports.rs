@@ -71,7 +71,9 @@ fn frames_cross_interfaces_of_a_namespace() {
 
 #[test]
 fn ports_that_cannot_be() {
-    for ports in [vec![(Port(1), "lo".into()), (Port(1), "lo".into())], vec![(Port(511), "lo".into())]] {
+    let cases: [&[(u32, &str)]; 3] = [&[(1, "lo"), (1, "other")], &[(1, "lo"), (2, "lo")], &[(511, "lo")]];
+    for ports in cases {
+        let ports = ports.iter().map(|&(port, name)| (Port(port), name.into())).collect();
         let options = Options { interfaces: ports, ..Options::default() };
         let error = start(Arc::default(), &options, |_| {}).expect_err("it is refused");
         assert!(matches!(error, PortError::BadPort { .. }), "{error}");

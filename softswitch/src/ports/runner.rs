@@ -146,11 +146,15 @@ pub fn start(
 }
 
 fn check_ports(options: &Options) -> Result<(), PortError> {
+    let names: Vec<_> = options.interfaces.iter().map(|(_, name)| name).collect();
     let all: Vec<Port> = options.interfaces.iter().map(|(port, _)| *port).chain(options.cpu_port).collect();
     for (n, &port) in all.iter().enumerate() {
         let problem = match port {
             port if port >= DROP_PORT => "ports are numbered 0 to 510",
             port if all[..n].contains(&port) => "it is given twice",
+            _ if names.get(n).is_some_and(|name| names[..n].contains(name)) => {
+                "its interface is another port's already"
+            }
             _ => continue,
         };
         return Err(PortError::BadPort { port, problem });
