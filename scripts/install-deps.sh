@@ -10,7 +10,7 @@ have cmake || need+=(cmake)            # HiGHS, the LP solver
 have ip || need+=(iproute2)            # namespaces, veth, tc
 have python3 || need+=(python3)        # tests with other people's P4Runtime clients
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || need+=(python3-venv)
-find /usr/lib /usr/lib64 /usr/local/lib -name 'libclang*.so*' -print -quit 2>/dev/null | grep -q . || need+=(libclang-dev) # HiGHS bindings
+[[ -n $(find /usr/lib /usr/local/lib -name 'libclang*.so*' -print -quit 2>/dev/null || true) ]] || need+=(libclang-dev) # HiGHS bindings
 
 if ((${#need[@]})); then
     if [[ $(id -u) != 0 ]]; then

@@ -4,8 +4,7 @@
 //! decision of the protocol is made here.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let assignment: inart_core::Assignment = unimplemented!();
+//! # fn rounds(assignment: inart_core::Assignment) -> Result<(), Box<dyn std::error::Error>> {
 //! use inart_host_agent::Worker;
 //!
 //! let mut worker = Worker::new(assignment, 0u16.try_into()?, "eth0")?;
