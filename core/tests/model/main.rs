@@ -46,8 +46,9 @@ fn check_sums(network: &Network, split: &Split) {
 /// One round; panics unless every sum is right.
 fn run_round(network: &mut Network, split: &Split, gradients: &[Vec<f32>]) -> Vec<f32> {
     let results: Result<Vec<_>, _> = network.all_reduce(gradients).into_iter().collect();
+    let mut results = results.unwrap_or_else(|failure| panic!("a round that should end in a sum: {failure}"));
     check_sums(network, split);
-    results.unwrap().remove(0)
+    results.remove(0)
 }
 
 /// Three rounds.

@@ -78,11 +78,16 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
 impl Network {
     /// `aggregated` is the bitmap of the ranks that the switch adds up.
     pub fn new(assignment: Assignment, aggregated: u64, fate: Fate) -> Self {
+        Self::with_patience(assignment, aggregated, fate, PATIENCE)
+    }
+
+    /// One whose hosts wait for each other for so long.
+    pub fn with_patience(assignment: Assignment, aggregated: u64, fate: Fate, patience: Duration) -> Self {
         let workers = (0..assignment.workers.len()).map(|rank| {
-            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), PATIENCE).unwrap()
+            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), patience).unwrap()
         });
         let servers = (0..assignment.shards.len()).map(|shard| {
-            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), PATIENCE).unwrap()
+            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), patience).unwrap()
         });
         Self {
             now: Instant::START,
