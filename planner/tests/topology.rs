@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner::topology::ranges::Ranges;
 use inart_planner::{NodeKind, Topology};
 
 const GOOD: &str = "\
@@ -134,6 +135,57 @@ fn generators_draw_what_was_asked() {
         let neighbours = random.neighbours(switch).map(|(next, _)| random.node(next).kind);
         assert_eq!(neighbours.filter(|&kind| kind == NodeKind::Switch).count(), 3);
     }
+}
+
+#[test]
+fn random_wiring_is_regular_connected_and_repeatable() {
+    // 1,000 switches; a degree of 2 leaves only single cycles, the hardest to mix.
+    for (switches, degree) in [(1000, 2), (1000, 7), (12, 11)] {
+        let topology = random_regular(switches, degree, 1, &equipment(1, 2)).unwrap();
+        assert_eq!(topology.links().len(), switches * degree / 2 + 3);
+        let seen = |id| topology.neighbours(id).filter(|&(n, _)| topology.node(n).kind == NodeKind::Switch);
+        let mut reached = vec![topology.node_ids().next().unwrap()];
+        let mut known = std::collections::HashSet::from([reached[0]]);
+        while let Some(id) = reached.pop() {
+            assert_eq!(seen(id).count(), degree);
+            reached.extend(seen(id).map(|(next, _)| next).filter(|&next| known.insert(next)));
+        }
+        assert_eq!(known.len(), switches);
+        let again = random_regular(switches, degree, 1, &equipment(1, 2)).unwrap();
+        assert_eq!(again.to_yaml(), topology.to_yaml());
+    }
+}
+
+#[test]
+fn rates_are_drawn_from_ranges_without_moving_anything() {
+    let plain = fat_tree(6, &equipment(4, 50)).unwrap();
+    let range = |text: &str| Some(text.parse().unwrap());
+    let tight = Ranges { fabric: range("2Mbps..6Mbps"), aggregation: range("4Mbps..14Mbps"), access: None };
+    let drawn = plain.with_drawn_rates(&tight, 1);
+    let (mut fabric, mut access) = (Vec::new(), Vec::new());
+    for (link, before) in drawn.links().iter().zip(plain.links()) {
+        assert_eq!(link.ends, before.ends);
+        let inner = link.ends.iter().all(|&end| drawn.node(end).kind == NodeKind::Switch);
+        if inner { &mut fabric } else { &mut access }.push(link.rate_bps);
+    }
+    assert!(access.iter().all(|&bps| bps == 20e6));
+    let spread = |rates: &[f64]| {
+        let (low, high) = rates.iter().fold((f64::MAX, 0.0), |(low, high), &r| (r.min(low), r.max(high)));
+        (low, rates.iter().sum::<f64>() / rates.len() as f64, high)
+    };
+    let (low, mean, high) = spread(&fabric);
+    assert!((2e6..2.3e6).contains(&low) && (3.6e6..4.4e6).contains(&mean) && (5.7e6..=6e6).contains(&high));
+    let aggregation: Vec<f64> =
+        drawn.nodes().iter().map(|node| node.aggregation_bps).filter(|&bps| bps > 0.0).collect();
+    let (low, mean, high) = spread(&aggregation);
+    assert!((4e6..5e6).contains(&low) && (8e6..10e6).contains(&mean) && (13e6..=14e6).contains(&high));
+    assert_eq!(aggregation.len(), 45);
+    // Another range more leaves the first draws alone; another seed does not.
+    let all = plain.with_drawn_rates(&Ranges { access: range("10Mbps..30Mbps"), ..tight }, 1);
+    assert_eq!(all.nodes(), drawn.nodes());
+    assert_ne!(all.links(), drawn.links());
+    assert_ne!(plain.with_drawn_rates(&tight, 2).nodes(), drawn.nodes());
+    assert_eq!(plain.with_drawn_rates(&Ranges::default(), 1).to_yaml(), plain.to_yaml());
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Topologies of the usual shapes, hosts placed by a seeded draw.
 
-use rand::SeedableRng;
+use std::collections::HashSet;
+
+use petgraph::unionfind::UnionFind;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Topology, TopologyError};
@@ -90,7 +93,7 @@ pub fn leaf_spine(
 
 /// A random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts per switch.
 ///
-/// Wired as a random cycle with random perfect matchings on top, so every degree from 2 on works.
+/// Wired as a ring with chords, then mixed by random swaps of links that keep it connected; every degree from 2 on works.
 pub fn random_regular(
     switches: usize,
     degree: usize,
@@ -111,9 +114,11 @@ pub fn random_regular(
     net.finish()
 }
 
-/// Starts from the circulant graph (connected, regular) and mixes it by edge swaps that keep it connected.
+/// Starts from the circulant graph (connected, regular) and mixes it by swaps of two edges' ends.
+///
+/// Whether the network still hangs together is looked at once per batch of swaps: a batch that tore it apart is taken back,
+/// and the next one is half as long.
 fn regular_wiring(n: usize, degree: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
-    use rand::Rng;
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for step in 1..=degree / 2 {
         edges.extend((0..n).map(|a| (a, (a + step) % n)));
@@ -121,22 +126,42 @@ fn regular_wiring(n: usize, degree: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, 
     if degree % 2 == 1 {
         edges.extend((0..n / 2).map(|a| (a, a + n / 2)));
     }
-    let linked = |edges: &[(usize, usize)], a, b| edges.iter().any(|&e| e == (a, b) || e == (b, a));
-    for _ in 0..10 * edges.len() {
-        let (i, j) = (rng.random_range(0..edges.len()), rng.random_range(0..edges.len()));
-        let ((a, b), (c, d)) = (edges[i], edges[j]);
-        let distinct = a != c && a != d && b != c && b != d;
-        if !distinct || linked(&edges, a, d) || linked(&edges, c, b) {
-            continue;
+    let key = |a: usize, b: usize| (a.min(b), a.max(b));
+    let mut linked: HashSet<(usize, usize)> = edges.iter().map(|&(a, b)| key(a, b)).collect();
+    let (mut left, mut batch) = (10 * edges.len(), edges.len());
+    while left > 0 {
+        let mut swapped = Vec::new();
+        for _ in 0..batch.min(left) {
+            left -= 1;
+            let (i, j) = (rng.random_range(0..edges.len()), rng.random_range(0..edges.len()));
+            let ((a, b), (c, d)) = (edges[i], edges[j]);
+            let distinct = a != c && a != d && b != c && b != d;
+            if distinct && !linked.contains(&key(a, d)) && !linked.contains(&key(c, b)) {
+                swap_ends(&mut edges, &mut linked, i, j);
+                swapped.push((i, j));
+            }
         }
-        (edges[i], edges[j]) = ((a, d), (c, b));
-        let mut parts = petgraph::unionfind::UnionFind::<usize>::new(n);
+        let mut parts = UnionFind::<usize>::new(n);
         let joined = edges.iter().filter(|&&(a, b)| parts.union(a, b)).count();
-        if joined + 1 < n {
-            (edges[i], edges[j]) = ((a, b), (c, d));
+        if joined + 1 == n {
+            batch = (2 * batch).min(edges.len());
+        } else {
+            swapped.into_iter().rev().for_each(|(i, j)| swap_ends(&mut edges, &mut linked, i, j));
+            batch = (batch / 2).max(1);
         }
     }
     edges
+}
+
+/// Edges a-b and c-d become a-d and c-b; done twice, nothing has changed.
+fn swap_ends(edges: &mut [(usize, usize)], linked: &mut HashSet<(usize, usize)>, i: usize, j: usize) {
+    let key = |(a, b): (usize, usize)| (a.min(b), a.max(b));
+    let ((a, b), (c, d)) = (edges[i], edges[j]);
+    linked.remove(&key((a, b)));
+    linked.remove(&key((c, d)));
+    (edges[i], edges[j]) = ((a, d), (c, b));
+    linked.insert(key((a, d)));
+    linked.insert(key((c, b)));
 }
 
 fn wrong(place: &str, problem: impl Into<String>, mend: &str) -> TopologyError {
@@ -179,7 +204,11 @@ impl<'a> Drawing<'a> {
         if servers.saturating_add(workers) > places {
             let problem =
                 format!("{servers} servers and {workers} workers do not fit on {places} host ports");
-            return Err(wrong(&self.name, problem, "ask for fewer hosts or a larger network"));
+            return Err(wrong(
+                &self.name,
+                problem,
+                "ask for fewer hosts, more host ports per switch, or a larger network",
+            ));
         }
         let mut ports: Vec<&String> =
             switches.iter().flat_map(|s| std::iter::repeat_n(s, per_switch)).collect();

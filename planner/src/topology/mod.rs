@@ -3,6 +3,7 @@
 mod document;
 mod error;
 pub mod generate;
+pub mod ranges;
 mod validate;
 
 use std::collections::HashMap;
