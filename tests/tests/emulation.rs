@@ -5,6 +5,7 @@ use std::net::UdpSocket;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
@@ -14,6 +15,13 @@ use inart_tests::{inart, is_root, workspace};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Root's leave to emulate, one test at a time: ten processes each and two cores make hosts give each other up. `None`
+/// without root.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// `inart emulate` on Fig. 1 with little to train, its chart out of the way.
 fn emulate(arguments: &[&str]) -> (Command, TempDir) {
@@ -38,9 +46,7 @@ fn run(arguments: &[&str]) -> Value {
 
 #[test]
 fn every_scheme_is_bit_exact_and_measured() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let (mut command, folder) = emulate(&["--rounds", "3"]);
     let summary = document(&command.output().expect("runs"));
     assert_eq!(summary["bit_exact"], true);
@@ -69,9 +75,7 @@ fn every_scheme_is_bit_exact_and_measured() {
 
 #[test]
 fn frames_dropped_on_every_link_change_no_bit() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let base = ["--rounds", "3", "--schemes", "inart", "--seed", "7"];
     let (quiet, lossy) = (run(&base), run(&[&base[..], &["--drop", "1%"]].concat()));
     let figures = |summary: &Value| summary["schemes"]["inart"].clone();
@@ -83,9 +87,7 @@ fn frames_dropped_on_every_link_change_no_bit() {
 
 #[test]
 fn two_jobs_at_once_are_audited_apart() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let summary = run(&["--rounds", "2", "--jobs", "2", "--schemes", "atp"]);
     let jobs = summary["schemes"]["atp"]["jobs"].as_array().expect("one per job");
     let names: Vec<_> = jobs.iter().map(|job| job["job"].as_str().expect("a name")).collect();
@@ -97,9 +99,7 @@ fn two_jobs_at_once_are_audited_apart() {
 
 #[test]
 fn ordinary_traffic_crosses_the_switches_beside_it() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let text = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
     let topology = Topology::from_yaml(&text).expect("valid");
     let options = Options {
@@ -142,9 +142,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
 
 #[test]
 fn two_emulations_at_once_do_not_meet() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let started = [(); 2].map(|()| {
         let (mut command, folder) = emulate(&["--rounds", "2", "--schemes", "lbmm"]);
         (command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts"), folder)
@@ -156,15 +154,19 @@ fn two_emulations_at_once_do_not_meet() {
 
 #[test]
 fn nothing_lingers_of_a_killed_emulation() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     for signal in [nix::sys::signal::SIGKILL, nix::sys::signal::SIGTERM, nix::sys::signal::SIGINT] {
         let (mut command, _folder) = emulate(&["--rounds", "1000", "--schemes", "lbmm"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
         let pid = child.id();
         // Two switches, two servers, six workers.
-        let family = wait_for("all processes", || Some(children_of(pid)).filter(|family| family.len() == 10));
+        let family = wait_for("all processes", || {
+            if let Some(status) = child.try_wait().expect("a child") {
+                let said = std::io::read_to_string(child.stderr.take().expect("piped")).expect("text");
+                panic!("the emulation ended by itself, {status}: {said}");
+            }
+            Some(children_of(pid)).filter(|family| family.len() == 10)
+        });
         let spaces: BTreeSet<_> = family.iter().filter_map(|&pid| network_namespace(pid)).collect();
         assert!(spaces.len() >= 8, "each host has a namespace of its own: {spaces:?}");
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).expect("alive");
@@ -228,9 +230,7 @@ fn bad_input_gets_one_line_and_status_2() {
 #[test]
 fn without_root_it_says_so() {
     const NOBODY: u32 = 65534;
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     // Where nobody may read and execute it, whatever the workspace's permissions are.
     let folder = TempDir::new().expect("a folder");
     let copy = |from: PathBuf, name: &str| {
