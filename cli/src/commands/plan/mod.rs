@@ -1,0 +1,80 @@
+//! `inart plan`.
+
+mod check;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+pub use check::read;
+use inart_planner::units::Seconds;
+use inart_planner::{Job, Options, Scheme, Topology};
+
+/// Arguments of `inart plan`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The topology document (YAML or JSON).
+    topology: PathBuf,
+    /// inart, r-inart, atp, atp-nocap, lbmm or even.
+    #[arg(long, default_value = "inart", conflicts_with = "check")]
+    scheme: Scheme,
+    /// Seed of every draw; the same inputs give the same plan.
+    #[arg(long, default_value_t = 1, conflicts_with = "check")]
+    seed: u64,
+    /// The job to plan; needed if the topology has several.
+    #[arg(long, conflicts_with = "check")]
+    job: Option<String>,
+    /// Give every server the same share instead of choosing the shares.
+    #[arg(long, conflicts_with = "check")]
+    equal_shares: bool,
+    /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
+    #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
+    budget: Option<Seconds>,
+    /// Check this plan (JSON) against the topology instead of making one: exit status 0 if it holds, 1 if it
+    /// violates something, 2 if it is no plan for this topology.
+    #[arg(long, value_name = "PLAN")]
+    check: Option<PathBuf>,
+}
+
+fn parse_budget(text: &str) -> Result<Seconds, String> {
+    let budget: Seconds = text.parse()?;
+    if budget.0 < 0.0 { Err("give a duration such as 50ms".to_owned()) } else { Ok(budget) }
+}
+
+/// Runs the command.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let topology = super::topology::read(&args.topology)?;
+    if let Some(plan) = &args.check {
+        return check::run(&topology, plan, json);
+    }
+    let job = job(&topology, args.job.as_deref())?;
+    let start = Instant::now();
+    // A budget too long for a duration is none.
+    let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
+    let out_of_time = || budget.is_some_and(|budget| start.elapsed() >= budget);
+    let options = Options {
+        scheme: args.scheme,
+        seed: args.seed,
+        equal_shares: args.equal_shares,
+        out_of_time: &out_of_time,
+    };
+    let mut plan = inart_planner::plan(&topology, job, &options)?;
+    plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
+    super::output::print(&if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn job<'t>(topology: &'t Topology, name: Option<&str>) -> anyhow::Result<&'t Job> {
+    let names = || topology.jobs().iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (name, topology.jobs()) {
+        (Some(name), _) => topology
+            .job_named(name)
+            .with_context(|| format!("job {name}: topology {} has only {}", topology.name(), names())),
+        (None, [job]) => Ok(job),
+        (None, _) => {
+            bail!("topology {} has several jobs; choose one with --job: {}", topology.name(), names())
+        }
+    }
+}
