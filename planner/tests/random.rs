@@ -1,107 +1,161 @@
-//! Random small networks: every scheme's plan passes the checker, ours is never worse than R-InArt's best nor above
-//! the bound, and agrees with the exact optimum.
+//! A thousand random networks: every scheme's plan passes the checker, ours is never below the best of thirty of R-InArt's
+//! roundings, and the bound holds for the exact optimum.
+//!
+//! The networks are those of fixed seeds, so that every run tests the same; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=5000`
+//! draws others. A case that fails is kept in `random.regressions` and tried first from then on.
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+mod networks;
+
+use std::cell::Cell;
+
+use inart_planner::{NodeKind, Options, Plan, PlanError, Scheme, Topology, Violation, check, plan};
 use proptest::prelude::*;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
 
-/// A connected network of a few switches with hosts, as text; some links loaded, some switches only forwarding.
-fn document() -> impl Strategy<Value = String> {
-    let switch = (0u32..3, 2u32..15);
-    let link = (2u32..12, 0usize..8);
-    (
-        prop::collection::vec(switch, 1..5),
-        prop::collection::vec(link.clone(), 4..5),
-        prop::collection::vec((0usize..8, 0usize..8, 2u32..12), 0..4),
-        prop::collection::vec((1u32..20, 0usize..8), 1..3),
-        prop::collection::vec((3u32..25, 0usize..8), 1..6),
-        prop::option::of(0u32..2),
-    )
-        .prop_map(|(switches, tree, extra, servers, workers, background)| {
-            let count = switches.len();
-            let mut nodes = String::new();
-            let mut links = std::collections::BTreeMap::new();
-            for (i, (kind, capacity)) in switches.iter().enumerate() {
-                let aggregation = if *kind == 0 { 0 } else { *capacity };
-                nodes += &format!("  - {{name: v{i}, kind: switch, aggregation: {aggregation} Mbps}}\n");
-                if i > 0 {
-                    let (rate, parent) = tree[i - 1];
-                    links.insert((format!("v{}", parent % i), format!("v{i}")), rate);
-                }
-            }
-            for (a, b, rate) in extra {
-                let (a, b) = (a % count, b % count);
-                if a < b {
-                    links.entry((format!("v{a}"), format!("v{b}"))).or_insert(rate);
-                }
-            }
-            for (i, (ingress, at)) in servers.iter().enumerate() {
-                nodes += &format!("  - {{name: s{i}, kind: server, ingress: {ingress} Mbps}}\n");
-                links.insert((format!("s{i}"), format!("v{}", at % count)), 20);
-            }
-            for (i, (rate, at)) in workers.iter().enumerate() {
-                nodes += &format!("  - {{name: w{i}, kind: worker}}\n");
-                links.insert((format!("w{i}"), format!("v{}", at % count)), *rate);
-                // Some workers hang on two switches.
-                if rate % 5 == 0 && count > 1 {
-                    links.insert((format!("w{i}"), format!("v{}", (at + 1) % count)), 7);
-                }
-            }
-            let loaded = links.keys().next().cloned();
-            let links: String = links
-                .iter()
-                .map(|((a, b), rate)| format!("  - {{ends: [{a}, {b}], rate: {rate} Mbps}}\n"))
-                .collect();
-            let background = match (background, loaded) {
-                (Some(rate), Some((a, b))) => {
-                    format!("background:\n  - {{link: [{b}, {a}], rate: {rate} Mbps}}\n")
-                }
-                _ => String::new(),
-            };
-            format!("name: random\nnodes:\n{nodes}links:\n{links}{background}")
-        })
+/// Networks in all, unless the environment says otherwise; drawn in parts that run side by side.
+const CASES: u32 = 1000;
+const PARTS: u32 = 4;
+/// The seed of the first part; the others count on.
+const SEED: u64 = 3;
+/// R-InArt's seeds that ours must beat.
+const ROUNDINGS: u64 = 30;
+/// Larger networks are not given to the integer program: flows (workers times servers) times switches.
+const SMALL: usize = 40;
+
+fn set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
 }
 
-fn made(topology: &Topology, options: &Options<'_>) -> Plan {
-    let plan = plan(topology, &topology.jobs()[0], options).unwrap();
-    let checked = check(topology, &plan);
-    assert!(checked.is_ok(), "{}: {:?}\n{}", options.scheme, checked, topology.to_yaml());
-    plan
+fn config(part: u32) -> Config {
+    let given = Config::default();
+    let seed = if let RngSeed::Fixed(seed) = given.rng_seed { seed } else { SEED };
+    let cases = if set("PROPTEST_CASES") { given.cases } else { CASES };
+    Config {
+        cases: cases.div_ceil(PARTS),
+        rng_seed: RngSeed::Fixed(seed.wrapping_add(part.into())),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/random.regressions"))),
+        ..given
+    }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+/// A plan of the topology's last job; it holds, and so does what is read back from its text.
+fn made(topology: &Topology, options: &Options<'_>) -> Result<Result<Plan, PlanError>, TestCaseError> {
+    let job = topology.jobs().last().unwrap();
+    let plan = match plan(topology, job, options) {
+        Ok(plan) => plan,
+        Err(error) => return Ok(Err(error)),
+    };
+    let read = Plan::from_json(&plan.to_json()).unwrap();
+    let checked = check(topology, &read);
+    prop_assert!(checked.is_ok(), "{}: {:?}\n{}", options.scheme, checked, topology.to_yaml());
+    Ok(Ok(plan))
+}
 
-    #[test]
-    fn every_plan_holds(text in document(), seed in 0u64..1000, equal_shares: bool) {
-        let topology = Topology::from_yaml(&text).unwrap();
-        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact) {
-            made(&topology, &Options { seed, equal_shares, ..Options::new(scheme) });
+/// A plan that overloads a switch is forgiven as atp-nocap only.
+fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCaseError> {
+    let over = |load: &inart_planner::plan::Load| {
+        load.resource.starts_with("switch ") && load.used_bps > load.capacity_bps * 1.001
+    };
+    if nocap.load.iter().any(over) {
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::AtpNocap) {
+            let renamed = Plan { scheme: scheme.name().to_owned(), ..nocap.clone() };
+            let found = check(topology, &renamed).err().unwrap_or_default();
+            let refused = found.iter().any(|violation| matches!(violation, Violation::Overload { .. }));
+            prop_assert!(refused, "{} may overload switches", scheme);
         }
     }
+    Ok(())
+}
 
-    #[test]
-    fn ours_beats_thirty_roundings(text in document(), first in 0u64..1000, equal_shares: bool) {
+/// The properties, on one part of the networks.
+fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
+    let (planned, solved, proven) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
+    let cases = (networks::document(), 0u64..1000, any::<bool>());
+    let config = config(part);
+    let total = config.cases;
+    let outcome = TestRunner::new(config).run(&cases, |(text, first, equal_shares)| {
         let topology = Topology::from_yaml(&text).unwrap();
         let options = |scheme, seed| Options { seed, equal_shares, ..Options::new(scheme) };
-        let ours = made(&topology, &options(Scheme::Inart, first));
-        for seed in first..first + 30 {
-            let rounded = made(&topology, &options(Scheme::RInart, seed));
-            prop_assert!(ours.rate_bps >= rounded.rate_bps * (1.0 - 1e-6), "{} < {}", ours.rate_bps, rounded.rate_bps);
+        let ours = match made(&topology, &options(Scheme::Inart, first))? {
+            Ok(plan) => plan,
+            // All of something was used up by other traffic: no scheme may pretend otherwise.
+            Err(error) => {
+                prop_assert!(
+                    matches!(error, PlanError::Unreachable { .. } | PlanError::Exhausted { .. }),
+                    "{error}"
+                );
+                for scheme in Scheme::ALL {
+                    let refused = made(&topology, &options(scheme, first))?;
+                    prop_assert_eq!(refused.unwrap_err(), error.clone());
+                }
+                return Ok(());
+            }
+        };
+        count(&planned);
+        for scheme in [Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even] {
+            let plan = made(&topology, &options(scheme, first))?.unwrap();
+            match scheme {
+                Scheme::AtpNocap => overload_is_refused(&topology, &plan)?,
+                _ => prop_assert!(plan.rate_bps <= ours.rate_bps * (1.0 + 1e-6), "{scheme} is better"),
+            }
         }
+        for seed in first..first + ROUNDINGS {
+            let rounded = made(&topology, &options(Scheme::RInart, seed))?.unwrap();
+            prop_assert!(
+                ours.rate_bps >= rounded.rate_bps * (1.0 - 1e-6),
+                "{} < {}\n{}",
+                ours.rate_bps,
+                rounded.rate_bps,
+                text
+            );
+        }
+        if ours.is_proven_optimal() {
+            count(&proven);
+        }
+        let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch).count();
+        if ours.flows.len() * switches <= SMALL {
+            match made(&topology, &options(Scheme::Exact, first))? {
+                Err(error) => prop_assert!(matches!(error, PlanError::TooLarge { .. }), "{error}"),
+                Ok(best) => {
+                    count(&solved);
+                    let (rate, bound) = (best.rate_bps, ours.bounds.integral_bps);
+                    prop_assert!(rate <= bound * (1.0 + 1e-6), "{rate} is above the bound {bound}\n{text}");
+                    prop_assert!(ours.rate_bps <= rate * (1.0 + 1e-6), "{rate} is not the optimum\n{text}");
+                }
+            }
+        }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
     }
+    let [planned, solved, proven] = [planned, solved, proven].map(Cell::into_inner);
+    eprintln!(
+        "of {total} networks {planned} can be planned, {solved} were solved exactly, {proven} plans of ours are proven"
+    );
+    // Nothing above may hold only because it was hardly asked.
+    assert!(planned * 10 >= total * 8 && solved * 10 >= total * 3, "{planned} planned, {solved} solved");
+}
 
-    #[test]
-    fn the_bound_holds_for_the_optimum(text in document(), equal_shares: bool) {
-        let topology = Topology::from_yaml(&text).unwrap();
-        let options = |scheme| Options { equal_shares, ..Options::new(scheme) };
-        let ours = made(&topology, &options(Scheme::Inart));
-        // The largest of these networks are too large for the integer program.
-        if let Ok(best) = plan(&topology, &topology.jobs()[0], &options(Scheme::Exact)) {
-            prop_assert!(check(&topology, &best).is_ok());
-            prop_assert!(ours.rate_bps <= best.rate_bps * (1.0 + 1e-6), "{} > {}", ours.rate_bps, best.rate_bps);
-            prop_assert!(best.rate_bps <= ours.bounds.integral_bps * (1.0 + 1e-6));
-        }
-    }
+#[test]
+fn first_part() {
+    plans_hold_ours_is_best_and_the_bound_is_one(0);
+}
+
+#[test]
+fn second_part() {
+    plans_hold_ours_is_best_and_the_bound_is_one(1);
+}
+
+#[test]
+fn third_part() {
+    plans_hold_ours_is_best_and_the_bound_is_one(2);
+}
+
+#[test]
+fn fourth_part() {
+    plans_hold_ours_is_best_and_the_bound_is_one(3);
 }
