@@ -89,10 +89,10 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
 fn plan_all(options: &Options, part: &Topology) -> Result<Vec<Planned>, Error> {
     let plan_job = |scheme: Scheme, job: &Job| {
         let start = Instant::now();
-        let out_of_time = || start.elapsed() > PLANNING;
+        let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
-            out_of_time: &out_of_time,
+            time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };
         inart_planner::plan(part, job, &how)

@@ -4,6 +4,7 @@
 //! F_s = f x_s). Workers of a rack are merged, and the path variables q become one flow per destination
 //! over the arcs of its shortest paths, which is the same polytope: flows to one destination need no path names.
 
+use good_lp::solvers::SolutionStatus;
 use good_lp::solvers::highs::HighsSolverType;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
 use rustc_hash::FxHashMap;
@@ -16,14 +17,18 @@ use crate::routes::{FAR, Routes};
 /// Above so many columns interior point beats the simplex method, by 5 to 30 times on link-bound instances.
 const SIMPLEX_COLUMNS: usize = 2000;
 
-/// Solves Eq. (5), with x_s free or fixed.
+/// Solves Eq. (5), with x_s free or fixed; `None` if that takes longer than `time_left` says.
 pub(crate) fn solve(
     model: &Model<'_>,
     routes: &Routes<'_>,
     fixed: Option<&[f64]>,
-) -> Result<Fractional, String> {
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, String> {
     let program = Program::build(model, routes, fixed);
-    program.solve(model)
+    match time_left() {
+        left if left <= 0.0 => Ok(None),
+        left => program.solve(model, left),
+    }
 }
 
 /// A sum of terms, collected before it becomes a row.
@@ -152,16 +157,22 @@ impl Program {
         self.rows.extend(links.into_iter().map(|(arc, terms)| sum(&terms).leq(limit(arc))));
     }
 
-    fn solve(self, model: &Model<'_>) -> Result<Fractional, String> {
+    fn solve(self, model: &Model<'_>, seconds: f64) -> Result<Option<Fractional>, String> {
         let Program { variables, rows, sending, classes, ends, flow, unit } = self;
         let method =
             if variables.len() > SIMPLEX_COLUMNS { HighsSolverType::Ipm } else { HighsSolverType::Simplex };
         let objective: Expression = sending.iter().sum();
         let mut problem = variables.maximise(objective).using(highs).set_solver(method).set_threads(1);
+        if seconds.is_finite() {
+            problem = problem.set_time_limit(seconds);
+        }
         for row in rows {
             problem.add_constraint(row);
         }
         let solution = problem.solve().map_err(|error| error.to_string())?;
+        if matches!(solution.status(), SolutionStatus::TimeLimit) {
+            return Ok(None);
+        }
         let value = |variable: Variable| solution.value(variable).max(0.0) * unit;
         let sending: Vec<f64> = sending.into_iter().map(value).collect();
         let positive = |list: Vec<(NodeIx, Variable)>| -> Vec<(NodeIx, f64)> {
@@ -178,7 +189,7 @@ impl Program {
             })
             .collect();
         let spread = Spread::Flow(flow.into_iter().map(|(key, variable)| (key, value(variable))).collect());
-        Ok(Fractional { rate: sending.iter().sum(), sending, classes, ends, spread })
+        Ok(Some(Fractional { rate: sending.iter().sum(), sending, classes, ends, spread }))
     }
 }
 

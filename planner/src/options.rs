@@ -74,15 +74,20 @@ pub struct Options<'a> {
     pub seed: u64,
     /// Fix x_s = 1/S instead of choosing the shares.
     pub equal_shares: bool,
-    /// Asked now and then by long searches; once it says true they return the best so far. Plans made under
-    /// time pressure depend on the machine, those of the default (never) do not.
-    pub out_of_time: &'a dyn Fn() -> bool,
+    /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
+    /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
+    pub time_left: &'a dyn Fn() -> f64,
 }
 
 impl Options<'_> {
     /// Seed 1, free shares, no time limit.
     pub fn new(scheme: Scheme) -> Self {
-        Options { scheme, seed: 1, equal_shares: false, out_of_time: &|| false }
+        Options { scheme, seed: 1, equal_shares: false, time_left: &|| f64::INFINITY }
+    }
+
+    /// Whether no time is left.
+    pub(crate) fn out_of_time(&self) -> bool {
+        (self.time_left)() <= 0.0
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn bound(
     equal: bool,
     goal: f64,
     bound: f64,
-    out_of_time: &dyn Fn() -> bool,
+    time_left: &dyn Fn() -> f64,
 ) -> f64 {
     let most = bounds::alone(model);
     let all = classes(model);
@@ -42,11 +42,11 @@ pub(crate) fn bound(
         let newest = racks[count - 1].1;
         let ways = uplinks(model, newest.source).len() + 1;
         binaries += model.servers.len() * newest.workers.len() * ways;
-        if binaries > BINARIES || best <= goal * (1.0 + GAP) || out_of_time() {
+        if binaries > BINARIES || best <= goal * (1.0 + GAP) || time_left() <= 0.0 {
             break;
         }
         let together: Vec<&Class> = racks[..count].iter().map(|&(_, class)| class).collect();
-        let Some(found) = solve(model, &together, &most, equal, best) else { break };
+        let Some(found) = solve(model, &together, &most, equal, best, time_left()) else { break };
         best = best.min(found * (1.0 + GAP)).max(goal);
     }
     best
@@ -93,7 +93,7 @@ impl Program<'_> {
 }
 
 /// The best rate that these racks allow; `None` if the search gave up.
-fn solve(model: &Model<'_>, racks: &[&Class], most: &[f64], equal: bool, top: f64) -> Option<f64> {
+fn solve(model: &Model<'_>, racks: &[&Class], most: &[f64], equal: bool, top: f64, seconds: f64) -> Option<f64> {
     let unit = top;
     let at =
         |server: NodeIx, rack: &Class| model.arcs_out(rack.source).iter().any(|&(_, next)| next == server);
@@ -155,6 +155,9 @@ fn solve(model: &Model<'_>, racks: &[&Class], most: &[f64], equal: bool, top: f6
         .set_threads(1)
         .set_option("mip_rel_gap", GAP)
         .set_option("mip_max_nodes", NODES);
+    if seconds.is_finite() {
+        problem = problem.set_time_limit(seconds);
+    }
     for row in program.rows {
         problem.add_constraint(row);
     }

@@ -17,8 +17,8 @@ use crate::schemes::{baselines, rounding};
 use crate::topology::{Job, Topology};
 
 /// Effort of the scheme exact, and of a proof for the scheme inart.
-const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000 };
-const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
+const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INFINITY };
+const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINITY };
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 const SLACK: f64 = 1e-4;
 
@@ -27,9 +27,9 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     let model = Model::new(topology, job);
     let router = Router::new(&model);
     feasible(&router)?;
-    let relaxation = relax(&router, None)?;
-    let integral_bps = bounds::closed_form(&model, options.equal_shares).min(relaxation.rate);
-    let mut bounds = Bounds { lp_bps: Some(relaxation.rate), integral_bps };
+    let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
+    let integral_bps = bounds::closed_form(&model, options.equal_shares).min(lp_bps.unwrap_or(f64::INFINITY));
+    let mut bounds = Bounds { lp_bps, integral_bps };
     let mut violation = None;
     let equal = equal_shares(model.servers.len());
     let (placement, shares) = match options.scheme {
@@ -38,7 +38,9 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
         Scheme::AtpNocap => (baselines::atp(&router, true), equal),
         Scheme::RInart | Scheme::Even => {
             let shares = phase1_shares(&model, options);
-            let fractional = relax(&router, Some(&shares))?;
+            let Some(fractional) = relax(&router, Some(&shares), &|| f64::INFINITY)? else {
+                return Err(PlanError::Solver { job: job.name.clone(), reason: "iteration limit".to_owned() });
+            };
             let placement = rounding::with_seed(&router, &fractional, options.seed);
             violation = Some(finish::violations(&model, &placement, &shares, fractional.rate));
             (placement, shares)
@@ -63,22 +65,23 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
 /// The scheme inart: constructions and roundings; if they do not meet the bound, the integer program where that is quick;
 /// else a tighter bound, and local search.
 fn ours(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
-    let fractional = relax(router, Some(&phase1_shares(router.model, options)))?;
-    let starts = inart::starts(router, options, &fractional, bounds.integral_bps);
+    let fractional = relax(router, Some(&phase1_shares(router.model, options)), options.time_left)?;
+    let starts = inart::starts(router, options, fractional.as_ref(), bounds.integral_bps);
     if let Some(best) = settle(router, options, &starts[0], bounds) {
         return Ok(best);
     }
-    let (goal, stop) = (starts[0].rated.rate, options.out_of_time);
-    bounds.integral_bps = racks::bound(router.model, options.equal_shares, goal, bounds.integral_bps, stop);
+    let (goal, left) = (starts[0].rated.rate, options.time_left);
+    bounds.integral_bps = racks::bound(router.model, options.equal_shares, goal, bounds.integral_bps, left);
     Ok(inart::improve(router, options, starts, bounds.integral_bps))
 }
 
 /// Asks the integer program for the best plan, where that is quick.
 fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
-    if inart::met(best, bounds.integral_bps) || (options.out_of_time)() {
+    if inart::met(best, bounds.integral_bps) || options.out_of_time() {
         return None;
     }
-    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), PROOF) {
+    let effort = Effort { seconds: (options.time_left)(), ..PROOF };
+    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), effort) {
         Answer::Unknown => return None,
         Answer::None => best.clone(),
         Answer::Best(placement) => {
@@ -100,13 +103,17 @@ fn phase1_shares(model: &Model<'_>, options: &Options<'_>) -> Vec<f64> {
     split.sending.iter().map(|f| f / split.rate).collect()
 }
 
-/// LP-InArt: the certified closed form where it applies, else the LP.
-fn relax(router: &Router<'_>, fixed: Option<&[f64]>) -> Result<Fractional, PlanError> {
+/// LP-InArt: the certified closed form where it applies, else the LP; `None` if the time did not suffice.
+fn relax(
+    router: &Router<'_>,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, PlanError> {
     let model = router.model;
     if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
-        return Ok(solution);
+        return Ok(Some(solution));
     }
-    lp::solve(model, &router.routes, fixed)
+    lp::solve(model, &router.routes, fixed, time_left)
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 

@@ -89,10 +89,10 @@ fn network() -> Topology {
 
 /// Enough of planning to touch every number of a document, without the long searches.
 fn plan_and_check(topology: &Topology) {
-    let now = || true;
+    let now = || 0.0;
     for job in topology.jobs() {
         for scheme in [Scheme::Lbmm, Scheme::AtpNocap, Scheme::RInart, Scheme::Inart] {
-            let options = Options { out_of_time: &now, ..Options::new(scheme) };
+            let options = Options { time_left: &now, ..Options::new(scheme) };
             if let Ok(plan) = plan(topology, job, &options) {
                 let _ = check(topology, &plan);
             }

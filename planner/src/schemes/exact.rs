@@ -27,11 +27,12 @@ pub(crate) enum Answer {
     Unknown,
 }
 
-/// Effort: programs with more binaries are not started, searches with more nodes are given up.
+/// Effort: programs with more binaries are not started, searches with more nodes or that take longer are given up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     pub binaries: usize,
     pub nodes: i32,
+    pub seconds: f64,
 }
 
 /// One way of a rack's flows: an end, a path, and its unary count.
@@ -55,7 +56,7 @@ pub(crate) fn solve(router: &Router<'_>, equal: bool, at_least: f64, effort: Eff
     let Some(program) = Program::build(router, equal, at_least, effort.binaries) else {
         return Answer::Unknown;
     };
-    program.solve(router.model, effort.nodes)
+    program.solve(router.model, effort)
 }
 
 struct Program {
@@ -191,7 +192,7 @@ impl Program {
         Some(())
     }
 
-    fn solve(self, model: &Model<'_>, nodes: i32) -> Answer {
+    fn solve(self, model: &Model<'_>, effort: Effort) -> Answer {
         let Program { variables, rows, sending, classes, ways, trunks, .. } = self;
         let objective: Expression = sending.iter().sum();
         let mut problem = variables
@@ -201,7 +202,10 @@ impl Program {
             .set_option("mip_rel_gap", 1e-7)
             .set_option("mip_abs_gap", 1e-9)
             .set_option("mip_feasibility_tolerance", 1e-9)
-            .set_option("mip_max_nodes", nodes);
+            .set_option("mip_max_nodes", effort.nodes);
+        if effort.seconds.is_finite() {
+            problem = problem.set_time_limit(effort.seconds);
+        }
         for row in rows {
             problem.add_constraint(row);
         }

@@ -47,12 +47,12 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
-/// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` are
-/// among them, those of seeds from 0 and from the seed of `options` on.
+/// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` (absent if
+/// the time did not suffice) are among them, those of seeds from 0 and from the seed of `options` on.
 pub(crate) fn starts(
     router: &Router<'_>,
     options: &Options<'_>,
-    fractional: &Fractional,
+    fractional: Option<&Fractional>,
     bound: f64,
 ) -> Vec<Best> {
     let equal = options.equal_shares;
@@ -65,7 +65,8 @@ pub(crate) fn starts(
         starts.push(Best::new(placement, rated));
     };
     add(router.place(&direct), &mut starts);
-    for sending in [&groups::sending(model, equal), &fractional.sending] {
+    let near_bound = groups::sending(model, equal);
+    for sending in std::iter::once(&near_bound).chain(fractional.map(|solution| &solution.sending)) {
         let total: f64 = sending.iter().sum();
         let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
         for slack in [1.0, 0.9, 0.75, 0.6] {
@@ -85,8 +86,10 @@ pub(crate) fn starts(
         starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
         return starts;
     }
-    for seed in (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS)) {
-        add(rounding::with_seed(router, fractional, seed), &mut starts);
+    if let Some(fractional) = fractional {
+        for seed in (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS)) {
+            add(rounding::with_seed(router, fractional, seed), &mut starts);
+        }
     }
     starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
     starts
@@ -109,7 +112,7 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Be
     let free = starts.iter().take(3).map(|start| (start, None));
     let searches = built.into_iter().map(|start| (start, start.aim.as_ref())).chain(free);
     for (n, (start, aim)) in searches.enumerate() {
-        if met(&best, bound) || (options.out_of_time)() {
+        if met(&best, bound) || options.out_of_time() {
             break;
         }
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
@@ -140,8 +143,8 @@ fn climb(
     let flows = router.model.workers.len() * router.model.servers.len();
     let steps = STEPS.min(FLOW_STEPS / flows);
     let mut search = Search::new(router, best.placement.clone(), goal(&best, step), rng);
-    while misses < MISSES && !met(&best, bound) && !(options.out_of_time)() {
-        if search.run(steps, options.out_of_time) {
+    while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
+        if search.run(steps, &|| options.out_of_time()) {
             let rated = rate(router, &search.placement, options.equal_shares);
             if rated.rate > best.rated.rate {
                 best = Best::new(search.placement.clone(), rated);

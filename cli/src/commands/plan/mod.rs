@@ -53,12 +53,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     // A budget too long for a duration is none.
     let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
-    let out_of_time = || budget.is_some_and(|budget| start.elapsed() >= budget);
+    let time_left = || budget.map_or(f64::INFINITY, |b| b.as_secs_f64() - start.elapsed().as_secs_f64());
     let options = Options {
         scheme: args.scheme,
         seed: args.seed,
         equal_shares: args.equal_shares,
-        out_of_time: &out_of_time,
+        time_left: &time_left,
     };
     let mut plan = inart_planner::plan(&topology, job, &options)?;
     plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
