@@ -27,7 +27,11 @@ pub(crate) fn solve(
     let program = Program::build(model, routes, fixed);
     match time_left() {
         left if left <= 0.0 => Ok(None),
-        left => program.solve(model, left),
+        left => match program.solve(model, left) {
+            // The solver's error for a time limit says only that it has no solution.
+            Err(_) if time_left() <= 0.0 => Ok(None),
+            solved => solved.map(Some),
+        },
     }
 }
 
@@ -157,7 +161,7 @@ impl Program {
         self.rows.extend(links.into_iter().map(|(arc, terms)| sum(&terms).leq(limit(arc))));
     }
 
-    fn solve(self, model: &Model<'_>, seconds: f64) -> Result<Option<Fractional>, String> {
+    fn solve(self, model: &Model<'_>, seconds: f64) -> Result<Fractional, String> {
         let Program { variables, rows, sending, classes, ends, flow, unit } = self;
         let method =
             if variables.len() > SIMPLEX_COLUMNS { HighsSolverType::Ipm } else { HighsSolverType::Simplex };
@@ -171,7 +175,7 @@ impl Program {
         }
         let solution = problem.solve().map_err(|error| error.to_string())?;
         if matches!(solution.status(), SolutionStatus::TimeLimit) {
-            return Ok(None);
+            return Err("iteration or time limit".to_owned());
         }
         let value = |variable: Variable| solution.value(variable).max(0.0) * unit;
         let sending: Vec<f64> = sending.into_iter().map(value).collect();
@@ -189,7 +193,7 @@ impl Program {
             })
             .collect();
         let spread = Spread::Flow(flow.into_iter().map(|(key, variable)| (key, value(variable))).collect());
-        Ok(Some(Fractional { rate: sending.iter().sum(), sending, classes, ends, spread }))
+        Ok(Fractional { rate: sending.iter().sum(), sending, classes, ends, spread })
     }
 }
 

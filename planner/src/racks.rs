@@ -93,7 +93,14 @@ impl Program<'_> {
 }
 
 /// The best rate that these racks allow; `None` if the search gave up.
-fn solve(model: &Model<'_>, racks: &[&Class], most: &[f64], equal: bool, top: f64, seconds: f64) -> Option<f64> {
+fn solve(
+    model: &Model<'_>,
+    racks: &[&Class],
+    most: &[f64],
+    equal: bool,
+    top: f64,
+    seconds: f64,
+) -> Option<f64> {
     let unit = top;
     let at =
         |server: NodeIx, rack: &Class| model.arcs_out(rack.source).iter().any(|&(_, next)| next == server);

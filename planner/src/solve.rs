@@ -39,7 +39,10 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
         Scheme::RInart | Scheme::Even => {
             let shares = phase1_shares(&model, options);
             let Some(fractional) = relax(&router, Some(&shares), &|| f64::INFINITY)? else {
-                return Err(PlanError::Solver { job: job.name.clone(), reason: "iteration limit".to_owned() });
+                return Err(PlanError::Solver {
+                    job: job.name.clone(),
+                    reason: "iteration limit".to_owned(),
+                });
             };
             let placement = rounding::with_seed(&router, &fractional, options.seed);
             violation = Some(finish::violations(&model, &placement, &shares, fractional.rate));
