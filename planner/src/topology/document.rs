@@ -236,7 +236,7 @@ fn rate(bps: f64) -> String {
 }
 
 /// A name as a YAML scalar: plain when that is safe, else double-quoted.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
         && !matches!(

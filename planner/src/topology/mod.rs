@@ -3,6 +3,7 @@
 mod document;
 mod error;
 pub mod generate;
+pub mod import;
 pub mod ranges;
 mod validate;
 

@@ -1,14 +1,18 @@
 //! `inart topology`.
 
+mod equipment;
+mod import;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Subcommand;
-use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner::topology::ranges::{Ranges, RateRange};
-use inart_planner::units::{Rate, Seconds, Size};
-use inart_planner::{NodeKind, Topology, TopologyError};
+use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
+use inart_planner::{NodeKind, Topology};
+
+use self::equipment::Equip;
+use self::import::Import;
 
 /// Arguments of `inart topology`.
 #[derive(clap::Args)]
@@ -52,6 +56,8 @@ enum Command {
         #[command(flatten)]
         equipment: Equip,
     },
+    /// Reads a network from GraphML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet's console.
+    Import(Import),
     /// Draws a topology as an SVG; with a plan, how full its links are and which switches add up.
     Draw {
         /// The topology document (YAML or JSON).
@@ -67,79 +73,6 @@ enum Command {
     },
 }
 
-/// What the generated networks are equipped with.
-#[derive(clap::Args)]
-struct Equip {
-    /// Parameter servers, placed by a seeded draw.
-    #[arg(long, default_value_t = 4)]
-    servers: usize,
-    /// Workers, placed by a seeded draw.
-    #[arg(long, default_value_t = 8)]
-    workers: usize,
-    /// Rate of every link.
-    #[arg(long, default_value = "10Gbps", value_parser = positive)]
-    rate: Rate,
-    /// C(v) of every switch; 0 for switches that only forward.
-    #[arg(long, default_value = "10Gbps", value_parser = not_negative)]
-    aggregation: Rate,
-    /// B(s) of every server; the links' rate if not given.
-    #[arg(long, value_parser = positive)]
-    ingress: Option<Rate>,
-    /// Draw the rate of each link between switches from a range such as 10Mbps..30Mbps.
-    #[arg(long, value_name = "LOW..HIGH")]
-    link_range: Option<RateRange>,
-    /// Draw the rate of each link to a host from a range.
-    #[arg(long, value_name = "LOW..HIGH")]
-    access_range: Option<RateRange>,
-    /// Draw C(v) of each switch from a range.
-    #[arg(long, value_name = "LOW..HIGH", conflicts_with = "aggregation")]
-    aggregation_range: Option<RateRange>,
-    /// Propagation delay of every link.
-    #[arg(long, default_value = "0")]
-    delay: Seconds,
-    /// Size of the job's gradient.
-    #[arg(long, default_value = "100MB")]
-    gradient: Size,
-    /// Seed of the hosts' places, of random wiring and of rates drawn from ranges.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
-
-fn positive(text: &str) -> Result<Rate, String> {
-    let rate: Rate = text.parse()?;
-    if rate.0 > 0.0 { Ok(rate) } else { Err("give a positive rate like \"20 Mbps\"".to_owned()) }
-}
-
-fn not_negative(text: &str) -> Result<Rate, String> {
-    let rate: Rate = text.parse()?;
-    if rate.0 >= 0.0 { Ok(rate) } else { Err("give a rate, or 0 for switches that only forward".to_owned()) }
-}
-
-impl Equip {
-    /// Makes a network with this equipment, and draws what is to be drawn.
-    fn build(
-        &self,
-        make: impl FnOnce(&Equipment) -> Result<Topology, TopologyError>,
-    ) -> Result<Topology, TopologyError> {
-        let topology = make(&Equipment {
-            servers: self.servers,
-            workers: self.workers,
-            rate_bps: self.rate.0,
-            aggregation_bps: self.aggregation.0,
-            ingress_bps: self.ingress.unwrap_or(self.rate).0,
-            delay_seconds: self.delay.0,
-            gradient_bytes: self.gradient.0.round() as u64,
-            seed: self.seed,
-        })?;
-        let ranges = Ranges {
-            fabric: self.link_range,
-            access: self.access_range,
-            aggregation: self.aggregation_range,
-        };
-        Ok(topology.with_drawn_rates(&ranges, self.seed))
-    }
-}
-
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let topology = match args.command {
@@ -150,11 +83,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Command::Random { switches, degree, ports, equipment } => {
             equipment.build(|with| random_regular(switches, degree, ports, with))?
         }
+        Command::Import(args) => import::run(&args)?,
         Command::Draw { file, plan } => {
             let topology = read(&file)?;
-            let plan = plan.map(|path| super::plan::read(&topology, &path)).transpose()?;
+            let plan = plan.map(|path| crate::commands::plan::read(&topology, &path)).transpose()?;
             let svg = inart_planner::draw::svg(&topology, plan.as_ref());
-            super::output::print(&if json {
+            crate::commands::output::print(&if json {
                 format!("{}\n", serde_json::json!({ "svg": svg }))
             } else {
                 svg
@@ -163,11 +97,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Command::Check { file } => {
             let topology = read(&file)?;
-            super::output::print(&summary(&topology, json))?;
+            crate::commands::output::print(&summary(&topology, json))?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    super::output::print(&if json { topology.to_json() + "\n" } else { topology.to_yaml() })?;
+    crate::commands::output::print(&if json { topology.to_json() + "\n" } else { topology.to_yaml() })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,81 @@
+//! What the generated networks are equipped with.
+
+use inart_planner::topology::generate::Equipment;
+use inart_planner::topology::ranges::{Ranges, RateRange};
+use inart_planner::units::{Rate, Seconds, Size};
+use inart_planner::{Topology, TopologyError};
+
+/// What the generated networks are equipped with.
+#[derive(clap::Args)]
+pub struct Equip {
+    /// Parameter servers, placed by a seeded draw.
+    #[arg(long, default_value_t = 4)]
+    servers: usize,
+    /// Workers, placed by a seeded draw.
+    #[arg(long, default_value_t = 8)]
+    workers: usize,
+    /// Rate of every link.
+    #[arg(long, default_value = "10Gbps", value_parser = positive)]
+    rate: Rate,
+    /// C(v) of every switch; 0 for switches that only forward.
+    #[arg(long, default_value = "10Gbps", value_parser = not_negative)]
+    aggregation: Rate,
+    /// B(s) of every server; the links' rate if not given.
+    #[arg(long, value_parser = positive)]
+    ingress: Option<Rate>,
+    /// Draw the rate of each link between switches from a range such as 10Mbps..30Mbps.
+    #[arg(long, value_name = "LOW..HIGH")]
+    link_range: Option<RateRange>,
+    /// Draw the rate of each link to a host from a range.
+    #[arg(long, value_name = "LOW..HIGH")]
+    access_range: Option<RateRange>,
+    /// Draw C(v) of each switch from a range.
+    #[arg(long, value_name = "LOW..HIGH", conflicts_with = "aggregation")]
+    aggregation_range: Option<RateRange>,
+    /// Propagation delay of every link.
+    #[arg(long, default_value = "0")]
+    delay: Seconds,
+    /// Size of the job's gradient.
+    #[arg(long, default_value = "100MB")]
+    gradient: Size,
+    /// Seed of the hosts' places, of random wiring and of rates drawn from ranges.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A rate above 0.
+pub fn positive(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse()?;
+    if rate.0 > 0.0 { Ok(rate) } else { Err("give a positive rate like \"20 Mbps\"".to_owned()) }
+}
+
+/// A rate, 0 included.
+pub fn not_negative(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse()?;
+    if rate.0 >= 0.0 { Ok(rate) } else { Err("give a rate, or 0 for switches that only forward".to_owned()) }
+}
+
+impl Equip {
+    /// Makes a network with this equipment, and draws what is to be drawn.
+    pub fn build(
+        &self,
+        make: impl FnOnce(&Equipment) -> Result<Topology, TopologyError>,
+    ) -> Result<Topology, TopologyError> {
+        let topology = make(&Equipment {
+            servers: self.servers,
+            workers: self.workers,
+            rate_bps: self.rate.0,
+            aggregation_bps: self.aggregation.0,
+            ingress_bps: self.ingress.unwrap_or(self.rate).0,
+            delay_seconds: self.delay.0,
+            gradient_bytes: self.gradient.0.round() as u64,
+            seed: self.seed,
+        })?;
+        let ranges = Ranges {
+            fabric: self.link_range,
+            access: self.access_range,
+            aggregation: self.aggregation_range,
+        };
+        Ok(topology.with_drawn_rates(&ranges, self.seed))
+    }
+}

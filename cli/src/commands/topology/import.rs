@@ -1,0 +1,80 @@
+//! `inart topology import`.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use inart_planner::Topology;
+use inart_planner::topology::import::{Format, Hosts, ImportOptions, import};
+use inart_planner::units::{Rate, Seconds, Size};
+
+use super::equipment::{not_negative, positive};
+
+/// Arguments of `inart topology import`.
+#[derive(clap::Args)]
+pub struct Import {
+    /// The file to read.
+    file: PathBuf,
+    /// graphml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not given.
+    #[arg(long)]
+    format: Option<Format>,
+    /// Servers: a number, drawn by seed, or names with commas between (a switch that is named becomes a host). If not given:
+    /// those that the file marks, else one.
+    #[arg(long, value_name = "N|NAMES")]
+    servers: Option<Hosts>,
+    /// Workers: a number or names. If not given: every other host.
+    #[arg(long, value_name = "N|NAMES")]
+    workers: Option<Hosts>,
+    /// Hosts to attach to every switch. If not given: one each if the file has no hosts, else none.
+    #[arg(long, value_name = "N")]
+    hosts_per_switch: Option<usize>,
+    /// Rate of links that state none, and of the links of attached hosts.
+    #[arg(long, default_value = "10Gbps", value_parser = positive)]
+    rate: Rate,
+    /// What a rate without a unit in the file counts, such as 1Mbps.
+    #[arg(long, default_value = "1bps", value_parser = positive)]
+    unit: Rate,
+    /// C(v) of switches that state none; 0 for switches that only forward.
+    #[arg(long, default_value = "10Gbps", value_parser = not_negative)]
+    aggregation: Rate,
+    /// B(s) of servers that state none; as much as their links if not given.
+    #[arg(long, value_parser = positive)]
+    ingress: Option<Rate>,
+    /// Propagation delay of links that state none.
+    #[arg(long, default_value = "0")]
+    delay: Seconds,
+    /// Size of the job's gradient.
+    #[arg(long, default_value = "100MB")]
+    gradient: Size,
+    /// Seed of the draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Reads the file; what was merged, assumed or left out goes to standard error.
+pub fn run(args: &Import) -> anyhow::Result<Topology> {
+    let place = || args.file.display().to_string();
+    let text = std::fs::read_to_string(&args.file).with_context(place)?;
+    let format = args
+        .format
+        .or_else(|| Format::guess(&place(), &text))
+        .with_context(|| format!("{}: its format is not clear; give --format", place()))?;
+    let stem = args.file.file_stem().unwrap_or_default();
+    let options = ImportOptions {
+        name: stem.to_string_lossy().into_owned(),
+        servers: args.servers.clone(),
+        workers: args.workers.clone(),
+        hosts_per_switch: args.hosts_per_switch,
+        rate_bps: args.rate.0,
+        unit_bps: args.unit.0,
+        aggregation_bps: args.aggregation.0,
+        ingress_bps: args.ingress.map(|rate| rate.0),
+        delay_seconds: args.delay.0,
+        gradient_bytes: args.gradient.0.round() as u64,
+        seed: args.seed,
+    };
+    let imported = import(&text, format, &options).with_context(place)?;
+    for note in &imported.notes {
+        eprintln!("note: {note}");
+    }
+    Ok(imported.topology)
+}

@@ -1,0 +1,177 @@
+//! Networks that other tools have written: GraphML, DOT, NetworkX's node-link JSON, containerlab, Mininet's console.
+//!
+//! Every format is read into one graph of attributes; what it lacks (hosts, rates, aggregation) comes from
+//! [`ImportOptions`], and whatever is merged, assumed or left out is said in [`Imported::notes`].
+
+mod assemble;
+mod attributes;
+mod containerlab;
+mod dot;
+mod dot_tokens;
+mod graph;
+mod graphml;
+mod hosts;
+mod links;
+mod mininet;
+mod names;
+mod networkx;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Topology, TopologyError};
+
+/// Texts longer than this are refused.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A format that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// GraphML, such as the files of the Topology Zoo.
+    Graphml,
+    /// Graphviz.
+    Dot,
+    /// JSON as NetworkX's `node_link_data` makes it.
+    Networkx,
+    /// A containerlab topology file.
+    Containerlab,
+    /// What Mininet's `net`, `links` and `dump` print, in any order and mixture.
+    Mininet,
+}
+
+impl Format {
+    const NAMES: [(&'static str, Format); 5] = [
+        ("graphml", Format::Graphml),
+        ("dot", Format::Dot),
+        ("networkx", Format::Networkx),
+        ("containerlab", Format::Containerlab),
+        ("mininet", Format::Mininet),
+    ];
+
+    /// The format of a file, by its extension, else by how its text begins; `None` when neither tells.
+    pub fn guess(file: &str, text: &str) -> Option<Format> {
+        match file.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
+            Some("graphml" | "xml") => return Some(Format::Graphml),
+            Some("dot" | "gv") => return Some(Format::Dot),
+            Some("json") => return Some(Format::Networkx),
+            Some("yml" | "yaml") => return Some(Format::Containerlab),
+            _ => {}
+        }
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let opens = |line: &str| {
+            let line = line.trim_start().to_ascii_lowercase();
+            line.contains('{') && ["strict", "graph", "digraph"].iter().any(|word| line.starts_with(word))
+        };
+        if text.starts_with("<?xml") || text.starts_with("<graphml") {
+            Some(Format::Graphml)
+        } else if text.starts_with('{') {
+            Some(Format::Networkx)
+        } else if text.lines().any(opens) {
+            Some(Format::Dot)
+        } else if text.lines().any(|line| line.trim_end() == "topology:") {
+            Some(Format::Containerlab)
+        } else if text.contains("-eth") || text.contains("mininet>") {
+            Some(Format::Mininet)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Format::NAMES.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Format::NAMES.iter().find(|(name, _)| *name == text).map(|&(_, format)| format).ok_or_else(|| {
+            let names: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+            format!("unknown format \"{text}\"; one of {}", names.join(", "))
+        })
+    }
+}
+
+/// Which hosts play a part: so many, drawn by seed, or those named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hosts {
+    /// This many.
+    Count(usize),
+    /// These nodes, by name; a switch that is named becomes a host.
+    Named(Vec<String>),
+}
+
+impl FromStr for Hosts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(count) = text.trim().parse() {
+            return Ok(Hosts::Count(count));
+        }
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) {
+            return Err("give a number, or names with commas between".to_owned());
+        }
+        Ok(Hosts::Named(names))
+    }
+}
+
+/// What an import takes where the file says nothing. Rates in bit/s, delays in seconds, sizes in bytes.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// The topology's name.
+    pub name: String,
+    /// The servers; `None`: those that the file marks, else one drawn by seed.
+    pub servers: Option<Hosts>,
+    /// The workers; `None`: every other host.
+    pub workers: Option<Hosts>,
+    /// Hosts to attach to every switch; `None`: one, if the file has no hosts.
+    pub hosts_per_switch: Option<usize>,
+    /// Rate of links that state none, and of the links of attached hosts.
+    pub rate_bps: f64,
+    /// What a number without a unit in the file's rates counts.
+    pub unit_bps: f64,
+    /// C(v) of switches that state none.
+    pub aggregation_bps: f64,
+    /// B(s) of servers that state none; `None`: as much as their links.
+    pub ingress_bps: Option<f64>,
+    /// Delay of links that state none.
+    pub delay_seconds: f64,
+    /// Gradient of the one job.
+    pub gradient_bytes: u64,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// A network that was read, and what was done to it on the way.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// The network with one job.
+    pub topology: Topology,
+    /// One line for each thing that was merged, assumed or left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads a network written by another tool.
+///
+/// # Errors
+/// One that names the place in the text, or what the network lacks and the option that mends it.
+pub fn import(text: &str, format: Format, options: &ImportOptions) -> Result<Imported, TopologyError> {
+    if text.len() > MAX_BYTES {
+        let problem = format!("the text is longer than {} MiB", MAX_BYTES >> 20);
+        return Err(TopologyError::new(None, format.to_string(), problem, "import a part of the network"));
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let graph = match format {
+        Format::Graphml => graphml::read(text),
+        Format::Dot => dot::read(text),
+        Format::Networkx => networkx::read(text),
+        Format::Containerlab => containerlab::read(text),
+        Format::Mininet => mininet::read(text),
+    }?;
+    assemble::assemble(graph, options)
+}

@@ -1,0 +1,62 @@
+//! The node-link JSON of NetworkX (`node_link_data`), with `links` or `edges`.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::attributes::Attributes;
+use super::graph::Graph;
+use crate::topology::TopologyError;
+
+pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+    let mut graph = Graph::new("networkx");
+    let document: Value = serde_json::from_str(text).map_err(|error| {
+        let problem = error.to_string();
+        let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+        let mend = "write it with json.dump(networkx.node_link_data(graph), file)";
+        TopologyError::new(error.line() as u64, "networkx", problem, mend)
+    })?;
+    let list = |names: &[&str]| names.iter().find_map(|name| document.get(name)?.as_array());
+    let (Some(nodes), Some(edges)) = (list(&["nodes"]), list(&["links", "edges"])) else {
+        let mend = "write it with networkx.node_link_data(graph), or choose the format with --format";
+        return Err(graph.wrong("it has no list `nodes`, or no list `links` or `edges`", mend));
+    };
+    graph.directed = document.get("directed") == Some(&Value::Bool(true));
+    for (at, node) in nodes.iter().enumerate() {
+        let entry = entry(&graph, node, "nodes", at)?;
+        let Some(id) = entry.get("id").or_else(|| entry.get("name")) else {
+            return Err(graph.wrong(format!("nodes[{at}] has no id"), "give each node an id"));
+        };
+        graph.declare(&written(id))?.attributes = attributes(entry);
+    }
+    for (at, edge) in edges.iter().enumerate() {
+        let entry = entry(&graph, edge, "links", at)?;
+        let (Some(source), Some(target)) = (entry.get("source"), entry.get("target")) else {
+            return Err(graph.wrong(format!("links[{at}] has no source or no target"), "name both nodes"));
+        };
+        let ends = [graph.end(&written(source))?, graph.end(&written(target))?];
+        graph.edge(ends, &Rc::new(attributes(entry)))?;
+    }
+    Ok(graph)
+}
+
+fn entry<'v>(
+    graph: &Graph,
+    value: &'v Value,
+    list: &str,
+    at: usize,
+) -> Result<&'v Map<String, Value>, TopologyError> {
+    value
+        .as_object()
+        .ok_or_else(|| graph.wrong(format!("{list}[{at}] is no object"), "write it as {\"id\": ...}"))
+}
+
+fn attributes(entry: &Map<String, Value>) -> Attributes {
+    let plain = entry.iter().filter(|(_, value)| !value.is_object() && !value.is_null());
+    Attributes(plain.map(|(name, value)| (name.clone(), written(value))).collect())
+}
+
+/// Text as it is, numbers and tuples as JSON writes them.
+fn written(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

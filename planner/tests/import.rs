@@ -1,0 +1,203 @@
+//! Networks of other tools: one sample of each format, read as a person would expect; odd, wrong and hostile texts.
+
+#![allow(clippy::unwrap_used)]
+
+use inart_planner::topology::import::{Format, Hosts, ImportOptions, Imported, import};
+use inart_planner::{NodeKind, Options, Scheme, check, plan};
+use proptest::prelude::*;
+
+const SAMPLES: [(&str, Format, &str); 5] = [
+    ("zoo.graphml", Format::Graphml, include_str!("data/zoo.graphml")),
+    ("leafspine.dot", Format::Dot, include_str!("data/leafspine.dot")),
+    ("ring.json", Format::Networkx, include_str!("data/ring.json")),
+    ("lab.clab.yml", Format::Containerlab, include_str!("data/lab.clab.yml")),
+    ("mininet.txt", Format::Mininet, include_str!("data/mininet.txt")),
+];
+
+fn options() -> ImportOptions {
+    ImportOptions {
+        name: "net".into(),
+        servers: None,
+        workers: None,
+        hosts_per_switch: None,
+        rate_bps: 10e9,
+        unit_bps: 1e6,
+        aggregation_bps: 5e9,
+        ingress_bps: None,
+        delay_seconds: 0.0,
+        gradient_bytes: 100_000_000,
+        seed: 1,
+    }
+}
+
+fn read(text: &str, format: Format) -> Imported {
+    import(text, format, &options()).unwrap()
+}
+
+fn refused(text: &str, format: Format, options: &ImportOptions, named: &[&str]) {
+    let error = import(text, format, options).expect_err(text).to_string();
+    assert!(!error.contains('\n'), "one line: {error}");
+    for name in named {
+        assert!(error.contains(name), "\"{error}\" lacks \"{name}\"");
+    }
+}
+
+#[test]
+fn samples_are_read_as_expected() {
+    for (file, format, text) in SAMPLES {
+        assert_eq!(Format::guess(file, text), Some(format));
+        assert_eq!(Format::guess("unnamed", text), Some(format), "{file} by its text");
+        let Imported { topology, notes } = read(text, format);
+        let notes: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+        insta::assert_snapshot!(file, notes + &topology.to_yaml());
+    }
+}
+
+#[test]
+fn every_scheme_plans_what_was_imported() {
+    for (file, format, text) in SAMPLES {
+        for seed in 1..4 {
+            let servers = Some(Hosts::Count(1 + seed as usize % 2));
+            let topology =
+                import(text, format, &ImportOptions { seed, servers, ..options() }).unwrap().topology;
+            for scheme in Scheme::ALL {
+                let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
+                assert_eq!(check(&topology, &plan), Ok(()), "{file} {scheme}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_say_who_plays_which_part() {
+    let (_, format, text) = SAMPLES[4];
+    let names = |imported: &Imported, kind| -> Vec<String> {
+        let nodes = imported.topology.nodes().iter();
+        nodes.filter(|node| node.kind == kind).map(|node| node.name.clone()).collect()
+    };
+    let named = |names: &str| Some(names.parse::<Hosts>().unwrap());
+    let chosen = ImportOptions { servers: named("h2"), workers: named("h1,h4"), ..options() };
+    let imported = import(text, format, &chosen).unwrap();
+    assert_eq!(names(&imported, NodeKind::Server), ["h2"]);
+    assert_eq!(names(&imported, NodeKind::Worker), ["h1", "h4"]);
+    assert!(imported.notes.iter().any(|note| note.starts_with("1 host left out")), "{:?}", imported.notes);
+    // A switch that is named becomes a host; hosts attached on top of the file's own.
+    let chosen = ImportOptions { servers: named("s2"), workers: named("h1,h2"), ..options() };
+    assert_eq!(names(&import(text, format, &chosen).unwrap(), NodeKind::Switch), ["s1"]);
+    let chosen = ImportOptions { hosts_per_switch: Some(3), servers: Some(Hosts::Count(2)), ..options() };
+    let imported = import(text, format, &chosen).unwrap();
+    assert_eq!(imported.topology.jobs()[0].workers.len() + imported.topology.jobs()[0].servers.len(), 10);
+    // The same seed draws the same hosts.
+    let again = import(text, format, &chosen).unwrap();
+    assert_eq!(again.topology.to_yaml(), imported.topology.to_yaml());
+
+    for (servers, workers, expected) in [
+        (named("h9"), None, &["--servers", "\"h9\"", "h1, h2"][..]),
+        (named("h1"), named("h1"), &["\"h1\"", "name it once"]),
+        (named("9"), None, &["--servers", "9 servers", "--hosts-per-switch"]),
+        (named("1"), named("7"), &["--workers", "7 workers", "only 3 hosts"]),
+        (named("0"), None, &["no host is left to be a server", "--servers"]),
+        (named("4"), None, &["no host is left to be a worker", "--workers"]),
+    ] {
+        refused(text, format, &ImportOptions { servers, workers, ..options() }, expected);
+    }
+    let many = ImportOptions { hosts_per_switch: Some(usize::MAX), ..options() };
+    refused(text, format, &many, &["--hosts-per-switch", "ask for fewer"]);
+}
+
+#[test]
+fn wrong_texts_name_place_and_mend() {
+    let dot = |body: &str| format!("graph {{\n a [role=worker]; b [role=server];\n {body}\n}}");
+    let cases: &[(Format, String, &[&str])] = &[
+        (Format::Dot, dot("a -- v [bw=-5]"), &["link a-v", "bw is -5", "positive rate"]),
+        (Format::Dot, dot("a -- v [bw=nan]"), &["link a-v", "bw is nan"]),
+        (Format::Dot, dot("v [aggregation=-1]; a -- v -- b"), &["node v", "aggregation is -1"]),
+        (Format::Dot, dot("a -- "), &["line 4", "a node is expected", "'}'"]),
+        (Format::Dot, dot("a -- \"v"), &["line 3", "quoted text does not end"]),
+        (Format::Dot, dot("a @ v"), &["line 3", "'@'"]),
+        (Format::Dot, dot("a -- v"), &["no host is left to be a server"]),
+        (Format::Dot, dot("a -- b"), &["no switch", "inart-role"]),
+        (Format::Dot, "tree { a }".into(), &["line 1", "`graph` or `digraph`"]),
+        (Format::Dot, "graph {".repeat(3), &["line 1"]),
+        (Format::Dot, "graph {".to_owned() + &"{".repeat(100_000), &["nested", "64"]),
+        (Format::Graphml, "<graphml><graph>".into(), &["line 1", "graphml"]),
+        (Format::Graphml, "<a/>".into(), &["no <graph>", "--format"]),
+        (Format::Graphml, "<graph><node id='a'/><node id='a'/></graph>".into(), &["node \"a\"", "twice"]),
+        (Format::Graphml, "<graph><node/></graph>".into(), &["<node> has no id"]),
+        (Format::Graphml, "<graph><edge source='a' target='b'/></graph>".into(), &["unknown node \"a\""]),
+        (Format::Graphml, "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>".into(), &["graphml", "DTD"]),
+        (Format::Graphml, "<a>".repeat(200_000), &["graphml"]),
+        (Format::Networkx, "{\"nodes\": []}".into(), &["`links`", "node_link_data"]),
+        (Format::Networkx, "{\"nodes\": [1], \"links\": []}".into(), &["nodes[0] is no object"]),
+        (Format::Networkx, "{\"nodes\": [{}], \"edges\": []}".into(), &["nodes[0] has no id"]),
+        (Format::Networkx, "{\"nodes\": [],\n \"links\": [NaN]}".into(), &["line 2"]),
+        (Format::Networkx, "[".repeat(100_000), &["line 1", "recursion"]),
+        (Format::Containerlab, "name: x".into(), &["topology"]),
+        (
+            Format::Containerlab,
+            "topology: {nodes: {a: }, links: [{endpoints: [\"a:1\"]}]}".into(),
+            &["1 endpoint"],
+        ),
+        (
+            Format::Containerlab,
+            "topology: {nodes: {a: }, links: [{endpoints: [\"a:1\", \"b:1\"]}]}".into(),
+            &["unknown node \"b\""],
+        ),
+        (Format::Containerlab, "[".repeat(100_000), &["containerlab"]),
+        (Format::Mininet, "hello\n".into(), &["no link", "`net`"]),
+    ];
+    for (format, text, named) in cases {
+        refused(text, *format, &options(), named);
+    }
+    for format in ["graphml", "dot", "networkx", "containerlab", "mininet"] {
+        let format: Format = format.parse().unwrap();
+        assert!(import("", format, &options()).is_err(), "{format}");
+    }
+    assert!("gml".parse::<Format>().unwrap_err().contains("containerlab"));
+    assert_eq!(Format::guess("notes.txt", "hello"), None);
+}
+
+#[test]
+fn hosts_that_have_no_way_are_left_out_with_a_note() {
+    let text = "graph { a [role=worker]; b [role=server]; c [role=worker]; v -- a; v -- b; c -- a; x -- y }";
+    let imported = read(text, Format::Dot);
+    assert_eq!(imported.topology.nodes().len(), 3);
+    let lost = imported.notes.iter().find(|note| note.contains("not connected")).unwrap();
+    assert!(lost.starts_with("3 nodes") && lost.ends_with("c, x, y"), "{lost}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), which in 0usize..5) {
+        let _ = import(&String::from_utf8_lossy(&bytes), SAMPLES[which].1, &options());
+    }
+
+    /// Samples with pieces cut out, doubled, or replaced by marks of the formats.
+    #[test]
+    fn damaged_samples_are_read_or_refused_in_one_line(
+        which in 0usize..5,
+        damage in prop::collection::vec((0usize..4000, 0usize..40, 0usize..12), 1..6),
+    ) {
+        const MARKS: [&str; 12] =
+            ["", "", "<", "/>", "{", "}", "\"", "[", ": ", "\n- ", "--", "\u{e9}0.nan"];
+        let (_, format, text) = SAMPLES[which];
+        let mut chars: Vec<char> = text.chars().collect();
+        for (at, length, mark) in damage {
+            let at = at % (chars.len() + 1);
+            let end = (at + length).min(chars.len());
+            let cut: Vec<char> = chars.splice(at..end, MARKS[mark].chars()).collect();
+            if mark == 0 {
+                chars.splice(at..at, cut.iter().chain(&cut).copied());
+            }
+        }
+        match import(&chars.into_iter().collect::<String>(), format, &options()) {
+            Err(error) => prop_assert!(!error.to_string().contains('\n'), "{error}"),
+            Ok(Imported { topology, .. }) => {
+                let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+                prop_assert_eq!(check(&topology, &plan), Ok(()));
+            }
+        }
+    }
+}
