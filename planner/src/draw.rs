@@ -9,7 +9,10 @@ use crate::topology::{NodeId, NodeKind, Topology};
 use crate::units::display_rate;
 
 const MARGIN: f64 = 40.0;
+/// Least distance between tiers; wide drawings are taller, or their links lie too flat to be told apart.
 const TIER: f64 = 130.0;
+/// Room above the drawing for the title.
+const TITLE: f64 = 40.0;
 /// Least distance between neighbours of a tier.
 const SPACING: f64 = 46.0;
 const LEAST_WIDTH: f64 = 640.0;
@@ -21,7 +24,7 @@ const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "
 pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
     let places = layout(topology);
     let width = places.iter().map(|p| p.0).fold(0.0, f64::max) + MARGIN;
-    let legend = if plan.is_some() { 60.0 } else { 24.0 };
+    let legend = if plan.is_some() { 50.0 } else { 0.0 };
     let height = places.iter().map(|p| p.1).fold(0.0, f64::max) + MARGIN + legend;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -29,6 +32,8 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
     );
     let utilisation = plan.map(link_utilisation).unwrap_or_default();
+    // The fullest last, over the others.
+    let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
         let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
         let of = |from: &str, to: &str| utilisation.get(&format!("{from}->{to}")).copied().unwrap_or(0.0);
@@ -37,14 +42,16 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
         let (colour, stroke) = shade(part, plan.is_some());
         let rate = display_rate(link.rate_bps);
         let title = if plan.is_some() { format!("{rate}, {:.0} % full", 100.0 * part) } else { rate };
-        let _ = writeln!(
-            out,
+        let line = format!(
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" \
-             stroke-width=\"{stroke:.1}\"><title>{}-{}: {title}</title></line>",
+             stroke-width=\"{stroke:.1}\"><title>{}-{}: {title}</title></line>\n",
             escaped(a.1),
             escaped(b.1)
         );
+        lines.push((part, line));
     }
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    out.extend(lines.into_iter().map(|(_, line)| line));
     for id in topology.node_ids() {
         draw_node(&mut out, topology, plan, id, places[id.index()]);
     }
@@ -101,28 +108,52 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 4.0);
 }
 
+/// The title above; below, what the colours of links and of aggregation marks mean.
 fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width: f64, height: f64) {
-    let middle = width / 2.0;
+    let name = escaped(topology.name());
     let title = match plan {
-        None => escaped(topology.name()),
-        Some(plan) => format!(
-            "{}: {} at {} per worker (bound {})",
-            escaped(topology.name()),
-            escaped(&plan.scheme),
-            display_rate(plan.rate_bps),
-            display_rate(plan.bounds.integral_bps)
-        ),
+        None => name,
+        Some(plan) => {
+            let (rate, bound) = (display_rate(plan.rate_bps), display_rate(plan.bounds.integral_bps));
+            let proof = if plan.is_proven_optimal() {
+                "proven optimal".to_owned()
+            } else {
+                format!("at most {bound}")
+            };
+            format!("{name}: {} at {rate} per worker ({proof})", escaped(&plan.scheme))
+        }
     };
-    let _ =
-        writeln!(out, "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"14\">{title}</text>", height - 34.0);
-    if plan.is_some() {
-        let note =
-            "line colour and width: how full the link is; bars under a switch: the servers it adds up for";
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"30\" font-size=\"20\" font-weight=\"bold\" fill=\"#1b2733\">{title}</text>",
+        width / 2.0
+    );
+    let Some(plan) = plan else { return };
+    let entry = |out: &mut String, column: usize, colour: &str, thick: f64, row: f64, text: &str| {
+        let (x, y) = (MARGIN + 100.0 * column as f64, height - row);
         let _ = writeln!(
             out,
-            "<text x=\"{middle:.1}\" y=\"{:.1}\" fill=\"#5d6d7e\">{note}</text>",
-            height - 14.0
+            "<path d=\"M{x:.1} {y:.1}h24\" stroke=\"{colour}\" stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"start\" fill=\"#1b2733\">{text}</text>",
+            x + 30.0,
+            y + 4.0
         );
+    };
+    let steps = [
+        (0.0, "idle"),
+        (0.2, "below 25 %"),
+        (0.4, "below 50 %"),
+        (0.6, "below 80 %"),
+        (0.9, "below 99 %"),
+        (1.0, "full"),
+    ];
+    for (column, (part, text)) in steps.into_iter().enumerate() {
+        let (colour, thick) = shade(part, true);
+        entry(out, column, colour, thick, 40.0, text);
+    }
+    for (column, shard) in plan.shards.iter().enumerate().take(SERVER_COLOURS.len()) {
+        let text = format!("{}: {:.1} %", escaped(&shard.server), 100.0 * shard.share);
+        entry(out, column, SERVER_COLOURS[column], 6.0, 18.0, &text);
     }
 }
 
@@ -171,7 +202,8 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         tiers[row] = keyed.into_iter().map(|(_, id)| id).collect();
         spread(&tiers[row], &mut across);
     }
-    let height = |id: NodeId| MARGIN + TIER * (top - tier[id.index()].unwrap_or(top)) as f64;
+    let tier_height = (width / 10.0).clamp(TIER, 2.5 * TIER);
+    let height = |id: NodeId| TITLE + MARGIN + tier_height * (top - tier[id.index()].unwrap_or(top)) as f64;
     topology.node_ids().map(|id| (across[id.index()], height(id))).collect()
 }
 
@@ -186,7 +218,8 @@ fn shade(part: f64, planned: bool) -> (&'static str, f64) {
     match part {
         _ if !planned => ("#8a97a6", 1.4),
         p if p <= 0.0 => ("#d5dbe1", 1.0),
-        p if p < 0.5 => ("#7fb2dd", 1.6),
+        p if p < 0.25 => ("#a9cbe8", 1.4),
+        p if p < 0.5 => ("#7fb2dd", 1.9),
         p if p < 0.8 => ("#4f8fcb", 2.4),
         p if p < 0.99 => ("#e39a3b", 3.2),
         _ => ("#c8372d", 4.0),
