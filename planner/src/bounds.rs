@@ -52,7 +52,18 @@ pub(crate) fn alone(model: &Model<'_>) -> Vec<f64> {
         let intake = model.intake_bps(server).min(model.min_uplink_bps() * workers as f64);
         bisect_up(intake, |f| f * fewest_units(workers, &switches, f) <= intake)
     };
-    model.servers.iter().map(most).collect()
+    // Servers are often alike.
+    let mut known: Vec<(f64, f64)> = Vec::new();
+    let of_server = |server: &u32| {
+        let intake = model.intake_bps(*server);
+        if let Some(&(_, most)) = known.iter().find(|&&(alike, _)| alike == intake) {
+            return most;
+        }
+        let most = most(server);
+        known.push((intake, most));
+        most
+    };
+    model.servers.iter().map(of_server).collect()
 }
 
 /// Switches shared by the servers: F_s (W + K_s) <= B'(s) + C K_s, where K_s counts the switches that s has, in
@@ -102,6 +113,10 @@ fn bisect_up(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, high);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
+        // Neighbours: nothing is left between them.
+        if middle <= low || middle >= high {
+            break;
+        }
         if fits(middle) { low = middle } else { high = middle }
     }
     high

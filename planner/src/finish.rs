@@ -67,6 +67,7 @@ pub(crate) fn write(
         load,
         solve_ms: 0.0,
         violation: None,
+        moved: None,
     }
 }
 

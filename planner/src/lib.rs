@@ -33,6 +33,7 @@ mod phase1;
 mod placement;
 pub mod plan;
 mod racks;
+mod replan;
 mod router;
 mod routes;
 mod schemes;

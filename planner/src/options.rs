@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::plan::Plan;
+
 /// How to place aggregation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
@@ -77,12 +79,24 @@ pub struct Options<'a> {
     /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
     /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
+    /// The plan in force, for the scheme inart to start from: the result is never worse than what is left of it.
+    pub running: Option<&'a Plan>,
+    /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they run.
+    /// At 0 only what makes the plan better moves.
+    pub stable_loss: f64,
 }
 
 impl Options<'_> {
-    /// Seed 1, free shares, no time limit.
+    /// Seed 1, free shares, no time limit, no plan in force.
     pub fn new(scheme: Scheme) -> Self {
-        Options { scheme, seed: 1, equal_shares: false, time_left: &|| f64::INFINITY }
+        Options {
+            scheme,
+            seed: 1,
+            equal_shares: false,
+            time_left: &|| f64::INFINITY,
+            running: None,
+            stable_loss: 0.0,
+        }
     }
 
     /// Whether no time is left.
@@ -97,6 +111,7 @@ impl fmt::Debug for Options<'_> {
             .field("scheme", &self.scheme)
             .field("seed", &self.seed)
             .field("equal_shares", &self.equal_shares)
+            .field("stable_loss", &self.stable_loss)
             .finish_non_exhaustive()
     }
 }
@@ -131,6 +146,16 @@ pub enum PlanError {
     TooLarge {
         /// The job.
         job: String,
+    },
+    /// The plan to start from is not one of this job on this network.
+    #[error(
+        "job {job}: the running plan is for {what}; start from a plan of this job on this topology, or from none"
+    )]
+    Foreign {
+        /// The job to plan.
+        job: String,
+        /// What the running plan is for.
+        what: String,
     },
     /// The LP solver failed.
     #[error(

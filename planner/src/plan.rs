@@ -31,6 +31,19 @@ pub struct Plan {
     /// For randomised rounding: by how much the rounded plan would exceed capacities at the LP's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violations>,
+    /// For a plan made from a running one: how much is not as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+}
+
+/// What differs from the plan in force (shares may differ besides).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// Flows with another aggregator or path, or new.
+    pub flows: usize,
+    /// Trunks with another path, or new.
+    pub trunks: usize,
 }
 
 /// Upper bounds on the rate, bit/s, of plans that send over shortest paths (the sets P of the paper).

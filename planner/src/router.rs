@@ -53,10 +53,7 @@ impl<'m> Router<'m> {
     /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the others.
     pub fn place_weighted(&self, ends: &[Vec<NodeIx>], shares: &[f64]) -> Placement {
         let model = self.model;
-        let scale =
-            model.capacity[..model.arcs()].iter().copied().fold(0.0, f64::max) / model.workers.len() as f64;
-        let weight = shares.iter().map(|x| (x * scale).max(1e-9 * scale)).collect();
-        let mut load = Load { model, used: vec![0.0; model.arcs()], weight };
+        let mut load = self.no_load(shares);
         let mut placement = Placement::default();
         for (s, ends) in ends.iter().enumerate() {
             let server = model.servers[s];
@@ -83,6 +80,54 @@ impl<'m> Router<'m> {
             }
         }
         placement
+    }
+
+    /// Keeps `flows` and `trunks` as they are, and routes the flows and trunks to `ends` that they lack around them.
+    pub fn place_around(
+        &self,
+        flows: &[Vec<Option<FlowTo>>],
+        trunks: &[BTreeMap<NodeIx, Path>],
+        ends: &[Vec<NodeIx>],
+        shares: &[f64],
+    ) -> Placement {
+        let model = self.model;
+        let mut load = self.no_load(shares);
+        let mut placement = Placement { flows: Vec::new(), trunks: Vec::new() };
+        for (s, ends) in ends.iter().enumerate() {
+            let used: BTreeSet<NodeIx> =
+                ends.iter().copied().filter(|&end| end != model.servers[s]).collect();
+            let kept: BTreeMap<NodeIx, Path> = trunks[s]
+                .iter()
+                .filter(|(v, _)| used.contains(v))
+                .map(|(&v, path)| (v, path.clone()))
+                .collect();
+            kept.values().for_each(|path| load.shift(path, s, 1.0));
+            flows[s].iter().flatten().for_each(|flow| load.shift(&flow.path, s, 1.0));
+            placement.trunks.push(kept);
+        }
+        for (s, ends) in ends.iter().enumerate() {
+            let server = model.servers[s];
+            for &v in ends.iter().filter(|&&end| end != server) {
+                if !placement.trunks[s].contains_key(&v) {
+                    let path = self.lay(v, server, s, &mut load);
+                    placement.trunks[s].insert(v, path);
+                }
+            }
+            let of_server = ends.iter().zip(&model.workers).zip(&flows[s]).map(|((&end, &worker), kept)| {
+                kept.clone().unwrap_or_else(|| FlowTo { end, path: self.lay(worker, end, s, &mut load) })
+            });
+            placement.flows.push(of_server.collect());
+        }
+        placement
+    }
+
+    /// No load yet, with shares x_s.
+    fn no_load(&self, shares: &[f64]) -> Load<'m> {
+        let model = self.model;
+        let scale =
+            model.capacity[..model.arcs()].iter().copied().fold(0.0, f64::max) / model.workers.len() as f64;
+        let weight = shares.iter().map(|x| (x * scale).max(1e-9 * scale)).collect();
+        Load { model, used: vec![0.0; model.arcs()], weight }
     }
 
     fn lay(&self, from: NodeIx, to: NodeIx, s: usize, load: &mut Load<'_>) -> Path {

@@ -10,6 +10,7 @@ use crate::phase1;
 use crate::placement::equal_shares;
 use crate::plan::{Bounds, Plan};
 use crate::racks;
+use crate::replan::{self, Running};
 use crate::router::Router;
 use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart::{self, Best};
@@ -27,6 +28,9 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     let model = Model::new(topology, job);
     let router = Router::new(&model);
     feasible(&router)?;
+    if let (Scheme::Inart, Some(running)) = (options.scheme, options.running) {
+        return again(&router, options, running);
+    }
     let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
     let integral_bps = bounds::closed_form(&model, options.equal_shares).min(lp_bps.unwrap_or(f64::INFINITY));
     let mut bounds = Bounds { lp_bps, integral_bps };
@@ -49,7 +53,7 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
             (placement, shares)
         }
         Scheme::Inart => {
-            let best = ours(&router, options, &mut bounds)?;
+            let best = ours(&router, options, &mut bounds, None)?;
             let shares = best.placement.counts(&model).levelled(&model, &best.rated);
             (best.placement, shares)
         }
@@ -65,11 +69,43 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     Ok(Plan { violation, ..finish::write(&model, options, &placement, &shares, bounds) })
 }
 
+/// The scheme inart from a running plan. Where that, mended, meets the closed form of the integral bound, no LP is solved
+/// (then `bounds.lp_bps` is absent); else the usual search starts from it too.
+fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
+    let model = router.model;
+    let running = Running::read(router, plan)?;
+    let mut bounds = Bounds { lp_bps: None, integral_bps: bounds::closed_form(model, options.equal_shares) };
+    let mut best = replan::start(router, options, &running, bounds.integral_bps);
+    let mut searched = false;
+    if !inart::met(&best, bounds.integral_bps) {
+        bounds.lp_bps = relax(router, None, options.time_left)?.map(|relaxation| relaxation.rate);
+        bounds.integral_bps = bounds.integral_bps.min(bounds.lp_bps.unwrap_or(f64::INFINITY));
+        if !inart::met(&best, bounds.integral_bps) {
+            best = ours(router, options, &mut bounds, Some(best))?;
+            searched = true;
+        }
+    }
+    let best = replan::stable(router, options, &running, best, (options.stable_loss, searched));
+    let shares = best.placement.counts(model).levelled(model, &best.rated);
+    let moved = Some(running.moved(&best.placement));
+    Ok(Plan { moved, ..finish::write(model, options, &best.placement, &shares, bounds) })
+}
+
 /// The scheme inart: constructions and roundings; if they do not meet the bound, the integer program where that is quick;
 /// else a tighter bound, and local search.
-fn ours(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
+fn ours(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    bounds: &mut Bounds,
+    running: Option<Best>,
+) -> Result<Best, PlanError> {
     let fractional = relax(router, Some(&phase1_shares(router.model, options)), options.time_left)?;
-    let starts = inart::starts(router, options, fractional.as_ref(), bounds.integral_bps);
+    let mut starts = inart::starts(router, options, fractional.as_ref(), bounds.integral_bps);
+    if let Some(running) = running {
+        // Before those as good as it: nothing moves without need.
+        let at = starts.partition_point(|start| start.rated.rate > running.rated.rate);
+        starts.insert(at, running);
+    }
     if let Some(best) = settle(router, options, &starts[0], bounds) {
         return Ok(best);
     }
