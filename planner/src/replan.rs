@@ -274,8 +274,8 @@ pub(crate) fn stable(
 /// Puts flows back as they ran, whole groups first, as long as every resource carries it at rates F_s.
 fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, sending: &[f64]) -> Placement {
     let mut load = vec![0.0; model.capacity.len()];
-    (0..sending.len()).for_each(|s| shift(model, &placement, s, sending[s], &mut load));
-    for s in 0..sending.len() {
+    sending.iter().enumerate().for_each(|(s, &rate)| shift(model, &placement, s, rate, &mut load));
+    for (s, &rate) in sending.iter().enumerate() {
         let mut groups: BTreeMap<NodeIx, Vec<usize>> = BTreeMap::new();
         for (w, old) in running.flows[s].iter().enumerate() {
             if let Some(old) = old.as_ref().filter(|old| placement.flows[s][w] != **old) {
@@ -285,7 +285,7 @@ fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, send
         // Once more after the first pass: what has been put back may have made room.
         for _ in 0..2 {
             for (&v, members) in &groups {
-                if !put_back(model, running, &mut placement, (s, v), members, sending[s], &mut load) {
+                if !put_back(model, running, &mut placement, (s, v), members, rate, &mut load) {
                     for w in members {
                         put_back(
                             model,
@@ -293,14 +293,14 @@ fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, send
                             &mut placement,
                             (s, v),
                             std::slice::from_ref(w),
-                            sending[s],
+                            rate,
                             &mut load,
                         );
                     }
                 }
             }
             for &v in running.trunks[s].keys() {
-                put_back(model, running, &mut placement, (s, v), &[], sending[s], &mut load);
+                put_back(model, running, &mut placement, (s, v), &[], rate, &mut load);
             }
         }
     }

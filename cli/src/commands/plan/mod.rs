@@ -3,14 +3,14 @@
 mod check;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 pub use check::read;
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Options, Scheme, Topology};
+use inart_planner::{Job, Options, Plan, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -32,6 +32,12 @@ pub struct Args {
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
+    /// Start from this plan (JSON), which is in force on an earlier state of the network; only for the scheme inart.
+    #[arg(long, value_name = "PLAN", conflicts_with = "check")]
+    from: Option<PathBuf>,
+    /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
+    #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
+    stable: Option<f64>,
     /// Check this plan (JSON) against the topology instead of making one: exit status 0 if it holds, 1 if it
     /// violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
@@ -43,13 +49,32 @@ fn parse_budget(text: &str) -> Result<Seconds, String> {
     if budget.0 < 0.0 { Err("give a duration such as 50ms".to_owned()) } else { Ok(budget) }
 }
 
+fn parse_loss(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f64>().map(|loss| loss * unit) {
+        Ok(loss) if (0.0..=1.0).contains(&loss) => Ok(loss),
+        _ => Err("give a part of the rate from 0% to 100%".to_owned()),
+    }
+}
+
+/// The plan to start from. It may be of a network that has changed since: the planner says what of it is left.
+fn running(path: &Path) -> anyhow::Result<Plan> {
+    let place = || path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    Plan::from_json(&text).with_context(place)
+}
+
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let topology = super::topology::read(&args.topology)?;
     if let Some(plan) = &args.check {
         return check::run(&topology, plan, json);
     }
-    let job = job(&topology, args.job.as_deref())?;
+    let running = args.from.as_deref().map(running).transpose()?;
+    if running.is_some() && args.scheme != Scheme::Inart {
+        bail!("--from: scheme {} starts from nothing; use --scheme inart", args.scheme);
+    }
+    let job = job(&topology, args.job.as_deref().or(running.as_ref().map(|plan| &*plan.job)))?;
     let start = Instant::now();
     // A budget too long for a duration is none.
     let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
@@ -59,6 +84,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         equal_shares: args.equal_shares,
         time_left: &time_left,
+        running: running.as_ref(),
+        stable_loss: args.stable.unwrap_or(0.0),
     };
     let mut plan = inart_planner::plan(&topology, job, &options)?;
     plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;

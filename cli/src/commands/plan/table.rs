@@ -33,6 +33,11 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
             violation.switch, violation.server, violation.link
         );
     }
+    if let Some(moved) = plan.moved {
+        let (flows, trunks) = (plan.flows.len(), plan.trunks.len());
+        let _ =
+            writeln!(out, "  moved   {} of {flows} flows, {} of {trunks} trunks", moved.flows, moved.trunks);
+    }
     let _ = writeln!(out, "  solved  in {:.1} ms\n", plan.solve_ms);
     let width = plan.shards.iter().map(|shard| shard.server.len()).max().unwrap_or(0).max(6);
     let _ = writeln!(out, "  {:width$}  share   rate         direct  groups (switch x workers)", "server");
