@@ -76,6 +76,7 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
         load: Vec::new(),
         solve_ms: 0.0,
         violation: None,
+        moved: None,
     }
 }
 
