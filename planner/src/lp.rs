@@ -3,6 +3,18 @@
 //! Linear because every y, z, q is multiplied by F_s (so F_s itself is a variable, and x = F / f is free, or fixed by
 //! F_s = f x_s). Workers of a rack are merged, and the path variables q become one flow per destination
 //! over the arcs of its shortest paths, which is the same polytope: flows to one destination need no path names.
+//!
+//! Eq. (5) in the paper's names, beside what stands for it here (E1 to E5 of the readings repaired, times F_s):
+//!
+//! | paper | here |
+//! |---|---|
+//! | max f; f = sum_s F_s, F_s = f x_s | `sending`; x fixed adds F_s = x_s sum F |
+//! | y^{s,w} + sum_v y_v^{s,w} = 1 | sum over `ends[s][rack]` = F_s |
+//! | y_v^{s,w} <= z_v^s | y - z <= 0, per rack |
+//! | sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w}, sum_p q_p^{s,v} = z_v^s | conservation of `flow` at every node |
+//! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | `switch_rows` |
+//! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | `intake` |
+//! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | `links`; a worker's only uplink as f <= B(e) - b(e) |
 
 use good_lp::solvers::SolutionStatus;
 use good_lp::solvers::highs::HighsSolverType;

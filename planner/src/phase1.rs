@@ -5,7 +5,8 @@
 //! W sum G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal splits are
 //! a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So the KKT system of the
 //! paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian elimination has no unique
-//! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from.
+//! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from:
+//! which x is taken matters only after rounding, and lopsided ones round far worse.
 
 use crate::model::Model;
 use crate::placement::equal_shares;
