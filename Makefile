@@ -27,6 +27,7 @@ bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) bench --locked -p inart-softswitch
 	$(CARGO) build --release --locked -p inart-cli
 	$(CARGO) run --release --locked -p inart-benches
+	$(CARGO) run --release --locked -p inart-benches --bin planner
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -143,7 +143,7 @@ fn phase1_shares(model: &Model<'_>, options: &Options<'_>) -> Vec<f64> {
 }
 
 /// LP-InArt: the certified closed form where it applies, else the LP; `None` if the time did not suffice.
-fn relax(
+pub(crate) fn relax(
     router: &Router<'_>,
     fixed: Option<&[f64]>,
     time_left: &dyn Fn() -> f64,
@@ -157,7 +157,7 @@ fn relax(
 }
 
 /// Every worker reaches every server, and every server can take something in.
-fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
+pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let model = router.model;
     let job = || model.job.name.clone();
     for &server in &model.servers {

@@ -10,7 +10,9 @@ mod networks;
 
 use std::cell::Cell;
 
-use inart_planner::{NodeKind, Options, Plan, PlanError, Scheme, Topology, Violation, check, plan};
+use inart_planner::{
+    LpMethod, NodeKind, Options, Plan, PlanError, Scheme, Topology, Violation, check, lp_bound, plan,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
 
@@ -95,6 +97,10 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
             }
         };
         count(&planned);
+        // The closed form and its certificate stand in for the LP only where they say the same.
+        let lp = lp_bound(&topology, topology.jobs().last().unwrap(), false, LpMethod::Program).unwrap();
+        let stated = ours.bounds.lp_bps.unwrap();
+        prop_assert!((lp / stated - 1.0).abs() < 1e-6, "the LP's optimum is {lp}, not {stated}\n{text}");
         for scheme in [Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even] {
             let plan = made(&topology, &options(scheme, first))?.unwrap();
             match scheme {

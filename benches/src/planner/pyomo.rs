@@ -1,0 +1,149 @@
+//! LP-InArt against the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in turns, on the same
+//! networks; model building counted on both sides, reading the network on neither.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail, ensure};
+use inart_planner::{LpMethod, lp_bound};
+use serde_json::Value;
+
+use crate::networks;
+use crate::table::{line, mbps, say, seconds, timed};
+
+/// Both on PyPI.
+const PACKAGES: [&str; 2] = ["pyomo==6.10.1", "highspy==1.15.1"];
+/// Six digits.
+const SAME: f64 = 5e-7;
+/// Turns of ours; the quickest counts, as noise only ever adds.
+const TURNS: usize = 3;
+
+/// Prints the table; a run of Pyomo is ended after `limit` seconds.
+pub fn run(limit: u64) -> anyhow::Result<()> {
+    say(
+        "LP-InArt, k = 6, 50 workers, 4 servers: the literal Eq. (5) in Pyomo and HiGHS, and ours, one thread each",
+    );
+    let python = match python() {
+        Ok(python) => python,
+        Err(reason) => {
+            say(&format!("skipped: {reason}"));
+            return Ok(());
+        }
+    };
+    let widths = [15, 6, 10, 12, 10, 10, 10, 10, 10, 10];
+    let head =
+        ["network", "shares", "f~ Mbps", "Pyomo", "build", "HiGHS", "program", "ratio", "planner", "ratio"];
+    line(&widths, &head.map(str::to_owned));
+    let instances = [
+        ("homogeneous", networks::homogeneous(6, networks::SERVERS, 50, 1)?),
+        ("heterogeneous", networks::heterogeneous(6, networks::SERVERS, 50, 1)?),
+        ("tight", networks::tight(50, 1)?),
+    ];
+    for (name, topology) in &instances {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(topology.to_json().as_bytes())?;
+        for equal in [false, true] {
+            let shares = if equal { "equal" } else { "free" };
+            let ours = |method| timed(TURNS, || Ok(lp_bound(topology, &topology.jobs()[0], equal, method)?));
+            let (program, program_s) = ours(LpMethod::Program)?;
+            let (quickest, quickest_s) = ours(LpMethod::Quickest)?;
+            for method in ["choose", "ipm"] {
+                let name = format!("{name}, {method}");
+                let Some(theirs) = pyomo(&python, file.path(), shares, method, limit)? else {
+                    let at_least = |ours: f64| format!("> {:.0}", limit as f64 / ours);
+                    line(
+                        &widths,
+                        &[
+                            name,
+                            shares.into(),
+                            mbps(program),
+                            format!("> {limit} s"),
+                            "-".into(),
+                            "-".into(),
+                            seconds(program_s),
+                            at_least(program_s),
+                            seconds(quickest_s),
+                            at_least(quickest_s),
+                        ],
+                    );
+                    continue;
+                };
+                let number = |key: &str| theirs[key].as_f64().with_context(|| format!("Pyomo's {key}"));
+                let (objective, build, solve) =
+                    (number("objective_bps")?, number("build_s")?, number("solve_s")?);
+                for found in [program, quickest] {
+                    ensure!(
+                        (found / objective - 1.0).abs() < SAME,
+                        "{name}, {shares} shares: ours is {found}, Pyomo's is {objective}"
+                    );
+                }
+                let ratio = |ours: f64| format!("{:.0}", (build + solve) / ours);
+                line(
+                    &widths,
+                    &[
+                        name,
+                        shares.into(),
+                        mbps(objective),
+                        seconds(build + solve),
+                        seconds(build),
+                        seconds(solve),
+                        seconds(program_s),
+                        ratio(program_s),
+                        seconds(quickest_s),
+                        ratio(quickest_s),
+                    ],
+                );
+            }
+        }
+    }
+    say(
+        "choose: HiGHS as Pyomo calls it; ipm: told to use interior point without presolve and crossover, its fastest here.",
+    );
+    say(
+        "program: our LP in any case; planner: the closed form where even routing certifies it, else our LP.",
+    );
+    say("Every f~ is equal to six digits.\n");
+    Ok(())
+}
+
+/// One run of Pyomo; `None` if it took longer than `limit` seconds.
+fn pyomo(
+    python: &Path,
+    topology: &Path,
+    shares: &str,
+    method: &str,
+    limit: u64,
+) -> anyhow::Result<Option<Value>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("pyomo/lp_inart.py");
+    let output = Command::new("timeout")
+        .arg(limit.to_string())
+        .arg(python)
+        .arg(script)
+        .arg(topology)
+        .args(["--shares", shares, "--method", method])
+        // Linear algebra libraries below NumPy take all cores unless told not to.
+        .env("OMP_NUM_THREADS", "1")
+        .output()
+        .context("timeout (coreutils)")?;
+    match output.status.code() {
+        Some(0) => Ok(Some(serde_json::from_slice(&output.stdout).context("what lp_inart.py printed")?)),
+        Some(124) => Ok(None),
+        _ => bail!("lp_inart.py: {}", String::from_utf8_lossy(&output.stderr).trim()),
+    }
+}
+
+/// The Python that has Pyomo and HiGHS, installed below `target/` once; an error says why there is none.
+fn python() -> anyhow::Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let output = Command::new("sh")
+        .arg(root.join("p4runtime/tests/venv.sh"))
+        .arg(root.join("target/venvs/pyomo"))
+        .args(PACKAGES)
+        .output()
+        .context("sh")?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+}

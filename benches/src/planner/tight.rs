@@ -1,0 +1,60 @@
+//! Networks whose links bind, where nobody knows the optimum: the rate, how much of it is proven, and the seconds that took.
+
+use std::time::{Duration, Instant};
+
+use inart_planner::{Options, Scheme};
+
+use crate::networks;
+use crate::table::{line, made, mbps, say, seconds};
+
+/// Time for a plan in the column "1 s", less what reading and checking take.
+const BUDGET: Duration = Duration::from_secs(1);
+
+/// Prints the table.
+pub fn run() -> anyhow::Result<()> {
+    say("Fat-trees whose links bind (fabric 2 to 6 Mbps, C 4 to 14 Mbps): within 1 s, and without a limit");
+    let widths = [22, 9, 9, 9, 9, 9, 9, 9, 9, 10];
+    let head = ["network", "f~", "known", "1 s", "bound", "proven", "no limit", "bound", "proven", "took"];
+    line(&widths, &head.map(str::to_owned));
+    let mut networks = Vec::new();
+    for seed in 1..=10 {
+        let workers = [20, 30, 40, 50, 50][seed as usize % 5];
+        networks.push((format!("W={workers} seed {seed}"), networks::tight(workers, seed)?));
+    }
+    let expected = networks::expected();
+    networks.extend(networks::shared("tight-")?);
+    let mut proven = Vec::new();
+    for (name, topology) in &networks {
+        let start = Instant::now();
+        let left = || BUDGET.as_secs_f64() - start.elapsed().as_secs_f64();
+        let quick = made(topology, &Options { time_left: &left, ..Options::new(Scheme::Inart) })?;
+        let quick_s = start.elapsed();
+        let start = Instant::now();
+        let full = made(topology, &Options::new(Scheme::Inart))?;
+        let full_s = start.elapsed().as_secs_f64();
+        let known = expected.as_ref().and_then(|all| all[name.as_str()]["best_found_so_far_mbps"].as_f64());
+        let part = |plan: &inart_planner::Plan| plan.rate_bps / plan.bounds.integral_bps;
+        proven.push([part(&quick), part(&full)]);
+        line(
+            &widths,
+            &[
+                name.clone(),
+                full.bounds.lp_bps.map_or("-".into(), mbps),
+                known.map_or("-".into(), |known| format!("{known:.3}")),
+                mbps(quick.rate_bps),
+                mbps(quick.bounds.integral_bps),
+                format!("{:.3}", part(&quick)),
+                mbps(full.rate_bps),
+                mbps(full.bounds.integral_bps),
+                format!("{:.3}", part(&full)),
+                seconds(full_s),
+            ],
+        );
+        if quick_s > BUDGET * 11 / 10 {
+            say(&format!("  with a budget of 1 s it took {}", seconds(quick_s.as_secs_f64())));
+        }
+    }
+    let mean = |column: usize| proven.iter().map(|parts| parts[column]).sum::<f64>() / proven.len() as f64;
+    say(&format!("mean of rate / bound: {:.3} within 1 s, {:.3} without a limit\n", mean(0), mean(1)));
+    Ok(())
+}

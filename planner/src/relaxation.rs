@@ -1,0 +1,35 @@
+//! f~, the optimum of the relaxation LP-InArt, Eq. (5), without a plan.
+
+use crate::lp;
+use crate::model::Model;
+use crate::options::PlanError;
+use crate::placement::equal_shares;
+use crate::router::Router;
+use crate::solve::{feasible, relax};
+use crate::topology::{Job, Topology};
+
+/// How to find f~.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LpMethod {
+    /// The closed form where even routing certifies it, else the program: what planning does.
+    Quickest,
+    /// The program in any case, with workers of a rack merged, by HiGHS.
+    Program,
+}
+
+/// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will, with the
+/// shares free or equal. No plan over shortest paths that adds each gradient up at most once is faster.
+pub fn lp_bound(topology: &Topology, job: &Job, equal: bool, method: LpMethod) -> Result<f64, PlanError> {
+    let model = Model::new(topology, job);
+    let router = Router::new(&model);
+    feasible(&router)?;
+    let equal = equal.then(|| equal_shares(model.servers.len()));
+    let forever = || f64::INFINITY;
+    let solution = match method {
+        LpMethod::Quickest => relax(&router, equal.as_deref(), &forever)?,
+        LpMethod::Program => lp::solve(&model, &router.routes, equal.as_deref(), &forever)
+            .map_err(|reason| PlanError::Solver { job: job.name.clone(), reason })?,
+    };
+    let solution = solution.expect("invariant: only a time limit leaves the LP unsolved");
+    Ok(solution.rate)
+}
