@@ -106,7 +106,7 @@ fn equal_shares(model: &Model<'_>) -> f64 {
 }
 
 /// The smallest value found not to fit (or `high` itself if that fits): an upper bound on all that do.
-fn bisect_up(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
+pub(crate) fn bisect_up(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     if fits(high) {
         return high;
     }

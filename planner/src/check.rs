@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Trunk};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
 
@@ -74,6 +74,12 @@ pub fn check(topology: &Topology, plan: &Plan) -> Result<(), Vec<Violation>> {
         return Err(vec![Violation::OtherTopology(what)]);
     };
     let mut checker = Checker { topology, job, plan, found: Vec::new() };
+    if !(1..=2).contains(&plan.levels) {
+        checker.wrong("levels", format!("{}, not 1 or 2", plan.levels));
+    }
+    if (plan.levels == 2) != plan.bounds.two_levels_bps.is_some() {
+        checker.wrong("bounds.two_levels_bps", "plans of two levels state it, others do not");
+    }
     let shares = checker.shares();
     let demand = checker.demand(&shares);
     // Numbers mean nothing while the structure is wrong.
@@ -162,27 +168,76 @@ impl Checker<'_> {
                 self.wrong(&format!("flow {} to {}", self.name(worker), self.name(server)), "missing");
             }
         }
-        for trunk in &self.plan.trunks {
-            let place = format!("trunk {} to {}", trunk.aggregator, trunk.server);
+        self.trunks(groups, share, &mut demand);
+        demand
+    }
+
+    /// Walks all trunks. `direct`: by (server, aggregator) the workers whose flows end there.
+    fn trunks(
+        &mut self,
+        direct: BTreeMap<(NodeId, NodeId), BTreeSet<NodeId>>,
+        share: impl Fn(NodeId) -> f64,
+        demand: &mut BTreeMap<Resource, f64>,
+    ) {
+        let plan = self.plan;
+        let mut ends: BTreeMap<(NodeId, NodeId), NodeId> = BTreeMap::new();
+        let mut listed: Vec<(&Trunk, NodeId, NodeId)> = Vec::new();
+        for trunk in &plan.trunks {
+            let place = trunk_place(trunk);
             let server = self.member(&place, &trunk.server, &self.job.servers, "server");
             let (Some(server), Some(v)) = (server, self.switch(&place, &trunk.aggregator)) else { continue };
-            let listed: Vec<_> = trunk.workers.iter().map(|name| self.topology.node_named(name)).collect();
-            let distinct: BTreeSet<NodeId> = listed.iter().flatten().copied().collect();
-            match groups.remove(&(server, v)) {
-                None => self.wrong(&place, "no flow is added up there, or the trunk is listed twice"),
-                Some(group) if group != distinct || listed.len() != group.len() => {
-                    self.wrong(&place, "its workers are not those whose flows name this aggregator");
+            let last = trunk.path.last().and_then(|name| self.topology.node_named(name));
+            let second = last.filter(|&u| u != v && self.topology.node(u).kind == NodeKind::Switch);
+            if second.is_some() && plan.levels < 2 {
+                self.wrong(&place, "it ends at another switch, which only a plan of two levels may do");
+                continue;
+            }
+            let end = second.unwrap_or(server);
+            if ends.insert((server, v), end).is_some() {
+                self.wrong(&place, "the trunk is listed twice");
+            }
+            listed.push((trunk, server, v));
+            self.walk(&place, &trunk.path, v, end, share(server), demand);
+            *demand.entry(Resource::Node(end)).or_default() += share(server);
+        }
+        let mut summed = direct.clone();
+        for (&(server, v), &end) in ends.iter().filter(|&(&(server, _), &end)| end != server) {
+            let group = direct.get(&(server, v)).cloned().unwrap_or_default();
+            let sum = summed.entry((server, end)).or_default();
+            sum.extend(group);
+            let onward = ends.get(&(server, end)).copied();
+            let name = self.name(end).to_owned();
+            let place = format!("trunk {} to {}", self.name(v), self.name(server));
+            match onward {
+                None => self.wrong(&place, format!("it ends at {name}, which has no trunk to the server")),
+                Some(next) if next != server => self.wrong(
+                    &place,
+                    format!(
+                        "it ends at {name}, whose own sum goes to {}: that is a third level",
+                        self.name(next)
+                    ),
+                ),
+                Some(_) => {}
+            }
+        }
+        for (trunk, server, v) in listed {
+            let named: Vec<_> = trunk.workers.iter().map(|name| self.topology.node_named(name)).collect();
+            let distinct: BTreeSet<NodeId> = named.iter().flatten().copied().collect();
+            match summed.get(&(server, v)) {
+                None => self.wrong(&trunk_place(trunk), "nothing is added up there"),
+                Some(group) if *group != distinct || named.len() != group.len() => {
+                    self.wrong(
+                        &trunk_place(trunk),
+                        "its workers are not those whose gradients are added up there",
+                    );
                 }
                 Some(_) => {}
             }
-            self.walk(&place, &trunk.path, v, server, share(server), &mut demand);
-            *demand.entry(Resource::Node(server)).or_default() += share(server);
         }
-        for (server, v) in groups.into_keys() {
+        for (server, v) in direct.into_keys().filter(|key| !ends.contains_key(key)) {
             let place = format!("trunk {} to {}", self.name(v), self.name(server));
             self.wrong(&place, "missing: flows are added up there, but the sum goes nowhere");
         }
-        demand
     }
 
     fn member(&mut self, place: &str, name: &str, members: &[NodeId], kind: &str) -> Option<NodeId> {
@@ -300,9 +355,16 @@ impl Checker<'_> {
             }
         }
         let bound = self.plan.bounds.integral_bps;
+        let (place, own) = match self.plan.bounds.two_levels_bps {
+            Some(two_levels) => ("bounds.two_levels_bps", two_levels),
+            None => ("bounds.integral_bps", bound),
+        };
         let claims_feasible = self.plan.scheme != "atp-nocap";
-        if !bound.is_finite() || (claims_feasible && rate > bound * (1.0 + TOLERANCE)) {
-            self.wrong("bounds.integral_bps", format!("{bound} is no bound on the plan's own rate {rate}"));
+        if !(own.is_finite() && bound.is_finite()) || (claims_feasible && rate > own * (1.0 + TOLERANCE)) {
+            self.wrong(place, format!("{own} is no bound on the plan's own rate {rate}"));
+        }
+        if bound > own * (1.0 + TOLERANCE) {
+            self.wrong("bounds", format!("the bound {bound} for one level is above {own} for two"));
         }
         if let Some(lp) = self.plan.bounds.lp_bps
             && (!lp.is_finite() || bound > lp * (1.0 + TOLERANCE))
@@ -316,6 +378,10 @@ impl Checker<'_> {
             self.found.push(Violation::WrongNumber { what: what.to_owned(), stated, found });
         }
     }
+}
+
+fn trunk_place(trunk: &Trunk) -> String {
+    format!("trunk {} to {}", trunk.aggregator, trunk.server)
 }
 
 /// Equal up to the tolerance; NaN is near nothing.

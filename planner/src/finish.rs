@@ -2,7 +2,7 @@
 
 use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, Scheme};
-use crate::placement::{Placement, weighted};
+use crate::placement::{Placement, trunk_end, weighted};
 use crate::plan::{Bounds, Flow, Plan, Shard, Trunk, Violations};
 use crate::routes::Path;
 
@@ -40,7 +40,10 @@ pub(crate) fn write(
             });
         }
         for (&v, path) in &placement.trunks[s] {
-            let group = placement.flows[s].iter().zip(&model.workers).filter(|(flow, _)| flow.end == v);
+            let trunks_of = &placement.trunks[s];
+            let ends_here =
+                |end: NodeIx| end == v || trunks_of.get(&end).is_some_and(|path| trunk_end(model, path) == v);
+            let group = placement.flows[s].iter().zip(&model.workers).filter(|(flow, _)| ends_here(flow.end));
             trunks.push(Trunk {
                 aggregator: name(v),
                 server: name(server),
@@ -54,6 +57,7 @@ pub(crate) fn write(
         seed: options.seed,
         topology: model.topology.name().to_owned(),
         job: model.job.name.clone(),
+        levels: options.levels.number(),
         rate_bps,
         bounds,
         shards: model

@@ -25,6 +25,7 @@ mod classes;
 pub mod draw;
 mod finish;
 mod fractional;
+mod levels;
 mod lp;
 mod model;
 mod options;
@@ -44,7 +45,7 @@ pub mod topology;
 pub mod units;
 
 pub use check::{Violation, check};
-pub use options::{Options, PlanError, Scheme};
+pub use options::{Levels, Options, PlanError, Scheme};
 pub use plan::Plan;
 pub use relaxation::{LpMethod, lp_bound};
 pub use solve::plan;

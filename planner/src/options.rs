@@ -67,6 +67,38 @@ impl FromStr for Scheme {
     }
 }
 
+/// How often a gradient may be added up on its way to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Levels {
+    /// At most once, as in the paper.
+    #[default]
+    One,
+    /// At most twice: a sum may be added to others at a second switch. Scheme `inart` only.
+    Two,
+}
+
+impl Levels {
+    /// The number, as in plans.
+    pub fn number(self) -> u8 {
+        match self {
+            Levels::One => 1,
+            Levels::Two => 2,
+        }
+    }
+}
+
+impl FromStr for Levels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "1" => Ok(Levels::One),
+            "2" => Ok(Levels::Two),
+            _ => Err("a gradient is added up at most 1 or 2 times".to_owned()),
+        }
+    }
+}
+
 /// How to plan.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -76,6 +108,8 @@ pub struct Options<'a> {
     pub seed: u64,
     /// Fix x_s = 1/S instead of choosing the shares.
     pub equal_shares: bool,
+    /// How often a gradient may be added up.
+    pub levels: Levels,
     /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
     /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
@@ -87,12 +121,13 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// Seed 1, free shares, no time limit, no plan in force.
+    /// Seed 1, free shares, one level, no time limit, no plan in force.
     pub fn new(scheme: Scheme) -> Self {
         Options {
             scheme,
             seed: 1,
             equal_shares: false,
+            levels: Levels::One,
             time_left: &|| f64::INFINITY,
             running: None,
             stable_loss: 0.0,
@@ -112,6 +147,7 @@ impl fmt::Debug for Options<'_> {
             .field("seed", &self.seed)
             .field("equal_shares", &self.equal_shares)
             .field("stable_loss", &self.stable_loss)
+            .field("levels", &self.levels)
             .finish_non_exhaustive()
     }
 }
@@ -156,6 +192,12 @@ pub enum PlanError {
         job: String,
         /// What the running plan is for.
         what: String,
+    },
+    /// Two levels asked of a scheme that has one.
+    #[error("scheme {scheme}: two levels need the scheme inart and no running plan to start from")]
+    Levels {
+        /// The scheme.
+        scheme: Scheme,
     },
     /// The LP solver failed.
     #[error(

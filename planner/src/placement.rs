@@ -1,6 +1,7 @@
 //! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The integral
 //! variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server itself for y^{s,w} = 1;
-//! a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1.
+//! a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1. Beyond the paper, a trunk may end at a second
+//! aggregator: its path says where.
 
 use std::collections::BTreeMap;
 
@@ -64,16 +65,21 @@ pub(crate) struct Rated {
     pub shares: Vec<f64>,
 }
 
+/// Where a trunk ends: the server, or a second aggregator.
+pub(crate) fn trunk_end(model: &Model<'_>, path: &Path) -> NodeIx {
+    model.head(*path.last().expect("a trunk leads from a switch to another node"))
+}
+
 impl Placement {
     pub fn counts(&self, model: &Model<'_>) -> Counts {
         let mut counts = Counts::new(model);
-        for (s, &server) in model.servers.iter().enumerate() {
+        for s in 0..model.servers.len() {
             for flow in &self.flows[s] {
                 counts.add(model.own(flow.end), s);
                 flow.path.iter().for_each(|&arc| counts.add(arc, s));
             }
             for path in self.trunks[s].values() {
-                counts.add(model.own(server), s);
+                counts.add(model.own(trunk_end(model, path)), s);
                 path.iter().for_each(|&arc| counts.add(arc, s));
             }
         }

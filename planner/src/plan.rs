@@ -14,6 +14,10 @@ pub struct Plan {
     pub topology: String,
     /// Name of the job it is for.
     pub job: String,
+    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or 2, where a
+    /// trunk may end at another aggregator.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub levels: u8,
     /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded.
     pub rate_bps: f64,
     /// What no plan can exceed.
@@ -55,6 +59,10 @@ pub struct Bounds {
     /// Proven bound on every plan that adds each gradient up at most once, unsplit; with equal shares asked for, on
     /// every such plan with equal shares. Proofs by integer programming hold up to a relative 1e-7.
     pub integral_bps: f64,
+    /// Only in plans of two levels, whose rate may exceed `integral_bps`: proven bound on every plan that adds each
+    /// gradient up at most twice, unsplit, by any routes; with equal shares asked for, on those with equal shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub two_levels_bps: Option<f64>,
 }
 
 /// A server's part of the gradient.
@@ -81,7 +89,8 @@ pub struct Flow {
     pub path: Vec<String>,
 }
 
-/// The sum that an aggregator sends on to a server.
+/// The sum that an aggregator sends on: to the server, or (in a plan of two levels) to a second aggregator, which adds it
+/// to others as if a single worker had sent it, and has a trunk of its own to the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trunk {
@@ -89,9 +98,10 @@ pub struct Trunk {
     pub aggregator: String,
     /// The server whose shard it is.
     pub server: String,
-    /// The workers summed, in the job's order.
+    /// The workers whose gradients are in the sum, in the job's order: those whose flows end at this aggregator, and
+    /// those of the trunks that end here.
     pub workers: Vec<String>,
-    /// From the aggregator to the server, both included.
+    /// From the aggregator to the server or to the second aggregator, both included.
     pub path: Vec<String>,
 }
 
@@ -121,6 +131,14 @@ pub struct Violations {
     pub link: f64,
 }
 
+fn one() -> u8 {
+    1
+}
+
+fn is_one(levels: &u8) -> bool {
+    *levels == 1
+}
+
 /// Text that is not a plan, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a plan: {0}; make one with `inart plan TOPOLOGY --json`")]
@@ -137,8 +155,13 @@ impl Plan {
         serde_json::to_string(self).expect("a plan holds only strings and finite numbers")
     }
 
+    /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of two levels.
+    pub fn bound_bps(&self) -> f64 {
+        self.bounds.two_levels_bps.unwrap_or(self.bounds.integral_bps)
+    }
+
     /// Whether no better plan of this kind exists, up to rounding errors.
     pub fn is_proven_optimal(&self) -> bool {
-        self.rate_bps >= self.bounds.integral_bps * (1.0 - 1e-6)
+        self.rate_bps >= self.bound_bps() * (1.0 - 1e-6)
     }
 }

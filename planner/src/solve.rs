@@ -3,11 +3,12 @@
 use crate::bounds;
 use crate::finish;
 use crate::fractional::{self, Fractional};
+use crate::levels;
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Options, PlanError, Scheme};
+use crate::options::{Levels, Options, PlanError, Scheme};
 use crate::phase1;
-use crate::placement::equal_shares;
+use crate::placement::{Placement, Rated, equal_shares};
 use crate::plan::{Bounds, Plan};
 use crate::racks;
 use crate::replan::{self, Running};
@@ -25,6 +26,10 @@ const SLACK: f64 = 1e-4;
 
 /// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
+    let warm = |levels: u8| options.running.is_some_and(|running| running.levels >= levels);
+    if warm(2) || options.levels == Levels::Two && (options.scheme != Scheme::Inart || warm(1)) {
+        return Err(PlanError::Levels { scheme: options.scheme });
+    }
     let model = Model::new(topology, job);
     let router = Router::new(&model);
     feasible(&router)?;
@@ -33,7 +38,7 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     }
     let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
     let integral_bps = bounds::closed_form(&model, options.equal_shares).min(lp_bps.unwrap_or(f64::INFINITY));
-    let mut bounds = Bounds { lp_bps, integral_bps };
+    let mut bounds = Bounds { lp_bps, integral_bps, two_levels_bps: None };
     let mut violation = None;
     let equal = equal_shares(model.servers.len());
     let (placement, shares) = match options.scheme {
@@ -54,8 +59,12 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
         }
         Scheme::Inart => {
             let best = ours(&router, options, &mut bounds, None)?;
-            let shares = best.placement.counts(&model).levelled(&model, &best.rated);
-            (best.placement, shares)
+            let (placement, rated) = match options.levels {
+                Levels::One => (best.placement, best.rated),
+                Levels::Two => two_levels(&router, options, best, &mut bounds),
+            };
+            let shares = placement.counts(&model).levelled(&model, &rated);
+            (placement, shares)
         }
         Scheme::Exact => {
             let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
@@ -112,6 +121,20 @@ fn ours(
     let (goal, left) = (starts[0].rated.rate, options.time_left);
     bounds.integral_bps = racks::bound(router.model, options.equal_shares, goal, bounds.integral_bps, left);
     Ok(inart::improve(router, options, starts, bounds.integral_bps))
+}
+
+/// Adds up a second time what that helps, and states the bound for it.
+fn two_levels(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    best: Best,
+    bounds: &mut Bounds,
+) -> (Placement, Rated) {
+    let bound = levels::bound(router.model, options.equal_shares);
+    // Plans of one level are among those of two.
+    bounds.integral_bps = bounds.integral_bps.min(bound);
+    bounds.two_levels_bps = Some(bound);
+    levels::improve(router, options, (best.placement, best.rated), bound)
 }
 
 /// Asks the integer program for the best plan, where that is quick.

@@ -16,13 +16,19 @@ pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     let switches = capacities.len();
     let choices: Vec<Vec<(usize, f64)>> =
         model.servers.iter().map(|&s| steps(model, model.intake_bps(s), capacity, switches)).collect();
+    share_out(&choices, switches, equal)
+}
+
+/// The rates with the largest sum, given for every server (number of switches, rate they allow) and how many switches
+/// there are. `equal`: the largest common rate.
+pub(crate) fn share_out(choices: &[Vec<(usize, f64)>], switches: usize, equal: bool) -> Vec<f64> {
     if equal {
-        return at_equal_rates(&choices, switches);
+        return at_equal_rates(choices, switches);
     }
     // sums[s][k]: the largest sum of the first s servers with k switches between them, and the step server s took.
     let mut sums: Vec<Vec<Option<(f64, usize)>>> = vec![vec![None; switches + 1]];
     sums[0][0] = Some((0.0, 0));
-    for of_server in &choices {
+    for of_server in choices {
         let before = sums.last().expect("starts with one row");
         let mut next: Vec<Option<(f64, usize)>> = vec![None; switches + 1];
         for (held, &(sum, _)) in before.iter().enumerate().filter_map(|(k, best)| Some((k, best.as_ref()?))) {

@@ -1,0 +1,112 @@
+//! An upper bound on every plan that adds each gradient up at most twice, unsplit, by any routes.
+//!
+//! A switch with capacity c for shard s takes in at most floor(c / F_s) units of it and sends on one, whatever their level.
+//! So server s, which takes in at most floor(B'(s) / F_s) of its W units, needs R = W - floor(B'(s) / F_s) taken off by
+//! switches; C(v) taken as a whole takes off g - 1 with g = floor(C(v) / F_s), a part c of it at most c (g - 1) / (g F_s).
+//! That gives the least capacity T(F) with which a server can be sent F, and the bound is the largest sum of F_s with
+//! sum T(F_s) <= sum C(v). Two levels themselves limit it by W / g^2 units at least that a server takes in.
+
+use crate::bounds::{bisect_up, whole};
+use crate::model::Model;
+
+/// Parts into which the switches' total capacity is cut to share it out. A server's last part is counted whole, so the
+/// bound is above the best sharing by a part per server at most.
+const PARTS: usize = 4000;
+
+/// The bound, bit/s. `equal` bounds only plans with x_s = 1/S.
+pub(crate) fn bound(model: &Model<'_>, equal: bool) -> f64 {
+    let switches = Switches::new(model);
+    let uplink = model.min_uplink_bps();
+    let needs = Needs { workers: model.workers.len() as f64, switches: &switches };
+    let intakes: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s)).collect();
+    if equal {
+        let top = intakes.iter().copied().fold(uplink, f64::min);
+        let fits = |f: f64| intakes.iter().map(|&b| needs.capacity(b, f)).sum::<f64>() <= switches.total;
+        return uplink.min(bisect_up(top, fits) * intakes.len() as f64);
+    }
+    // best[t]: the largest sum so far with t parts.
+    let mut best = vec![0.0; PARTS + 1];
+    let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
+    for &intake in &intakes {
+        if !known.iter().any(|(b, _)| *b == intake) {
+            known.push((intake, needs.rates(intake, uplink)));
+        }
+        let (_, rates) = known.iter().find(|(b, _)| *b == intake).expect("just added");
+        best = shared(&best, rates);
+    }
+    uplink.min(best[PARTS])
+}
+
+/// sums[t] = max over k of before[t - k] + rates[k].
+fn shared(before: &[f64], rates: &[f64]) -> Vec<f64> {
+    // Only parts at which the rate rises matter.
+    let rises: Vec<usize> = (0..rates.len()).filter(|&k| k == 0 || rates[k] > rates[k - 1]).collect();
+    let best = |t: usize| -> f64 {
+        let useful = rises.iter().take_while(|&&k| k <= t);
+        useful.map(|&k| before[t - k] + rates[k]).fold(0.0, f64::max)
+    };
+    (0..before.len()).map(best).collect()
+}
+
+/// Capacities with how many switches have them, the largest first.
+struct Switches {
+    capacities: Vec<(f64, f64)>,
+    total: f64,
+}
+
+impl Switches {
+    fn new(model: &Model<'_>) -> Self {
+        let mut all: Vec<f64> = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        let runs = all.chunk_by(|a, b| a == b);
+        Switches { capacities: runs.map(|run| (run[0], run.len() as f64)).collect(), total: all.iter().sum() }
+    }
+}
+
+struct Needs<'s> {
+    workers: f64,
+    switches: &'s Switches,
+}
+
+impl Needs<'_> {
+    /// T(F): the least capacity of switches with which a server that can take in `intake` can be sent F by every
+    /// worker; infinite if none is enough. Rises with F.
+    fn capacity(&self, intake: f64, sending: f64) -> f64 {
+        let taken_in = whole(intake, sending);
+        let mut excess = self.workers - taken_in;
+        if excess <= 0.0 {
+            return 0.0;
+        }
+        let largest = self.switches.capacities.first().map_or(0.0, |&(c, _)| whole(c, sending));
+        if taken_in < (self.workers / largest.powi(2)).ceil() {
+            return f64::INFINITY;
+        }
+        let mut needed = 0.0;
+        for &(capacity, count) in &self.switches.capacities {
+            let group = whole(capacity, sending);
+            if group < 2.0 {
+                break;
+            }
+            let used = (excess / (group - 1.0)).min(count);
+            needed += used * group * sending;
+            excess -= used * (group - 1.0);
+            if excess <= 1e-9 {
+                // As forgiving as `whole`, so that the bound stays one.
+                return needed * (1.0 - 1e-9);
+            }
+        }
+        f64::INFINITY
+    }
+
+    /// By number of parts: a rate that the server cannot exceed with less than one part more.
+    fn rates(&self, intake: f64, top: f64) -> Vec<f64> {
+        let top = top.min(intake);
+        let part = self.switches.total / PARTS as f64;
+        (0..=PARTS)
+            .map(|t| {
+                let most = (t + 1) as f64 * part;
+                bisect_up(top, |f| self.capacity(intake, f) <= most)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,130 @@
+//! Beyond the paper: a gradient may be added up twice. The sum of one switch goes on to a second one, which adds it to
+//! others as if a single worker had sent it.
+//!
+//! In the terms of Eq. (1), a trunk that ends at switch u loads C(u) and the links to u with F_s instead of the server, and
+//! the server takes in one unit per trunk that ends at it. So a plan's rate, and the best shares of a placement, follow
+//! from the counts n(s, r) as for one level. What changes is how many switches a gradient can profit from: with one
+//! level a server takes in at least W / floor(C / F_s) units, with two W / floor(C / F_s)^2.
+
+mod bound;
+mod construct;
+mod tree;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) use bound::bound;
+
+use crate::model::Model;
+use crate::options::Options;
+use crate::placement::{Placement, Rated};
+use crate::router::Router;
+use crate::schemes::{baselines, inart};
+use tree::Tree;
+
+/// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a row before a
+/// start is given up.
+const STEPS: usize = 3000;
+const FLOWS: usize = 200;
+const MISSES: usize = 4;
+/// Flows from which on constructions are not searched any more.
+const LARGE: usize = 4000;
+/// Parts of the rates that the switches' capacities allow which are tried: links may allow less.
+const PARTS: [f64; 5] = [1.0, 0.95, 0.85, 0.7, 0.55];
+
+/// A placement and what it reaches.
+type Rating = (Placement, Rated);
+
+/// What to search from, and the shares to keep while searching, if any.
+struct Start<'r, 'm> {
+    tree: Tree<'r, 'm>,
+    rated: Rated,
+    aim: Option<Vec<f64>>,
+}
+
+/// The best placement of at most two levels that is found from `best` (of one level) and from constructions; never
+/// worse than `best`. Stops at `bound`, or when the time is up.
+pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, bound: f64) -> Rating {
+    let mut best = best;
+    let mut starts = starts(router, options, &best, bound);
+    starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
+    for (n, start) in starts.into_iter().enumerate() {
+        if start.rated.rate > best.1.rate {
+            best = (start.tree.placement(), start.rated.clone());
+        }
+        if met(&best.1, bound) || options.out_of_time() {
+            break;
+        }
+        if router.model.workers.len() * router.model.servers.len() <= LARGE {
+            let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
+            best = climb(router, options, start, best, bound, rng);
+        }
+    }
+    best
+}
+
+fn met(rated: &Rated, bound: f64) -> bool {
+    rated.rate >= bound * (1.0 - 1e-9)
+}
+
+fn starts<'r, 'm>(
+    router: &'r Router<'m>,
+    options: &Options<'_>,
+    best: &Rating,
+    bound: f64,
+) -> Vec<Start<'r, 'm>> {
+    let equal = options.equal_shares;
+    let mut starts = Vec::new();
+    let mut add = |tree: Tree<'r, 'm>, aim: Option<Vec<f64>>| {
+        let rated = inart::rate(router, &tree.placement(), equal);
+        starts.push(Start { tree, rated, aim });
+    };
+    let ideal = construct::sending(router.model, equal);
+    let total: f64 = ideal.iter().sum();
+    let shares: Vec<f64> = ideal.iter().map(|f| f / total).collect();
+    for part in PARTS {
+        let rate = total.min(bound) * part;
+        let sending: Vec<f64> = shares.iter().map(|x| x * rate).collect();
+        add(construct::tree(router, &sending), Some(shares.clone()));
+    }
+    let at = |rated: &Rated| -> Vec<f64> { rated.shares.iter().map(|x| x * rated.rate).collect() };
+    add(Tree::new(router, &best.0, at(&best.1)), None);
+    let atp = baselines::atp(router, false);
+    let rated = inart::rate(router, &atp, equal);
+    add(Tree::new(router, &atp, at(&rated)), None);
+    starts
+}
+
+/// Raises the target as long as the search reaches it; in smaller steps once it does not.
+fn climb(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    start: Start<'_, '_>,
+    mut best: Rating,
+    bound: f64,
+    mut rng: ChaCha8Rng,
+) -> Rating {
+    let Start { mut tree, mut rated, aim } = start;
+    let steps = STEPS.min(STEPS * FLOWS / flows(router.model));
+    let (mut step, mut misses) = (0.04, 0);
+    while misses < MISSES && !met(&best.1, bound) && !options.out_of_time() {
+        let rate = (rated.rate.max(best.1.rate) * (1.0 + step)).min(bound);
+        tree.seek(aim.as_ref().unwrap_or(&rated.shares).iter().map(|x| x * rate).collect());
+        if tree.run(steps, &mut rng, &|| options.out_of_time()) {
+            let placement = tree.placement();
+            rated = inart::rate(router, &placement, options.equal_shares);
+            if rated.rate > best.1.rate {
+                best = (placement, rated.clone());
+                misses = 0;
+                continue;
+            }
+        }
+        misses += 1;
+        step = (step * 0.5_f64).max(0.002);
+    }
+    best
+}
+
+fn flows(model: &Model<'_>) -> usize {
+    model.workers.len() * model.servers.len()
+}
