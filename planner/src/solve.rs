@@ -83,7 +83,8 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
 fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
     let model = router.model;
     let running = Running::read(router, plan)?;
-    let mut bounds = Bounds { lp_bps: None, integral_bps: bounds::closed_form(model, options.equal_shares) };
+    let integral_bps = bounds::closed_form(model, options.equal_shares);
+    let mut bounds = Bounds { lp_bps: None, integral_bps, two_levels_bps: None };
     let mut best = replan::start(router, options, &running, bounds.integral_bps);
     let mut searched = false;
     if !inart::met(&best, bounds.integral_bps) {

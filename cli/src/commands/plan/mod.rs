@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 pub use check::read;
 use inart_planner::units::Seconds;
 use inart_planner::{Job, Options, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -29,6 +30,10 @@ pub struct Args {
     /// Give every server the same share instead of choosing the shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
+    /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a second
+    /// one; scheme inart only).
+    #[arg(long, default_value = "1", conflicts_with = "check")]
+    levels: Levels,
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
@@ -83,6 +88,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         scheme: args.scheme,
         seed: args.seed,
         equal_shares: args.equal_shares,
+        levels: args.levels,
         time_left: &time_left,
         running: running.as_ref(),
         stable_loss: args.stable.unwrap_or(0.0),

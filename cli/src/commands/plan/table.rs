@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use inart_planner::plan::Trunk;
 use inart_planner::units::{display_rate, display_seconds, display_size};
 use inart_planner::{Job, Plan};
 
 /// The plan as a person reads it: rate and bound, the servers, the groups, and what is full.
 pub fn of_plan(plan: &Plan, job: &Job) -> String {
     let mut out = String::new();
-    let bound = plan.bounds.integral_bps;
+    let bound = plan.bound_bps();
     let verdict = if plan.is_proven_optimal() {
         "proven optimal".to_owned()
     } else {
@@ -19,6 +20,15 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     let _ = writeln!(out, "  rate    {} per worker ({verdict})", display_rate(plan.rate_bps));
     if let Some(lp) = plan.bounds.lp_bps {
         let _ = writeln!(out, "  LP      {}", display_rate(lp));
+    }
+    if plan.levels > 1 {
+        let second = plan.trunks.iter().filter(|trunk| trunk.path.last() != Some(&trunk.server)).count();
+        let one_level = display_rate(plan.bounds.integral_bps);
+        let _ = writeln!(
+            out,
+            "  levels  {}: {second} sums are added up again; with one level {one_level} at most",
+            plan.levels
+        );
     }
     if let Some(bytes) = job.gradient_bytes {
         let seconds = bytes as f64 * 8.0 / plan.rate_bps;
@@ -43,13 +53,13 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     let _ = writeln!(out, "  {:width$}  share   rate         direct  groups (switch x workers)", "server");
     for shard in &plan.shards {
         let direct = plan.flows.iter().filter(|f| f.server == shard.server && f.aggregator.is_none()).count();
-        let groups: BTreeMap<&str, usize> = plan
+        let groups: BTreeMap<&str, String> = plan
             .trunks
             .iter()
             .filter(|trunk| trunk.server == shard.server)
-            .map(|trunk| (trunk.aggregator.as_str(), trunk.workers.len()))
+            .map(|trunk| (trunk.aggregator.as_str(), group(trunk)))
             .collect();
-        let groups: Vec<String> = groups.iter().map(|(v, workers)| format!("{v} x{workers}")).collect();
+        let groups: Vec<String> = groups.into_values().collect();
         let _ = writeln!(
             out,
             "  {:width$}  {:<6.3}  {:<11}  {direct:<6}  {}",
@@ -73,4 +83,13 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
         );
     }
     out
+}
+
+/// A group as `v1 x4`, or `v1 x4 > v2` if its sum is added up again at v2.
+fn group(trunk: &Trunk) -> String {
+    let group = format!("{} x{}", trunk.aggregator, trunk.workers.len());
+    match trunk.path.last() {
+        Some(end) if *end != trunk.server => format!("{group} > {end}"),
+        _ => group,
+    }
 }
