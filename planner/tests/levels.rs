@@ -179,7 +179,7 @@ fn read(path: &Path) -> std::io::Result<String> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 150,
+        cases: 60,
         rng_seed: proptest::test_runner::RngSeed::Fixed(5),
         failure_persistence: None,
         ..ProptestConfig::default()

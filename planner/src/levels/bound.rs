@@ -11,7 +11,7 @@ use crate::model::Model;
 
 /// Parts into which the switches' total capacity is cut to share it out. A server's last part is counted whole, so the
 /// bound is above the best sharing by a part per server at most.
-const PARTS: usize = 4000;
+const PARTS: usize = 2000;
 
 /// The bound, bit/s. `equal` bounds only plans with x_s = 1/S.
 pub(crate) fn bound(model: &Model<'_>, equal: bool) -> f64 {
@@ -100,13 +100,30 @@ impl Needs<'_> {
 
     /// By number of parts: a rate that the server cannot exceed with less than one part more.
     fn rates(&self, intake: f64, top: f64) -> Vec<f64> {
+        // Between the rates at which some floor changes, T(F) is proportional to F.
+        let limits = self.switches.capacities.iter().map(|&(c, _)| c).chain([intake]);
+        let counts = 1..=self.workers as usize;
+        let mut ends: Vec<f64> =
+            limits.flat_map(|limit| counts.clone().map(move |n| limit / n as f64)).collect();
         let top = top.min(intake);
+        ends.push(top);
+        ends.retain(|&end| end <= top);
+        ends.sort_by(f64::total_cmp);
+        ends.dedup();
         let part = self.switches.total / PARTS as f64;
-        (0..=PARTS)
-            .map(|t| {
-                let most = (t + 1) as f64 * part;
-                bisect_up(top, |f| self.capacity(intake, f) <= most)
-            })
-            .collect()
+        let mut rates = Vec::with_capacity(PARTS + 1);
+        let mut start = 0.0;
+        for end in ends {
+            let per_bit = self.capacity(intake, end) / end;
+            while (rates.len() + 1) as f64 * part < per_bit * start && rates.len() <= PARTS {
+                rates.push(start);
+            }
+            while (rates.len() + 1) as f64 * part < per_bit * end && rates.len() <= PARTS {
+                rates.push((rates.len() + 1) as f64 * part / per_bit);
+            }
+            start = end;
+        }
+        rates.resize(PARTS + 1, start);
+        rates
     }
 }
