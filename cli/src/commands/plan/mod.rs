@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 pub use check::read;
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Options, Plan, Scheme, Topology};
-use inart_planner::{Job, Levels, Options, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Plan, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
