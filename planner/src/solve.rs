@@ -21,6 +21,8 @@ use crate::topology::{Job, Topology};
 /// Effort of the scheme exact, and of a proof for the scheme inart.
 const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INFINITY };
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINITY };
+/// Part of a budget that is searched in before any LP.
+const EARLY: f64 = 0.8;
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 const SLACK: f64 = 1e-4;
 
@@ -36,8 +38,12 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
     if let (Scheme::Inart, Some(running)) = (options.scheme, options.running) {
         return again(&router, options, running);
     }
+    // Against the clock the rate comes first: LPs of link-bound networks can take the whole budget.
+    let early = early(&router, options);
     let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
-    let integral_bps = bounds::closed_form(&model, options.equal_shares).min(lp_bps.unwrap_or(f64::INFINITY));
+    let integral_bps = bounds::closed_form(&model, options.equal_shares)
+        .min(racks::egress(&model))
+        .min(lp_bps.unwrap_or(f64::INFINITY));
     let mut bounds = Bounds { lp_bps, integral_bps, two_levels_bps: None };
     let mut violation = None;
     let equal = equal_shares(model.servers.len());
@@ -58,7 +64,7 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
             (placement, shares)
         }
         Scheme::Inart => {
-            let best = ours(&router, options, &mut bounds, None)?;
+            let best = ours(&router, options, &mut bounds, early)?;
             let (placement, rated) = match options.levels {
                 Levels::One => (best.placement, best.rated),
                 Levels::Two => two_levels(&router, options, best, &mut bounds),
@@ -107,14 +113,17 @@ fn ours(
     router: &Router<'_>,
     options: &Options<'_>,
     bounds: &mut Bounds,
-    running: Option<Best>,
+    known: Option<Best>,
 ) -> Result<Best, PlanError> {
+    if let Some(known) = known.as_ref().filter(|known| inart::met(known, bounds.integral_bps)) {
+        return Ok(known.clone());
+    }
     let fractional = relax(router, Some(&phase1_shares(router.model, options)), options.time_left)?;
     let mut starts = inart::starts(router, options, fractional.as_ref(), bounds.integral_bps);
-    if let Some(running) = running {
+    if let Some(known) = known {
         // Before those as good as it: nothing moves without need.
-        let at = starts.partition_point(|start| start.rated.rate > running.rated.rate);
-        starts.insert(at, running);
+        let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
+        starts.insert(at, known);
     }
     if let Some(best) = settle(router, options, &starts[0], bounds) {
         return Ok(best);
@@ -136,6 +145,19 @@ fn two_levels(
     bounds.integral_bps = bounds.integral_bps.min(bound);
     bounds.two_levels_bps = Some(bound);
     levels::improve(router, options, (best.placement, best.rated), bound)
+}
+
+/// With a budget, the scheme inart first searches from its constructions alone, in the first part of the time.
+fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
+    let budget = (options.time_left)();
+    if options.scheme != Scheme::Inart || !budget.is_finite() {
+        return None;
+    }
+    let time_left = || (options.time_left)() - (1.0 - EARLY) * budget.max(0.0);
+    let options = Options { time_left: &time_left, ..*options };
+    let bound = bounds::closed_form(router.model, options.equal_shares);
+    let starts = inart::starts(router, &options, None, bound);
+    Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
 /// Asks the integer program for the best plan, where that is quick.
