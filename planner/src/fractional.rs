@@ -54,6 +54,13 @@ pub(crate) fn certified(model: &Model<'_>, routes: &Routes<'_>, fixed: Option<&[
     })
 }
 
+/// The closed form spread evenly over switches and paths, whether or not the links carry it: no optimum where they do not,
+/// but quick, and a start for [`crate::schemes::expectations`].
+pub(crate) fn guess(model: &Model<'_>, fixed: Option<&[f64]>) -> Fractional {
+    let split = phase1::split(model, fixed);
+    assemble(model, &split, &in_proportion(model, &split))
+}
+
 /// Y_v per worker, `[server]` -> (switch, rate).
 type Given = Vec<Vec<(NodeIx, f64)>>;
 

@@ -1,11 +1,11 @@
-//! Ours: group construction, the best of R-InArt's roundings, and local search, until a proven bound is met or the
-//! time is up. Never worse than R-InArt's best, because that is one of its starts.
+//! Ours: group construction, R-InArt's roundings, conditional expectations in place of its draws, and local search, until
+//! a proven bound is met or the time is up. Never worse than R-InArt's best, because that is one of its starts.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{groups, rounding};
-use crate::fractional::Fractional;
+use super::{expectations, groups, rounding};
+use crate::fractional::{self, Fractional};
 use crate::options::Options;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
@@ -13,6 +13,8 @@ use crate::search::Search;
 
 /// R-InArt's roundings tried.
 const ROUNDINGS: u64 = 30;
+/// How sharply the method of conditional expectations tells fuller resources from emptier ones; which is best varies.
+const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
 /// Search steps per target (a step looks at every flow, so large jobs get fewer), and targets missed in a row before a
@@ -85,6 +87,12 @@ pub(crate) fn starts(
     if flows > LARGE && starts.iter().any(|start| start.rated.rate >= 0.9 * bound) {
         starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
         return starts;
+    }
+    let (solution, fixed) = (fractional.cloned(), equal.then(|| equal_shares(model.servers.len())));
+    let solution = solution.unwrap_or_else(|| fractional::guess(model, fixed.as_deref()));
+    let shares: Vec<f64> = solution.sending.iter().map(|f| f / solution.rate).collect();
+    for sharpness in SHARPNESS {
+        add(router.place_weighted(&expectations::decide(router, &solution, sharpness), &shares), &mut starts);
     }
     if let Some(fractional) = fractional {
         for seed in (0..ROUNDINGS + 2).chain(options.seed..options.seed.saturating_add(ROUNDINGS)) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod baselines;
 pub(crate) mod exact;
+pub(crate) mod expectations;
 pub(crate) mod groups;
 pub(crate) mod inart;
 pub(crate) mod rounding;
