@@ -4,6 +4,7 @@ mod control;
 pub mod decode;
 pub mod diff;
 pub mod emulate;
+pub mod experiment;
 mod host;
 pub mod output;
 pub mod plan;

@@ -1,0 +1,141 @@
+//! `inart experiment`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use inart_experiments::{
+    Experiment, RunResult, csv, experiment, experiments, markdown, run as run_experiment, svg,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::print;
+
+/// Arguments of `inart experiment`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Its name, such as inart-fig9; `all` for all of them, `list` for their names.
+    name: String,
+    /// Networks (and roundings) per setting, of the seeds from 1 on.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: u64,
+    /// Folder for a CSV file and an SVG chart per experiment.
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Replace this document's tables as well: what stands between `<!-- table NAME -->` and `<!-- end -->`.
+    #[arg(long, value_name = "FILE")]
+    tables: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let chosen = match args.name.as_str() {
+        "list" => {
+            list(json)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        "all" => experiments(),
+        name => vec![named(name)?],
+    };
+    // Before the work, not after: a place that cannot be written to is wrong input.
+    std::fs::create_dir_all(&args.out).with_context(|| place("--out", &args.out))?;
+    let mut document = args.tables.as_ref().map(|path| Document::read(path)).transpose()?;
+    let mut results = Vec::new();
+    for experiment in chosen {
+        let result = with_progress(&experiment, args.seeds)?;
+        write(&args.out, &format!("{}.csv", experiment.name), &csv(&result))?;
+        write(&args.out, &format!("{}.svg", experiment.name), &svg(&result))?;
+        if let Some(document) = &mut document {
+            document.replace(experiment.name, &markdown(&result))?;
+        }
+        if !json {
+            print(&format!("{result}\n"))?;
+        }
+        results.push(result);
+    }
+    if let Some(document) = document {
+        document.write()?;
+    }
+    if json {
+        let one = (args.name != "all").then(|| serde_json::to_string_pretty(&results[0]));
+        print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string_pretty(&results))?))?;
+    } else {
+        print(&format!("tables and charts: {}\n", args.out.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn named(name: &str) -> anyhow::Result<Experiment> {
+    experiment(name).with_context(|| {
+        let names: Vec<_> = experiments().iter().map(|experiment| experiment.name).collect();
+        format!("unknown experiment \"{name}\"; one of {}, or all, or list", names.join(", "))
+    })
+}
+
+fn list(json: bool) -> anyhow::Result<()> {
+    if json {
+        let entry =
+            |e: &Experiment| serde_json::json!({"name": e.name, "title": e.title, "figure": e.figure});
+        return print(&format!("{}\n", serde_json::Value::from_iter(experiments().iter().map(entry))));
+    }
+    let width = experiments().iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
+    let line = |e: &Experiment| format!("{:width$}  {} (Fig. {} of the paper)\n", e.name, e.title, e.figure);
+    print(&experiments().iter().map(line).collect::<String>())
+}
+
+/// A bar on a terminal's standard error; silent in a pipe.
+fn with_progress(experiment: &Experiment, seeds: u64) -> anyhow::Result<RunResult> {
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("{msg:22} {bar:40} {pos}/{len} plans, {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style);
+    bar.set_message(experiment.name);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let result = run_experiment(experiment, seeds, &|done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    Ok(result?)
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).with_context(|| place("--out", &path))
+}
+
+fn place(option: &str, path: &Path) -> String {
+    format!("{option} {}", path.display())
+}
+
+/// A Markdown document with places for tables.
+struct Document {
+    path: PathBuf,
+    text: String,
+}
+
+impl Document {
+    fn read(path: &Path) -> anyhow::Result<Document> {
+        let text = std::fs::read_to_string(path).with_context(|| place("--tables", path))?;
+        Ok(Document { path: path.to_owned(), text })
+    }
+
+    fn replace(&mut self, name: &str, table: &str) -> anyhow::Result<()> {
+        let (begin, end) = (format!("<!-- table {name} -->\n"), "<!-- end -->");
+        let from = self.text.find(&begin).map(|at| at + begin.len());
+        let Some((from, length)) = from.and_then(|from| Some((from, self.text[from..].find(end)?))) else {
+            bail!(
+                "--tables {}: no lines {}and {end} to put the table between",
+                self.path.display(),
+                begin.replace('\n', " ")
+            );
+        };
+        self.text.replace_range(from..from + length, &format!("\n{table}\n"));
+        Ok(())
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        std::fs::write(&self.path, &self.text).with_context(|| place("--tables", &self.path))
+    }
+}

@@ -1,0 +1,210 @@
+//! A result as an SVG chart: ours filled, the paper's hollow, bounds dashed.
+
+use inart_planner::Scheme;
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::catalogue::Axis;
+use crate::result::{PanelResult, Row, RunResult};
+use crate::series::Series;
+use crate::statistics::significant;
+
+const PANEL: (u32, u32) = (560, 380);
+const HEAD: u32 = 112;
+const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
+const INK: RGBColor = RGBColor(31, 41, 55);
+const FAINT: RGBColor = RGBColor(107, 114, 128);
+const GRID: RGBColor = RGBColor(229, 231, 235);
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Draws all panels of a result.
+pub fn svg(result: &RunResult) -> String {
+    let mut text = String::new();
+    let columns = if result.panels.len() == 4 { 2 } else { result.panels.len().max(1) };
+    let rows = result.panels.len().div_ceil(columns).max(1);
+    let size = (PANEL.0 * columns as u32, HEAD + PANEL.1 * rows as u32);
+    {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        draw(&root, result, (rows, columns)).expect("drawing into memory does not fail");
+    }
+    text.push('\n');
+    text
+}
+
+fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) -> Drawn {
+    root.fill(&WHITE)?;
+    let (head, body) = root.split_vertically(HEAD);
+    head.draw_text(&result.title.to_string(), &font(24, INK), (24, 18))?;
+    let seeds = match result.seeds {
+        1 => "one seed".to_owned(),
+        n => format!("{n} seeds: mean, least and greatest"),
+    };
+    let line = format!("{}, {seeds}. Hollow marks: Fig. {} of the paper.", result.experiment, result.figure);
+    head.draw_text(&line, &font(14, FAINT), (24, 52))?;
+    legend(&head, result)?;
+    for (panel, area) in result.panels.iter().zip(body.split_evenly((rows, columns))) {
+        draw_panel(&area, panel)?;
+    }
+    root.present()
+}
+
+fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&colour)
+}
+
+fn colour(series: Series) -> RGBColor {
+    match series {
+        Series::Scheme(Scheme::Inart) => RGBColor(37, 99, 235),
+        Series::Scheme(Scheme::RInart) => RGBColor(13, 148, 136),
+        Series::Scheme(Scheme::Even) => RGBColor(132, 204, 22),
+        Series::Scheme(Scheme::AtpNocap) => RGBColor(217, 119, 6),
+        Series::Scheme(Scheme::Atp) => RGBColor(180, 83, 9),
+        Series::Scheme(_) => RGBColor(148, 163, 184),
+        Series::Bound => INK,
+        Series::Lp => RGBColor(220, 38, 38),
+    }
+}
+
+fn is_scheme(series: Series) -> bool {
+    matches!(series, Series::Scheme(_))
+}
+
+fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
+    let rows = result.panels.first().map_or(&[][..], |panel| &panel.rows);
+    let (mut x, y) = (24, 88);
+    for row in rows {
+        let (name, colour) = (row.series.name(), colour(row.series));
+        if is_scheme(row.series) {
+            head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()))?;
+        } else {
+            for dash in [0, 8] {
+                head.draw(&PathElement::new([(x + dash, y), (x + dash + 5, y)], colour.stroke_width(2)))?;
+            }
+        }
+        let label = match row.series.in_the_paper() {
+            Some(paper) => format!("{name} (paper: {paper})"),
+            None if row.series == Series::Bound => "bound of unsplit plans".to_owned(),
+            None if row.series == Series::Lp => "LP bound".to_owned(),
+            None => name.to_owned(),
+        };
+        head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
+        x += 38 + 7 * label.chars().count() as i32;
+    }
+    Ok(())
+}
+
+fn draw_panel(area: &Area<'_>, panel: &PanelResult) -> Drawn {
+    let bars = panel.axis == Axis::Model || panel.x.len() <= 3;
+    let values = panel.rows.iter().flat_map(|row| &row.cells);
+    let top = values
+        .flat_map(|cell| [cell.ours.greatest, cell.paper.as_ref().map_or(0.0, |paper| paper.value)])
+        .fold(0.0, f64::max)
+        * 1.06;
+    let count = panel.x.len() as f64;
+    let width = if bars { 0.0..count } else { -0.25..count - 0.75 };
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(8)
+        .margin_right(20)
+        .margin_left(12)
+        .margin_bottom(12)
+        .caption(panel.title, font(15, INK))
+        .x_label_area_size(44)
+        .y_label_area_size(58)
+        .build_cartesian_2d(width, 0.0..top)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .x_labels(0)
+        .y_labels(6)
+        .y_label_formatter(&|y| if *y == 0.0 { "0".to_owned() } else { trimmed(*y) })
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(FAINT)
+        .label_style(font(13, FAINT))
+        .axis_desc_style(font(13, INK))
+        .y_desc(format!("{}, {}", panel.name, panel.unit))
+        .draw()?;
+    let offset = if bars { 0.5 } else { 0.0 };
+    x_labels(area, &chart, panel, offset)?;
+    if bars { grouped_bars(&mut chart, panel) } else { curves(&mut chart, panel) }
+}
+
+/// Without zeros that say nothing.
+fn trimmed(value: f64) -> String {
+    let text = significant(value, 3);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn x_labels(area: &Area<'_>, chart: &Chart<'_, '_>, panel: &PanelResult, offset: f64) -> Drawn {
+    let style = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
+    let (left, above) = area.get_base_pixel();
+    for (index, x) in panel.x.iter().enumerate() {
+        let (px, py) = chart.backend_coord(&(index as f64 + offset, 0.0));
+        area.draw_text(x, &style, (px - left, py - above + 8))?;
+    }
+    let (px, py) = chart.backend_coord(&(panel.x.len() as f64 / 2.0 + offset - 0.5, 0.0));
+    area.draw_text(panel.axis.name(), &style, (px - left, py - above + 28))
+}
+
+fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
+    for row in panel.rows.iter().rev() {
+        let colour = colour(row.series);
+        let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
+        let mean = points().map(|(x, cell)| (x, cell.ours.mean));
+        if !is_scheme(row.series) {
+            chart.draw_series(DashedLineSeries::new(mean, 6, 4, colour.stroke_width(2)))?;
+            continue;
+        }
+        let paper: Vec<(f64, f64)> =
+            points().filter_map(|(x, cell)| Some((x, cell.paper.as_ref()?.value))).collect();
+        chart.draw_series(DashedLineSeries::new(paper.iter().copied(), 2, 3, colour.stroke_width(1)))?;
+        for at in paper {
+            hollow(chart, at, colour)?;
+        }
+        for (x, cell) in points().filter(|(_, cell)| !cell.ours.is_constant()) {
+            let ends = [(x, cell.ours.least), (x, cell.ours.greatest)];
+            chart.draw_series([PathElement::new(ends, colour.mix(0.45).stroke_width(3))])?;
+        }
+        chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2)))?;
+        chart.draw_series(mean.map(|at| Circle::new(at, 4, colour.filled())))?;
+    }
+    Ok(())
+}
+
+/// A mark for a number of the paper.
+fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), colour: RGBColor) -> Drawn {
+    chart.draw_series([Circle::new(at, 5, WHITE.filled()), Circle::new(at, 5, colour.stroke_width(2))])?;
+    Ok(())
+}
+
+fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
+    let schemes: Vec<&Row> = panel.rows.iter().filter(|row| is_scheme(row.series)).collect();
+    let width = 0.84 / schemes.len().max(1) as f64;
+    for (n, row) in schemes.iter().enumerate() {
+        let colour = colour(row.series);
+        for (i, cell) in row.cells.iter().enumerate() {
+            let left = i as f64 + 0.08 + width * n as f64;
+            let (right, middle) = (left + 0.86 * width, left + 0.43 * width);
+            chart.draw_series([Rectangle::new([(left, 0.0), (right, cell.ours.mean)], colour.filled())])?;
+            if !cell.ours.is_constant() {
+                let ends = [(middle, cell.ours.least), (middle, cell.ours.greatest)];
+                chart.draw_series([PathElement::new(ends, INK.mix(0.7).stroke_width(1))])?;
+            }
+            if let Some(paper) = &cell.paper {
+                hollow(chart, (middle, paper.value), colour)?;
+            }
+        }
+    }
+    for row in panel.rows.iter().filter(|row| !is_scheme(row.series)) {
+        for (i, cell) in row.cells.iter().enumerate() {
+            let ends = [(i as f64 + 0.04, cell.ours.mean), (i as f64 + 0.96, cell.ours.mean)];
+            chart.draw_series(DashedLineSeries::new(ends, 6, 4, colour(row.series).stroke_width(2)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The networks of the paper's evaluation.
+
+use inart_planner::Topology;
+use inart_planner::topology::generate::{Equipment, fat_tree};
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Link rate, B(s) and C(v) of the emulation (§5.3.1), bit/s.
+const LINK_BPS: f64 = 20e6;
+const INGRESS_BPS: f64 = 20e6;
+const AGGREGATION_BPS: f64 = 9e6;
+/// Link rate of the testbed (§5.2.1), bit/s.
+const TESTBED_LINK_BPS: f64 = 100e9;
+
+/// Rates of the fat-tree's links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkRates {
+    /// 20 Mbps each: the paper's homogeneous scenario.
+    Equal,
+    /// Links between switches drawn from 10 to 30 Mbps, hosts' links 20 Mbps: the reading of the heterogeneous scenario
+    /// that gives the paper's LBMM and ATP.
+    DrawnInFabric,
+    /// Every link drawn from 10 to 30 Mbps: the heterogeneous scenario by its words.
+    Drawn,
+}
+
+/// A kind of network; a seed makes it one network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Network {
+    /// §5.2: Fig. 1 with links of 100 Gbps. B(s) and C(v), which the paper does not state, are to the links as in
+    /// Fig. 1 (4 : 6 and 6 : 6). With less than six workers the seed draws which of them take part.
+    Testbed {
+        /// Workers that take part, up to 6.
+        workers: usize,
+    },
+    /// §5.3: a fat-tree of k = 6 (45 switches, 54 hosts). The seed draws the hosts' places and the links' rates.
+    FatTree {
+        /// The links' rates.
+        links: LinkRates,
+        /// Parameter servers.
+        servers: usize,
+        /// Workers.
+        workers: usize,
+    },
+}
+
+impl Network {
+    /// How many workers it has.
+    pub fn workers(self) -> usize {
+        match self {
+            Network::Testbed { workers } | Network::FatTree { workers, .. } => workers,
+        }
+    }
+
+    /// The network that `seed` draws. Fat-trees of the same seed and hosts differ in the links' rates only.
+    pub fn topology(self, seed: u64) -> Topology {
+        match self {
+            Network::Testbed { workers } => testbed(workers, seed),
+            Network::FatTree { links, servers, workers } => emulation(links, servers, workers, seed),
+        }
+    }
+}
+
+fn testbed(workers: usize, seed: u64) -> Topology {
+    let fig1 = Topology::from_yaml(include_str!("../../topologies/fig1.yaml"));
+    let fig1 = fig1.expect("topologies/fig1.yaml is a topology");
+    let mut job = fig1.jobs()[0].clone();
+    job.workers.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    job.workers.truncate(workers);
+    job.workers.sort();
+    let factor = TESTBED_LINK_BPS / fig1.links()[0].rate_bps;
+    fig1.with_jobs(vec![job]).scaled(factor)
+}
+
+fn emulation(links: LinkRates, servers: usize, workers: usize, seed: u64) -> Topology {
+    let equipment = Equipment {
+        servers,
+        workers,
+        rate_bps: LINK_BPS,
+        aggregation_bps: AGGREGATION_BPS,
+        ingress_bps: INGRESS_BPS,
+        delay_seconds: 0.0,
+        gradient_bytes: 1,
+        seed,
+    };
+    let equal = fat_tree(6, &equipment).expect("the experiments' hosts fit on a fat-tree of k = 6");
+    let mut document: serde_json::Value =
+        serde_json::from_str(&equal.to_json()).expect("a topology writes itself as JSON");
+    // A stream of its own: the places stay those of the equal links.
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(1);
+    for (entry, link) in document["links"].as_array_mut().into_iter().flatten().zip(equal.links()) {
+        let to_host = link.ends.iter().any(|&end| equal.node(end).kind != inart_planner::NodeKind::Switch);
+        let kbps: u32 = rng.random_range(10_000..=30_000);
+        if links == LinkRates::Drawn || (links == LinkRates::DrawnInFabric && !to_host) {
+            entry["rate"] = (f64::from(kbps) * 1e3).into();
+        }
+    }
+    Topology::from_yaml(&document.to_string()).expect("other rates leave it a topology")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(links: LinkRates) -> Vec<f64> {
+        let network = Network::FatTree { links, servers: 4, workers: 50 };
+        network.topology(7).links().iter().map(|link| link.rate_bps).collect()
+    }
+
+    #[test]
+    fn drawn_rates_stay_in_their_range_and_on_their_links() {
+        let [equal, fabric, all] = [LinkRates::Equal, LinkRates::DrawnInFabric, LinkRates::Drawn].map(rates);
+        assert!(equal.iter().all(|&rate| rate == 20e6));
+        assert_eq!(fabric.iter().filter(|&&rate| rate == 20e6).count(), 54);
+        assert!(all.iter().all(|rate| (10e6..=30e6).contains(rate)));
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((18e6..22e6).contains(&mean), "{mean}");
+        assert!(fabric.iter().zip(&all).all(|(f, a)| *f == 20e6 || f == a), "the same draw");
+    }
+
+    #[test]
+    fn the_testbed_is_figure_1_at_100_gbps() {
+        let four = Network::Testbed { workers: 4 }.topology(3);
+        assert_eq!(four.jobs()[0].workers.len(), 4);
+        let rates: Vec<f64> = four.links().iter().map(|link| link.rate_bps).collect();
+        assert!(rates.iter().all(|rate| (rate - 100e9).abs() < 1.0), "{rates:?}");
+        assert_ne!(four.jobs()[0].workers, Network::Testbed { workers: 4 }.topology(4).jobs()[0].workers);
+    }
+}

@@ -1,0 +1,56 @@
+//! What a plan comes to, whatever the size of the gradient.
+
+use inart_planner::{Options, Plan, PlanError, Scheme, plan};
+
+use crate::network::Network;
+
+/// A plan in figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// f, bit/s: what every worker can send with no capacity exceeded (`atp-nocap`: none but the switches').
+    pub rate_bps: f64,
+    /// How many gradients' worth of traffic reaches the servers per iteration: Σ_s x_s · (flows and sums into s).
+    pub into_servers: f64,
+    /// How many gradients' worth of traffic the links carry per iteration: Σ over flows and sums of x_s · links.
+    pub over_links: f64,
+    /// f~, the optimum of LP-InArt (Eq. 5), bit/s: no plan over shortest paths exceeds it, split or not.
+    pub lp_bps: f64,
+    /// Proven bound on every unsplit plan, bit/s.
+    pub bound_bps: f64,
+}
+
+impl Outcome {
+    /// Plans the network that `seed` draws, rounding with the same seed.
+    pub fn of(network: Network, seed: u64, scheme: Scheme) -> Result<Outcome, PlanError> {
+        let topology = network.topology(seed);
+        let options = Options { seed, ..Options::new(scheme) };
+        Ok(Outcome::from(&plan(&topology, &topology.jobs()[0], &options)?))
+    }
+}
+
+impl From<&Plan> for Outcome {
+    fn from(plan: &Plan) -> Self {
+        let share = |server: &str| {
+            plan.shards.iter().find(|shard| shard.server == server).map_or(0.0, |shard| shard.share)
+        };
+        let links = |path: &[String]| path.len().saturating_sub(1) as f64;
+        let (mut into_servers, mut over_links) = (0.0, 0.0);
+        for flow in &plan.flows {
+            let x = share(&flow.server);
+            over_links += x * links(&flow.path);
+            into_servers += if flow.aggregator.is_none() { x } else { 0.0 };
+        }
+        for trunk in &plan.trunks {
+            let x = share(&trunk.server);
+            over_links += x * links(&trunk.path);
+            into_servers += x;
+        }
+        Outcome {
+            rate_bps: plan.rate_bps,
+            into_servers,
+            over_links,
+            lp_bps: plan.bounds.lp_bps.unwrap_or(f64::INFINITY),
+            bound_bps: plan.bounds.integral_bps,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Numbers of others: the paper's figures, and the reference computation.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// A number of the paper.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct PaperNumber {
+    experiment: String,
+    panel: String,
+    x: String,
+    series: String,
+    pub value: f64,
+    /// Its unit, which must be the experiment's.
+    pub unit: String,
+    /// "text", or "plot": read off the figure.
+    pub source: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct ReferenceNumber {
+    experiment: String,
+    panel: String,
+    x: String,
+    series: String,
+    value: f64,
+}
+
+static PAPER: LazyLock<Vec<PaperNumber>> = LazyLock::new(|| read(include_str!("../data/paper.csv")));
+static REFERENCE: LazyLock<Vec<ReferenceNumber>> =
+    LazyLock::new(|| read(include_str!("../data/reference.csv")));
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row of our own data is well formed")).collect()
+}
+
+/// What the paper shows; `series` by the paper's name.
+pub(crate) fn paper(experiment: &str, panel: &str, x: &str, series: &str) -> Option<&'static PaperNumber> {
+    PAPER.iter().find(|number| {
+        number.experiment == experiment
+            && number.panel == panel
+            && number.x == x
+            && number.series.eq_ignore_ascii_case(series)
+    })
+}
+
+/// What the reference computation gave; `series` by our name.
+pub(crate) fn reference(experiment: &str, panel: &str, x: &str, series: &str) -> Option<f64> {
+    let number = REFERENCE.iter().find(|number| {
+        number.experiment == experiment && number.panel == panel && number.x == x && number.series == series
+    })?;
+    Some(number.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Series, experiments};
+
+    /// Every number stands in some table: none has a misspelt name, or another unit.
+    #[test]
+    fn every_number_has_its_place() {
+        let (mut papers, mut references) = (0, 0);
+        for experiment in experiments() {
+            for panel in &experiment.panels {
+                for point in &panel.points {
+                    for series in Series::ALL {
+                        let x = point.x.as_str();
+                        let name = series.in_the_paper().unwrap_or_default();
+                        if let Some(number) = panel.paper.and_then(|key| paper(experiment.name, key, x, name))
+                        {
+                            assert_eq!(
+                                number.unit,
+                                panel.quantity.unit(),
+                                "{} {}",
+                                experiment.name,
+                                panel.key
+                            );
+                            papers += usize::from(panel.paper == Some(panel.key));
+                        }
+                        references +=
+                            usize::from(reference(experiment.name, panel.key, x, series.name()).is_some());
+                    }
+                }
+            }
+        }
+        assert_eq!((papers, references), (PAPER.len(), REFERENCE.len()));
+    }
+}

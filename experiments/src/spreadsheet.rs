@@ -1,0 +1,60 @@
+//! A result as a CSV file.
+
+use crate::result::{Beyond, RunResult};
+use crate::statistics::significant;
+
+/// One line per panel, place and series, after a comment with the command that makes the same file again. Numbers have
+/// five significant digits; `unit` holds for all of them but `seeds`. `beyond` says that the paper's number is better
+/// than the proven `bound` of unsplit plans, or than the `lp`, on every seed's network.
+pub fn csv(result: &RunResult) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
+    write(&[
+        "panel",
+        "x_axis",
+        "x",
+        "series",
+        "quantity",
+        "unit",
+        "mean",
+        "least",
+        "greatest",
+        "deviation",
+        "seeds",
+        "paper",
+        "paper_source",
+        "beyond",
+        "reference",
+    ]);
+    let number = |value: f64| significant(value, 5);
+    let seeds = result.seeds.to_string();
+    for panel in &result.panels {
+        for row in &panel.rows {
+            for (x, cell) in panel.x.iter().zip(&row.cells) {
+                let beyond = cell.paper.as_ref().and_then(|paper| paper.beyond);
+                write(&[
+                    panel.key,
+                    panel.axis.name(),
+                    x,
+                    row.series.name(),
+                    panel.name,
+                    panel.unit,
+                    &number(cell.ours.mean),
+                    &number(cell.ours.least),
+                    &number(cell.ours.greatest),
+                    &number(cell.ours.deviation),
+                    &seeds,
+                    &cell.paper.as_ref().map_or(String::new(), |paper| paper.value.to_string()),
+                    cell.paper.as_ref().map_or("", |paper| paper.source),
+                    beyond.map_or("", |beyond| match beyond {
+                        Beyond::Bound => "bound",
+                        Beyond::Lp => "lp",
+                    }),
+                    &cell.reference.map_or(String::new(), |value| value.to_string()),
+                ]);
+            }
+        }
+    }
+    let table = writer.into_inner().expect("memory can be flushed");
+    format!("# {}\n{}", result.command, String::from_utf8(table).expect("only text was written"))
+}
