@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo test lint bench deps build p4 clean
+.PHONY: help demo test lint bench experiments deps build p4 clean
 
 CARGO ?= cargo
 
@@ -28,6 +28,9 @@ bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) build --release --locked -p inart-cli
 	$(CARGO) run --release --locked -p inart-benches
 	$(CARGO) run --release --locked -p inart-benches --bin planner
+
+experiments: build ## Plan the paper's experiments again: experiments/results/, tables of docs/reproduction.md
+	target/release/inart experiment all --out experiments/results --tables docs/reproduction.md
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

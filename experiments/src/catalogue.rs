@@ -1,7 +1,10 @@
 //! The paper's figures as experiments.
 
+use inart_planner::Scheme;
+
 use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
+use crate::series::Series;
 
 /// One experiment: a figure of the paper.
 #[derive(Debug, Clone)]
@@ -31,6 +34,24 @@ pub struct Panel {
     pub axis: Axis,
     /// The places on the axis.
     pub points: Vec<Point>,
+}
+
+impl Panel {
+    /// What the paper calls a series of ours, if it shows it. Its InArt rounds the LP's optimum, as `r-inart` does; its
+    /// R-InArt does so with equal shares. Its ATP keeps to C(v) on the network of Fig. 1, as our `atp`, but not in the
+    /// emulation, where only `atp-nocap` gives its rates.
+    pub fn called(&self, series: Series) -> Option<&'static str> {
+        let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
+        let Series::Scheme(scheme) = series else { return None };
+        match scheme {
+            Scheme::RInart => Some("InArt"),
+            Scheme::Even => Some("R-InArt"),
+            Scheme::Atp if testbed => Some("ATP"),
+            Scheme::AtpNocap if !testbed => Some("ATP"),
+            Scheme::Lbmm => Some("LBMM"),
+            _ => None,
+        }
+    }
 }
 
 /// An x axis.

@@ -39,7 +39,7 @@ pub fn svg(result: &RunResult) -> String {
 fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) -> Drawn {
     root.fill(&WHITE)?;
     let (head, body) = root.split_vertically(HEAD);
-    head.draw_text(&result.title.to_string(), &font(24, INK), (24, 18))?;
+    head.draw_text(result.title, &font(24, INK), (24, 18))?;
     let seeds = match result.seeds {
         1 => "one seed".to_owned(),
         n => format!("{n} seeds: mean, least and greatest"),
@@ -86,14 +86,14 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
                 head.draw(&PathElement::new([(x + dash, y), (x + dash + 5, y)], colour.stroke_width(2)))?;
             }
         }
-        let label = match row.series.in_the_paper() {
+        let label = match row.in_the_paper {
             Some(paper) => format!("{name} (paper: {paper})"),
             None if row.series == Series::Bound => "bound of unsplit plans".to_owned(),
             None if row.series == Series::Lp => "LP bound".to_owned(),
             None => name.to_owned(),
         };
         head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
-        x += 38 + 7 * label.chars().count() as i32;
+        x += 40 + (6.4 * label.chars().count() as f64) as i32;
     }
     Ok(())
 }
@@ -196,7 +196,7 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
                 chart.draw_series([PathElement::new(ends, INK.mix(0.7).stroke_width(1))])?;
             }
             if let Some(paper) = &cell.paper {
-                hollow(chart, (middle, paper.value), colour)?;
+                hollow(chart, (middle, paper.value), INK)?;
             }
         }
     }

@@ -4,8 +4,9 @@
 //! ```
 //! use inart_experiments::{experiment, run};
 //!
-//! let result = run(&experiment("inart-fig5").expect("is in the list"), 1, &|_, _| ())?;
-//! assert!(result.to_string().contains("Communication time"));
+//! let figure = experiment("inart-fig5").expect("is in the list");
+//! let results = run(&[figure], 1, &|_, _| ())?;
+//! assert!(results[0].to_string().contains("Communication time"));
 //! # Ok::<(), inart_experiments::Error>(())
 //! ```
 

@@ -2,14 +2,17 @@
 
 use inart_planner::Topology;
 use inart_planner::topology::generate::{Equipment, fat_tree};
+use inart_planner::topology::ranges::Ranges;
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Link rate, B(s) and C(v) of the emulation (§5.3.1), bit/s.
 const LINK_BPS: f64 = 20e6;
 const INGRESS_BPS: f64 = 20e6;
 const AGGREGATION_BPS: f64 = 9e6;
+/// Rates of links drawn at random.
+const DRAWN: &str = "10Mbps..30Mbps";
 /// Link rate of the testbed (§5.2.1), bit/s.
 const TESTBED_LINK_BPS: f64 = 100e9;
 
@@ -85,39 +88,29 @@ fn emulation(links: LinkRates, servers: usize, workers: usize, seed: u64) -> Top
         seed,
     };
     let equal = fat_tree(6, &equipment).expect("the experiments' hosts fit on a fat-tree of k = 6");
-    let mut document: serde_json::Value =
-        serde_json::from_str(&equal.to_json()).expect("a topology writes itself as JSON");
-    // A stream of its own: the places stay those of the equal links.
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(1);
-    for (entry, link) in document["links"].as_array_mut().into_iter().flatten().zip(equal.links()) {
-        let to_host = link.ends.iter().any(|&end| equal.node(end).kind != inart_planner::NodeKind::Switch);
-        let kbps: u32 = rng.random_range(10_000..=30_000);
-        if links == LinkRates::Drawn || (links == LinkRates::DrawnInFabric && !to_host) {
-            entry["rate"] = (f64::from(kbps) * 1e3).into();
-        }
-    }
-    Topology::from_yaml(&document.to_string()).expect("other rates leave it a topology")
+    let drawn = DRAWN.parse().expect("it is a range of rates");
+    let fabric = (links != LinkRates::Equal).then_some(drawn);
+    let access = (links == LinkRates::Drawn).then_some(drawn);
+    equal.with_drawn_rates(&Ranges { fabric, access, aggregation: None }, seed)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use inart_planner::NodeKind;
 
-    fn rates(links: LinkRates) -> Vec<f64> {
-        let network = Network::FatTree { links, servers: 4, workers: 50 };
-        network.topology(7).links().iter().map(|link| link.rate_bps).collect()
-    }
+    use super::*;
 
     #[test]
     fn drawn_rates_stay_in_their_range_and_on_their_links() {
-        let [equal, fabric, all] = [LinkRates::Equal, LinkRates::DrawnInFabric, LinkRates::Drawn].map(rates);
-        assert!(equal.iter().all(|&rate| rate == 20e6));
-        assert_eq!(fabric.iter().filter(|&&rate| rate == 20e6).count(), 54);
-        assert!(all.iter().all(|rate| (10e6..=30e6).contains(rate)));
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        assert!((18e6..22e6).contains(&mean), "{mean}");
-        assert!(fabric.iter().zip(&all).all(|(f, a)| *f == 20e6 || f == a), "the same draw");
+        let drawn = |links| Network::FatTree { links, servers: 4, workers: 50 }.topology(7);
+        let [equal, fabric, all] = [LinkRates::Equal, LinkRates::DrawnInFabric, LinkRates::Drawn].map(drawn);
+        for ((equal, fabric), link) in equal.links().iter().zip(fabric.links()).zip(all.links()) {
+            assert_eq!(equal.rate_bps, 20e6);
+            assert!((10e6..=30e6).contains(&link.rate_bps));
+            assert_eq!((equal.ends, fabric.ends), (link.ends, link.ends), "hosts at the same places");
+            let to_host = link.ends.iter().any(|&end| all.node(end).kind != NodeKind::Switch);
+            assert_eq!(fabric.rate_bps, if to_host { 20e6 } else { link.rate_bps });
+        }
     }
 
     #[test]

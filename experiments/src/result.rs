@@ -58,6 +58,8 @@ pub struct PanelResult {
 pub struct Row {
     /// The series.
     pub series: Series,
+    /// What the paper calls it, if it shows it.
+    pub in_the_paper: Option<&'static str>,
     /// Its numbers.
     pub cells: Vec<Cell>,
 }
@@ -98,23 +100,28 @@ pub enum Beyond {
 const PLOT_ERROR: f64 = 0.02;
 const TEXT_ERROR: f64 = 0.005;
 
-/// Runs one experiment over the seeds 1 to `seeds`; tells `progress` (plans done, all plans) now and then.
+/// Runs experiments over the seeds 1 to `seeds`, planning once what several of them show; tells `progress` (plans done,
+/// all plans) now and then. One result per experiment, in their order.
 pub fn run(
-    experiment: &Experiment,
+    experiments: &[Experiment],
     seeds: u64,
     progress: &(dyn Fn(u64, u64) + Sync),
-) -> Result<RunResult, Error> {
-    let points = experiment.panels.iter().flat_map(|panel| &panel.points);
-    let networks: BTreeSet<_> = points.map(|point| point.network).collect();
+) -> Result<Vec<RunResult>, Error> {
+    let panels = experiments.iter().flat_map(|experiment| &experiment.panels);
+    let networks: BTreeSet<_> = panels.flat_map(|panel| &panel.points).map(|point| point.network).collect();
     let sweep = Sweep::run(&networks, seeds, progress)?;
-    Ok(RunResult {
-        experiment: experiment.name,
-        title: experiment.title,
-        figure: experiment.figure,
-        seeds,
-        command: format!("inart experiment {} --seeds {seeds}", experiment.name),
-        panels: experiment.panels.iter().map(|panel| panel_result(experiment.name, panel, &sweep)).collect(),
-    })
+    let result = |experiment: &Experiment| {
+        let panel = |panel| panel_result(experiment.name, panel, &sweep);
+        RunResult {
+            experiment: experiment.name,
+            title: experiment.title,
+            figure: experiment.figure,
+            seeds,
+            command: format!("inart experiment {} --seeds {seeds}", experiment.name),
+            panels: experiment.panels.iter().map(panel).collect(),
+        }
+    };
+    Ok(experiments.iter().map(result).collect())
 }
 
 fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
@@ -122,7 +129,7 @@ fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
     for series in Series::ALL {
         let cell = |point| cell(experiment, panel, point, series, sweep);
         let cells: Option<Vec<Cell>> = panel.points.iter().map(cell).collect();
-        rows.extend(cells.map(|cells| Row { series, cells }));
+        rows.extend(cells.map(|cells| Row { series, in_the_paper: panel.called(series), cells }));
     }
     PanelResult {
         key: panel.key,
@@ -139,8 +146,8 @@ fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
 /// None if the series has no such quantity: a bound on rates says nothing of the traffic into servers.
 fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &Sweep) -> Option<Cell> {
     let ours = over_seeds(panel.quantity, point, series, sweep)?;
-    let paper = panel.paper.zip(series.in_the_paper()).and_then(|(key, name)| {
-        let number = published::paper(experiment, key, &point.x, name)?;
+    let paper = panel.paper.zip(panel.called(series)).and_then(|(key, name)| {
+        let number = published::paper(experiment, key, &point.x, name, panel.quantity.unit())?;
         let error = if number.source == "text" { TEXT_ERROR } else { PLOT_ERROR };
         let limits = [(Series::Lp, Beyond::Lp), (Series::Bound, Beyond::Bound)];
         let beyond = limits.into_iter().find(|&(limit, _)| {

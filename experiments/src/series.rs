@@ -45,18 +45,6 @@ impl Series {
             Series::Lp => "lp",
         }
     }
-
-    /// What the paper calls the same thing, if it shows it: its InArt rounds the LP optimum, as `r-inart` does; its
-    /// R-InArt does so with equal shares; its ATP takes no notice of C(v).
-    pub fn in_the_paper(self) -> Option<&'static str> {
-        match self {
-            Series::Scheme(Scheme::RInart) => Some("InArt"),
-            Series::Scheme(Scheme::Even) => Some("R-InArt"),
-            Series::Scheme(Scheme::AtpNocap) => Some("ATP"),
-            Series::Scheme(Scheme::Lbmm) => Some("LBMM"),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for Series {

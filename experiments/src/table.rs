@@ -30,7 +30,7 @@ fn lines(panel: &PanelResult) -> Vec<Line> {
             });
         }
         if row.cells.iter().any(|cell| cell.paper.is_some()) {
-            line(format!("  paper: {}", row.series.in_the_paper().unwrap_or_default()), &paper);
+            line(format!("  paper: {}", row.in_the_paper.unwrap_or_default()), &paper);
         }
     }
     lines

@@ -1,12 +1,13 @@
 //! `inart experiment`.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use inart_experiments::{
-    Experiment, RunResult, csv, experiment, experiments, markdown, run as run_experiment, svg,
+    Experiment, RunResult, csv, experiment, experiments, markdown, run as run_experiments, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -39,20 +40,18 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         name => vec![named(name)?],
     };
     // Before the work, not after: a place that cannot be written to is wrong input.
+    let mut document = args.tables.as_ref().map(|path| Document::read(path, &chosen)).transpose()?;
     std::fs::create_dir_all(&args.out).with_context(|| place("--out", &args.out))?;
-    let mut document = args.tables.as_ref().map(|path| Document::read(path)).transpose()?;
-    let mut results = Vec::new();
-    for experiment in chosen {
-        let result = with_progress(&experiment, args.seeds)?;
-        write(&args.out, &format!("{}.csv", experiment.name), &csv(&result))?;
-        write(&args.out, &format!("{}.svg", experiment.name), &svg(&result))?;
+    let results = with_progress(&chosen, args.seeds)?;
+    for result in &results {
+        write(&args.out, &format!("{}.csv", result.experiment), &csv(result))?;
+        write(&args.out, &format!("{}.svg", result.experiment), &svg(result))?;
         if let Some(document) = &mut document {
-            document.replace(experiment.name, &markdown(&result))?;
+            document.replace(result.experiment, &markdown(result));
         }
         if !json {
             print(&format!("{result}\n"))?;
         }
-        results.push(result);
     }
     if let Some(document) = document {
         document.write()?;
@@ -85,19 +84,18 @@ fn list(json: bool) -> anyhow::Result<()> {
 }
 
 /// A bar on a terminal's standard error; silent in a pipe.
-fn with_progress(experiment: &Experiment, seeds: u64) -> anyhow::Result<RunResult> {
+fn with_progress(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<RunResult>> {
     let bar = ProgressBar::new(0);
-    let style = ProgressStyle::with_template("{msg:22} {bar:40} {pos}/{len} plans, {elapsed}")
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} plans, {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
-    bar.set_message(experiment.name);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let result = run_experiment(experiment, seeds, &|done, all| {
+    let results = run_experiments(experiments, seeds, &|done, all| {
         bar.set_length(all);
         bar.set_position(done);
     });
     bar.finish_and_clear();
-    Ok(result?)
+    Ok(results?)
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
@@ -116,23 +114,30 @@ struct Document {
 }
 
 impl Document {
-    fn read(path: &Path) -> anyhow::Result<Document> {
+    /// Reads it, and sees that it has a place for each experiment.
+    fn read(path: &Path, experiments: &[Experiment]) -> anyhow::Result<Document> {
         let text = std::fs::read_to_string(path).with_context(|| place("--tables", path))?;
-        Ok(Document { path: path.to_owned(), text })
+        let document = Document { path: path.to_owned(), text };
+        match experiments.iter().find(|experiment| document.table(experiment.name).is_none()) {
+            Some(Experiment { name, .. }) => bail!(
+                "{}: no place for the table; add the lines <!-- table {name} --> and <!-- end -->",
+                place("--tables", path)
+            ),
+            None => Ok(document),
+        }
     }
 
-    fn replace(&mut self, name: &str, table: &str) -> anyhow::Result<()> {
-        let (begin, end) = (format!("<!-- table {name} -->\n"), "<!-- end -->");
-        let from = self.text.find(&begin).map(|at| at + begin.len());
-        let Some((from, length)) = from.and_then(|from| Some((from, self.text[from..].find(end)?))) else {
-            bail!(
-                "--tables {}: no lines {}and {end} to put the table between",
-                self.path.display(),
-                begin.replace('\n', " ")
-            );
-        };
-        self.text.replace_range(from..from + length, &format!("\n{table}\n"));
-        Ok(())
+    /// Where a table stands, without the lines around it.
+    fn table(&self, name: &str) -> Option<Range<usize>> {
+        let begin = format!("<!-- table {name} -->\n");
+        let from = self.text.find(&begin)? + begin.len();
+        Some(from..from + self.text[from..].find("<!-- end -->")?)
+    }
+
+    fn replace(&mut self, name: &str, table: &str) {
+        if let Some(place) = self.table(name) {
+            self.text.replace_range(place, &format!("\n{table}\n"));
+        }
     }
 
     fn write(&self) -> anyhow::Result<()> {

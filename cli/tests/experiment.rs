@@ -1,0 +1,62 @@
+//! `inart experiment` as people run it.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde_json::Value;
+use support::Workbench;
+
+#[test]
+fn a_figure_becomes_a_table_a_csv_file_a_chart_and_json() {
+    let bench = Workbench::new();
+    bench.write("report.md", "before\n<!-- table inart-fig5 -->\nold\n<!-- end -->\nafter\n");
+    let arguments =
+        ["experiment", "inart-fig5", "--seeds", "2", "--out", "made/here", "--tables", "report.md"];
+    let output = bench.inart(&arguments);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("Communication time, s, by workers: VGG19") && text.contains("paper: InArt"),
+        "{text}"
+    );
+    let csv = bench.read("made/here/inart-fig5.csv");
+    assert!(csv.starts_with("# inart experiment inart-fig5 --seeds 2\npanel,"), "{csv}");
+    assert!(bench.read("made/here/inart-fig5.svg").starts_with("<svg"));
+    let report = bench.read("report.md");
+    assert!(
+        report.starts_with("before\n<!-- table") && report.ends_with("<!-- end -->\nafter\n"),
+        "{report}"
+    );
+    assert!(report.contains("| **inart** |") && !report.contains("old"), "{report}");
+    // Once more: the same files.
+    assert!(bench.inart(&arguments).status.success());
+    assert_eq!((csv, report), (bench.read("made/here/inart-fig5.csv"), bench.read("report.md")));
+
+    let json = bench.inart(&["experiment", "inart-fig5", "--seeds", "1", "--json"]);
+    let document: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(document["panels"][0]["rows"][0]["series"], "inart");
+}
+
+#[test]
+fn the_list_names_every_figure() {
+    let bench = Workbench::new();
+    let names = String::from_utf8(bench.inart(&["experiment", "list"]).stdout).unwrap();
+    for figure in [2, 3, 4, 5, 8, 9, 10, 11, 12, 13] {
+        assert!(names.contains(&format!("inart-fig{figure} ")), "{names}");
+    }
+    let list: Value = serde_json::from_slice(&bench.inart(&["experiment", "list", "--json"]).stdout).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), names.lines().count());
+}
+
+#[test]
+fn wrong_arguments_leave_nothing_behind() {
+    let bench = Workbench::new();
+    bench.refused(&["experiment", "inart-fig6"], &["\"inart-fig6\"", "inart-fig8", "list"]);
+    bench.refused(&["experiment", "inart-fig5", "--seeds", "0"], &["--seeds", "0"]);
+    bench.refused(&["experiment", "inart-fig5", "--out", "plan.json"], &["--out plan.json"]);
+    bench.refused(&["experiment", "inart-fig5", "--tables", "none.md"], &["--tables none.md"]);
+    bench.refused(
+        &["experiment", "inart-fig5", "--tables", "fig1.yaml"],
+        &["--tables fig1.yaml", "<!-- table inart-fig5 -->"],
+    );
+}

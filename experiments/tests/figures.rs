@@ -1,0 +1,125 @@
+//! The experiments on few seeds: known numbers, files that come out the same, charts without nonsense.
+#![allow(clippy::unwrap_used)]
+
+use inart_experiments::{
+    Beyond, Cell, Experiment, RunResult, Series, csv, experiment, experiments, markdown, run, svg,
+};
+
+/// The experiment with only these places on its x axes.
+fn only(name: &str, x: &[&str]) -> Experiment {
+    let mut experiment = experiment(name).unwrap();
+    for panel in &mut experiment.panels {
+        panel.points.retain(|point| x.contains(&point.x.as_str()));
+    }
+    experiment
+}
+
+fn result(experiment: Experiment, seeds: u64) -> RunResult {
+    run(&[experiment], seeds, &|_, _| ()).unwrap().remove(0)
+}
+
+fn cell<'r>(result: &'r RunResult, panel: &str, x: &str, series: &str) -> &'r Cell {
+    let panel = result.panels.iter().find(|p| p.key == panel).unwrap();
+    let x = panel.x.iter().position(|place| place == x).unwrap();
+    &panel.rows.iter().find(|row| row.series.name() == series).unwrap().cells[x]
+}
+
+#[test]
+fn fifty_workers_come_out_as_computed_by_hand() {
+    let figure = result(only("inart-fig9", &["50"]), 2);
+    for (series, mbps) in
+        [("inart", 7.2), ("bound", 7.2), ("lp", 9.538), ("lbmm", 1.6), ("atp-nocap", 80.0 / 18.0)]
+    {
+        let ours = cell(&figure, "hom", "50", series).ours;
+        assert!((ours.mean - mbps).abs() < 1e-4 && ours.is_constant(), "{series}: {ours:?}");
+    }
+    let rounded = cell(&figure, "hom", "50", "even").ours;
+    assert!((2.9..4.5).contains(&rounded.least) && rounded.least <= rounded.mean, "{rounded:?}");
+    // Published as measured, above what unsplit plans can reach; below the LP.
+    let published = cell(&figure, "het", "50", "r-inart").paper.as_ref().unwrap();
+    assert_eq!((published.value, published.source, published.beyond), (8.73, "text", Some(Beyond::Bound)));
+    assert_eq!(cell(&figure, "hom", "50", "lbmm").paper.as_ref().unwrap().beyond, None);
+}
+
+#[test]
+fn times_are_sizes_over_rates() {
+    let figure = result(only("inart-fig10", &["lstm"]), 1);
+    let seconds = |series| cell(&figure, "hom", "lstm", series).ours.mean;
+    assert!((seconds("inart") - 1627e3 * 8.0 / 8e6).abs() < 1e-4 && (seconds("lbmm") - 6.508).abs() < 1e-4);
+    assert!(seconds("lp") < seconds("bound") + 1e-9 && seconds("bound") < seconds("inart") + 1e-4);
+    let testbed = result(only("inart-fig5", &["6"]), 1);
+    // Fig. 1 times 100 / 6: 25/6, twice 548 MB.
+    let seconds = cell(&testbed, "vgg19", "6", "inart").ours.mean;
+    assert!((seconds - 2.0 * 548e6 * 8.0 / (2.5e9 * 100.0 / 6.0)).abs() < 1e-4, "{seconds}");
+}
+
+#[test]
+fn traffic_into_servers_counts_flows_and_sums() {
+    let figure = result(only("inart-fig13", &["vgg19"]), 1);
+    let megabytes = |series| cell(&figure, "hom", "vgg19", series).ours.mean;
+    assert!((megabytes("lbmm") - 40.0 * 0.548).abs() < 1e-9);
+    assert!(megabytes("inart") < megabytes("atp-nocap") && megabytes("atp-nocap") < megabytes("lbmm"));
+    assert!(figure.panels[0].rows.iter().all(|row| !matches!(row.series, Series::Lp | Series::Bound)));
+}
+
+#[test]
+fn files_come_out_the_same_and_say_how() {
+    let [first, second] = [(); 2].map(|()| csv(&result(only("inart-fig9", &["10"]), 3)));
+    assert_eq!(first, second);
+    let mut lines = first.lines();
+    assert_eq!(lines.next().unwrap(), "# inart experiment inart-fig9 --seeds 3");
+    let header = "panel,x_axis,x,series,quantity,unit,mean,least,greatest,deviation,seeds,paper,paper_source,beyond,reference";
+    assert_eq!(lines.next().unwrap(), header);
+    let lbmm = lines.find(|line| line.starts_with("hom,workers,10,lbmm,")).unwrap();
+    assert!(lbmm.starts_with("hom,workers,10,lbmm,Sending rate,Mbps,8.0000,8.0000,8.0000,"), "{lbmm}");
+    assert!(lbmm.ends_with(",3,7.99,plot,,8"), "{lbmm}");
+}
+
+/// The committed results are those of today's experiments: the same columns, rows and published numbers.
+#[test]
+fn committed_results_have_every_row() {
+    for experiment in experiments() {
+        let path = format!("{}/results/{}.csv", env!("CARGO_MANIFEST_DIR"), experiment.name);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(
+            text.lines().next().unwrap(),
+            format!("# inart experiment {} --seeds 30", experiment.name)
+        );
+        let places = |text: &str| {
+            text.lines()
+                .skip(1)
+                .map(|line| line.split(',').take(6).collect::<Vec<_>>().join(","))
+                .collect::<Vec<_>>()
+        };
+        if experiment.name == "inart-fig2" {
+            assert_eq!(places(&text), places(&csv(&result(experiment.clone(), 1))));
+        }
+        for panel in &experiment.panels {
+            let rows = text.lines().filter(|line| line.starts_with(&format!("{},", panel.key))).count();
+            assert!(rows >= 6 * panel.points.len(), "{} {}: {rows}", experiment.name, panel.key);
+        }
+    }
+}
+
+#[test]
+fn charts_and_tables_show_everything() {
+    for name in ["inart-fig4", "inart-fig12"] {
+        let figure = result(only(name, &["6", "10", "20"]), 2);
+        let chart = svg(&figure);
+        assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));
+        assert!(!chart.contains("NaN") && !chart.contains("inf"));
+        let table = markdown(&figure);
+        for panel in &figure.panels {
+            assert!(chart.contains(panel.title) && table.contains(panel.title), "{}", panel.title);
+        }
+        for text in ["**inart**", "paper: InArt", "2 seeds", "--seeds 2"] {
+            assert!(table.contains(text), "{name} has no {text}");
+        }
+    }
+}
+
+#[test]
+fn no_seeds_is_an_error() {
+    let error = run(&experiments(), 0, &|_, _| ()).unwrap_err();
+    assert_eq!(error.to_string(), "no seeds: ask for at least one");
+}
