@@ -3,6 +3,8 @@
 
 mod support;
 
+use inart_experiments::{LinkRates, Network};
+use inart_planner::Topology;
 use serde_json::Value;
 use support::Workbench;
 
@@ -59,4 +61,23 @@ fn wrong_arguments_leave_nothing_behind() {
         &["experiment", "inart-fig5", "--tables", "fig1.yaml"],
         &["--tables fig1.yaml", "<!-- table inart-fig5 -->"],
     );
+}
+
+/// The commands that docs/reproduction.md gives for the networks of the emulation.
+#[test]
+fn the_networks_are_those_of_inart_topology() {
+    let bench = Workbench::new();
+    let (fabric, access) = (["--link-range", "10Mbps..30Mbps"], ["--access-range", "10Mbps..30Mbps"]);
+    let scenarios = [
+        (LinkRates::Equal, vec![]),
+        (LinkRates::DrawnInFabric, fabric.to_vec()),
+        (LinkRates::Drawn, [fabric, access].concat()),
+    ];
+    for (links, ranges) in scenarios {
+        let line = "topology fat-tree --k 6 --servers 4 --workers 50 --rate 20Mbps --aggregation 9Mbps --ingress 20Mbps --seed 7";
+        let output = bench.inart(&[line.split(' ').collect(), ranges].concat());
+        let printed = Topology::from_yaml(&String::from_utf8(output.stdout).unwrap()).unwrap();
+        let planned = Network::FatTree { links, servers: 4, workers: 50 }.topology(7);
+        assert_eq!((printed.nodes(), printed.links()), (planned.nodes(), planned.links()), "{links:?}");
+    }
 }

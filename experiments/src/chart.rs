@@ -44,11 +44,14 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
         1 => "one seed".to_owned(),
         n => format!("{n} seeds: mean, least and greatest"),
     };
-    let line = format!("{}, {seeds}. Hollow marks: Fig. {} of the paper.", result.experiment, result.figure);
+    let line = format!("{}, {seeds}. Hollow marks: the paper, Fig. {}.", result.experiment, result.figure);
     head.draw_text(&line, &font(14, FAINT), (24, 52))?;
     legend(&head, result)?;
     for (panel, area) in result.panels.iter().zip(body.split_evenly((rows, columns))) {
-        draw_panel(&area, panel)?;
+        // One scale for panels that compare, unless one would be lost in it.
+        let like = result.panels.iter().filter(|other| other.name == panel.name).map(greatest);
+        let top = like.filter(|&top| top <= 2.0 * greatest(panel)).fold(0.0, f64::max);
+        draw_panel(&area, panel, 1.06 * top)?;
     }
     root.present()
 }
@@ -98,13 +101,16 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
     Ok(())
 }
 
-fn draw_panel(area: &Area<'_>, panel: &PanelResult) -> Drawn {
-    let bars = panel.axis == Axis::Model || panel.x.len() <= 3;
-    let values = panel.rows.iter().flat_map(|row| &row.cells);
-    let top = values
+/// The greatest number of a panel.
+fn greatest(panel: &PanelResult) -> f64 {
+    let cells = panel.rows.iter().flat_map(|row| &row.cells);
+    cells
         .flat_map(|cell| [cell.ours.greatest, cell.paper.as_ref().map_or(0.0, |paper| paper.value)])
         .fold(0.0, f64::max)
-        * 1.06;
+}
+
+fn draw_panel(area: &Area<'_>, panel: &PanelResult, top: f64) -> Drawn {
+    let bars = panel.axis == Axis::Model || panel.x.len() <= 3;
     let count = panel.x.len() as f64;
     let width = if bars { 0.0..count } else { -0.25..count - 0.75 };
     let mut chart = ChartBuilder::on(area)
@@ -152,26 +158,32 @@ fn x_labels(area: &Area<'_>, chart: &Chart<'_, '_>, panel: &PanelResult, offset:
 }
 
 fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
-    for row in panel.rows.iter().rev() {
+    let (schemes, bounds): (Vec<&Row>, Vec<&Row>) =
+        panel.rows.iter().rev().partition(|row| is_scheme(row.series));
+    for row in &schemes {
         let colour = colour(row.series);
         let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
-        let mean = points().map(|(x, cell)| (x, cell.ours.mean));
-        if !is_scheme(row.series) {
-            chart.draw_series(DashedLineSeries::new(mean, 6, 4, colour.stroke_width(2)))?;
-            continue;
-        }
-        let paper: Vec<(f64, f64)> =
-            points().filter_map(|(x, cell)| Some((x, cell.paper.as_ref()?.value))).collect();
-        chart.draw_series(DashedLineSeries::new(paper.iter().copied(), 2, 3, colour.stroke_width(1)))?;
-        for at in paper {
-            hollow(chart, at, colour)?;
-        }
         for (x, cell) in points().filter(|(_, cell)| !cell.ours.is_constant()) {
             let ends = [(x, cell.ours.least), (x, cell.ours.greatest)];
             chart.draw_series([PathElement::new(ends, colour.mix(0.45).stroke_width(3))])?;
         }
+        let mean = points().map(|(x, cell)| (x, cell.ours.mean));
         chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2)))?;
         chart.draw_series(mean.map(|at| Circle::new(at, 4, colour.filled())))?;
+    }
+    // On top of the schemes: where one meets its bound, both show.
+    for row in bounds {
+        let mean = row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell.ours.mean));
+        chart.draw_series(DashedLineSeries::new(mean, 8, 8, colour(row.series).stroke_width(2)))?;
+    }
+    for row in schemes {
+        let colour = colour(row.series);
+        let cells = row.cells.iter().enumerate();
+        let paper = cells.filter_map(|(i, cell)| Some((i as f64, cell.paper.as_ref()?.value)));
+        chart.draw_series(LineSeries::new(paper.clone(), colour.mix(0.5).stroke_width(1)))?;
+        for at in paper {
+            hollow(chart, at, colour)?;
+        }
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::series::Series;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A network could not be planned.
-    #[error("{scheme} on {network} of seed {seed}: {source}")]
+    #[error("{scheme} on {network}, seed {seed}: {source}")]
     Plan {
         /// The network.
         network: String,
@@ -77,7 +77,7 @@ impl Sweep {
         let mut outcomes: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
         for ((network, scheme, seed), answer) in tasks.into_iter().zip(answers) {
             let answer = answer.expect("every task was taken by a thread");
-            let error = |source| Error::Plan { network: format!("{network:?}"), seed, scheme, source };
+            let error = |source| Error::Plan { network: network.to_string(), seed, scheme, source };
             outcomes.entry((network, scheme.name())).or_default().push(answer.map_err(error)?);
         }
         Ok(Sweep { outcomes })

@@ -55,6 +55,10 @@ fn heading(panel: &PanelResult) -> String {
     format!("{}, {}, by {}: {}", panel.name, panel.unit, panel.axis.name(), panel.title)
 }
 
+fn over(seeds: u64) -> String {
+    if seeds == 1 { "One seed".to_owned() } else { format!("Mean ± standard deviation over {seeds} seeds") }
+}
+
 fn footnotes(result: &RunResult) -> String {
     let cells = || result.panels.iter().flat_map(|panel| &panel.rows).flat_map(|row| &row.cells);
     let mut text = String::new();
@@ -69,7 +73,7 @@ fn footnotes(result: &RunResult) -> String {
 impl fmt::Display for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {} (Fig. {} of the paper)", self.experiment, self.title, self.figure)?;
-        writeln!(f, "Mean ± standard deviation over {} seeds.", self.seeds)?;
+        writeln!(f, "{}.", over(self.seeds))?;
         for panel in &self.panels {
             writeln!(f, "\n{}", heading(panel))?;
             let mut lines = lines(panel);
@@ -112,6 +116,6 @@ pub fn markdown(result: &RunResult) -> String {
     if !notes.is_empty() {
         let _ = writeln!(text, "{}\n", notes.trim_end().replace('\n', ".<br>\n"));
     }
-    let _ = writeln!(text, "Mean ± standard deviation over {} seeds. `{}`", result.seeds, result.command);
+    let _ = writeln!(text, "{}. `{}`", over(result.seeds), result.command);
     text
 }

