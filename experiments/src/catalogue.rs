@@ -6,15 +6,16 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// One experiment: a figure of the paper.
+/// One experiment: a figure of the paper, or a question of our own.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// The figure's number in the published paper (doi 10.1145/3589334.3645394); the names follow an earlier version.
-    pub figure: u32,
+    /// The figure's number in the published paper (doi 10.1145/3589334.3645394), if there is one; the names follow an
+    /// earlier version.
+    pub figure: Option<u32>,
     /// Its panels.
     pub panels: Vec<Panel>,
 }
@@ -32,6 +33,8 @@ pub struct Panel {
     pub quantity: Quantity,
     /// What it is shown against.
     pub axis: Axis,
+    /// What is compared.
+    pub series: &'static [Series],
     /// The places on the axis.
     pub points: Vec<Point>,
 }
@@ -111,7 +114,7 @@ const SCENARIOS: [(&str, &str, LinkRates); 3] = [
 
 /// All experiments, in the paper's order.
 pub fn experiments() -> Vec<Experiment> {
-    let figure = |name, figure, title, panels| Experiment { name, title, figure, panels };
+    let figure = |name, figure, title, panels| Experiment { name, title, figure: Some(figure), panels };
     vec![
         figure(
             "inart-fig2",
@@ -144,6 +147,12 @@ pub fn experiments() -> Vec<Experiment> {
         figure("inart-fig12", 13, "Emulation: network throughput", throughput()),
         figure("inart-fig13", 14, "Emulation: traffic into the servers", by_model(Quantity::ServerIngress)),
         figure("inart-servers", 12, "Emulation: gradient sending rate by number of servers", by_servers()),
+        Experiment {
+            name: "inart-levels",
+            title: "Emulation: sending rate with gradients added up once and twice",
+            figure: None,
+            panels: levels(),
+        },
     ]
 }
 
@@ -159,6 +168,7 @@ fn testbed(quantity: impl Fn(f64) -> Quantity) -> Vec<Panel> {
         paper: Some(key),
         quantity: quantity(training_seconds),
         axis: Axis::Workers,
+        series: &Series::SCHEMES,
         points: [4, 5, 6]
             .map(|workers| Point {
                 x: workers.to_string(),
@@ -178,6 +188,7 @@ fn scenarios(quantity: Quantity, axis: Axis, points: impl Fn(LinkRates) -> Vec<P
         paper: Some(if links == LinkRates::Equal { "hom" } else { "het" }),
         quantity,
         axis,
+        series: &Series::SCHEMES,
         points: points(links),
     };
     SCENARIOS.map(panel).into()
@@ -223,7 +234,19 @@ fn throughput() -> Vec<Panel> {
         paper: None,
         quantity: Quantity::LinkThroughput,
         axis: Axis::Workers,
+        series: &Series::SCHEMES,
         points: worker_points(LinkRates::Equal),
     });
+    panels
+}
+
+/// What a second sum on the way gains; the paper has none.
+fn levels() -> Vec<Panel> {
+    let mut panels = by_workers(MBPS);
+    panels.retain(|panel| panel.key != "het");
+    for panel in &mut panels {
+        panel.paper = None;
+        panel.series = &Series::LEVELS;
+    }
     panels
 }

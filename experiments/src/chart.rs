@@ -44,7 +44,9 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
         1 => "one seed".to_owned(),
         n => format!("{n} seeds: mean, least and greatest"),
     };
-    let line = format!("{}, {seeds}. Hollow marks: the paper, Fig. {}.", result.experiment, result.figure);
+    let figure =
+        result.figure.map_or(String::new(), |figure| format!(" Hollow marks: the paper, Fig. {figure}."));
+    let line = format!("{}, {seeds}.{figure}", result.experiment);
     head.draw_text(&line, &font(14, FAINT), (24, 52))?;
     legend(&head, result)?;
     for (panel, area) in result.panels.iter().zip(body.split_evenly((rows, columns))) {
@@ -70,11 +72,9 @@ fn colour(series: Series) -> RGBColor {
         Series::Scheme(_) => RGBColor(148, 163, 184),
         Series::Bound => INK,
         Series::Lp => RGBColor(220, 38, 38),
+        Series::TwoLevels => RGBColor(124, 58, 237),
+        Series::TwoLevelsBound => RGBColor(167, 139, 250),
     }
-}
-
-fn is_scheme(series: Series) -> bool {
-    matches!(series, Series::Scheme(_))
 }
 
 fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
@@ -82,18 +82,19 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
     let (mut x, y) = (24, 88);
     for row in rows {
         let (name, colour) = (row.series.name(), colour(row.series));
-        if is_scheme(row.series) {
+        if row.series.is_reached() {
             head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()))?;
         } else {
             for dash in [0, 8] {
                 head.draw(&PathElement::new([(x + dash, y), (x + dash + 5, y)], colour.stroke_width(2)))?;
             }
         }
-        let label = match row.in_the_paper {
-            Some(paper) => format!("{name} (paper: {paper})"),
-            None if row.series == Series::Bound => "bound of unsplit plans".to_owned(),
-            None if row.series == Series::Lp => "LP bound".to_owned(),
-            None => name.to_owned(),
+        let label = match (row.in_the_paper, row.series) {
+            (Some(paper), _) => format!("{name} (paper: {paper})"),
+            (None, Series::Bound) => "bound of unsplit plans".to_owned(),
+            (None, Series::Lp) => "LP bound".to_owned(),
+            (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),
+            (None, _) => name.to_owned(),
         };
         head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
         x += 40 + (6.4 * label.chars().count() as f64) as i32;
@@ -159,7 +160,7 @@ fn x_labels(area: &Area<'_>, chart: &Chart<'_, '_>, panel: &PanelResult, offset:
 
 fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     let (schemes, bounds): (Vec<&Row>, Vec<&Row>) =
-        panel.rows.iter().rev().partition(|row| is_scheme(row.series));
+        panel.rows.iter().rev().partition(|row| row.series.is_reached());
     for row in &schemes {
         let colour = colour(row.series);
         let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
@@ -195,7 +196,7 @@ fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), colour: RGBColor) -> Drawn 
 }
 
 fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
-    let schemes: Vec<&Row> = panel.rows.iter().filter(|row| is_scheme(row.series)).collect();
+    let schemes: Vec<&Row> = panel.rows.iter().filter(|row| row.series.is_reached()).collect();
     let width = 0.84 / schemes.len().max(1) as f64;
     for (n, row) in schemes.iter().enumerate() {
         let colour = colour(row.series);
@@ -212,7 +213,7 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
             }
         }
     }
-    for row in panel.rows.iter().filter(|row| !is_scheme(row.series)) {
+    for row in panel.rows.iter().filter(|row| !row.series.is_reached()) {
         for (i, cell) in row.cells.iter().enumerate() {
             let ends = [(i as f64 + 0.04, cell.ours.mean), (i as f64 + 0.96, cell.ours.mean)];
             chart.draw_series(DashedLineSeries::new(ends, 6, 4, colour(row.series).stroke_width(2)))?;

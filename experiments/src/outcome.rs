@@ -1,8 +1,9 @@
 //! What a plan comes to, whatever the size of the gradient.
 
-use inart_planner::{Options, Plan, PlanError, Scheme, plan};
+use inart_planner::{Options, Plan, PlanError, plan};
 
 use crate::network::Network;
+use crate::series::Method;
 
 /// A plan in figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,17 +14,18 @@ pub struct Outcome {
     pub into_servers: f64,
     /// How many gradients' worth of traffic the links carry per iteration: Σ over flows and sums of x_s · links.
     pub over_links: f64,
-    /// f~, the optimum of LP-InArt (Eq. 5), bit/s: no plan over shortest paths exceeds it, split or not.
-    pub lp_bps: f64,
-    /// Proven bound on every unsplit plan, bit/s.
+    /// f~, the optimum of LP-InArt (Eq. 5), bit/s, if it was computed: no plan over shortest paths that adds each gradient up
+    /// at most once exceeds it, split or not.
+    pub lp_bps: Option<f64>,
+    /// Proven bound on every unsplit plan that adds gradients up as often as this one, bit/s.
     pub bound_bps: f64,
 }
 
 impl Outcome {
     /// Plans the network that `seed` draws, rounding with the same seed.
-    pub fn of(network: Network, seed: u64, scheme: Scheme) -> Result<Outcome, PlanError> {
+    pub(crate) fn of(network: Network, seed: u64, method: Method) -> Result<Outcome, PlanError> {
         let topology = network.topology(seed);
-        let options = Options { seed, ..Options::new(scheme) };
+        let options = Options { seed, levels: method.levels, ..Options::new(method.scheme) };
         Ok(Outcome::from(&plan(&topology, &topology.jobs()[0], &options)?))
     }
 }
@@ -49,8 +51,8 @@ impl From<&Plan> for Outcome {
             rate_bps: plan.rate_bps,
             into_servers,
             over_links,
-            lp_bps: plan.bounds.lp_bps.unwrap_or(f64::INFINITY),
-            bound_bps: plan.bounds.integral_bps,
+            lp_bps: plan.bounds.lp_bps,
+            bound_bps: plan.bound_bps(),
         }
     }
 }

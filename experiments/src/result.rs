@@ -1,8 +1,5 @@
 //! Runs an experiment and puts ours, the paper's and the reference's numbers side by side.
 
-use std::collections::BTreeSet;
-
-use inart_planner::Scheme;
 use serde::Serialize;
 
 use crate::catalogue::{Axis, Experiment, Panel, Point};
@@ -19,8 +16,8 @@ pub struct RunResult {
     pub experiment: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// Number of the figure in the published paper.
-    pub figure: u32,
+    /// Number of the figure in the published paper, if it is one of its figures.
+    pub figure: Option<u32>,
     /// Seeds 1 to this number: each draws a network, and rounds with the same seed.
     pub seeds: u64,
     /// The command that makes it again.
@@ -108,8 +105,7 @@ pub fn run(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Vec<RunResult>, Error> {
     let panels = experiments.iter().flat_map(|experiment| &experiment.panels);
-    let networks: BTreeSet<_> = panels.flat_map(|panel| &panel.points).map(|point| point.network).collect();
-    let sweep = Sweep::run(&networks, seeds, progress)?;
+    let sweep = Sweep::run(panels, seeds, progress)?;
     let result = |experiment: &Experiment| {
         let panel = |panel| panel_result(experiment.name, panel, &sweep);
         RunResult {
@@ -126,7 +122,7 @@ pub fn run(
 
 fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
     let mut rows: Vec<Row> = Vec::new();
-    for series in Series::ALL {
+    for &series in panel.series {
         let cell = |point| cell(experiment, panel, point, series, sweep);
         let cells: Option<Vec<Cell>> = panel.points.iter().map(cell).collect();
         rows.extend(cells.map(|cells| Row { series, in_the_paper: panel.called(series), cells }));
@@ -169,15 +165,11 @@ fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &
 
 fn over_seeds(quantity: Quantity, point: &Point, series: Series, sweep: &Sweep) -> Option<Statistics> {
     let (bytes, workers) = (point.gradient_bytes, point.network.workers());
-    let scheme = match series {
-        Series::Scheme(scheme) => scheme,
-        // Its proofs are the sharpest.
-        Series::Bound | Series::Lp => Scheme::Inart,
-    };
-    let figures = sweep.outcomes(point.network, scheme).iter().map(|outcome| match series {
-        Series::Scheme(_) => Some(quantity.of_plan(outcome, bytes, workers)),
-        Series::Bound => quantity.of_rate(outcome.bound_bps, bytes, workers),
-        Series::Lp => quantity.of_rate(outcome.lp_bps, bytes, workers),
+    let figures = sweep.outcomes(point.network, series.method()).iter().map(|outcome| match series {
+        Series::Scheme(_) | Series::TwoLevels => Some(quantity.of_plan(outcome, bytes, workers)),
+        Series::Bound | Series::TwoLevelsBound => quantity.of_rate(outcome.bound_bps, bytes, workers),
+        Series::Lp => quantity.of_rate(outcome.lp_bps?, bytes, workers),
     });
-    Some(Statistics::of(&figures.collect::<Option<Vec<f64>>>()?))
+    let figures = figures.collect::<Option<Vec<f64>>>()?;
+    (!figures.is_empty()).then(|| Statistics::of(&figures))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_planner::Scheme;
+use inart_planner::{Levels, Scheme};
 use serde::{Serialize, Serializer};
 
 /// A line of a chart, a row of a table.
@@ -14,11 +14,22 @@ pub enum Series {
     Bound,
     /// f~ of LP-InArt, which no plan exceeds, split or not.
     Lp,
+    /// What our plans reach that add a gradient up at most twice.
+    TwoLevels,
+    /// What no unsplit plan exceeds that adds each gradient up at most twice, proven.
+    TwoLevelsBound,
+}
+
+/// What a plan is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Method {
+    pub scheme: Scheme,
+    pub levels: Levels,
 }
 
 impl Series {
-    /// Every series, in the order of tables.
-    pub const ALL: [Series; 8] = [
+    /// The schemes and what bounds them, in the order of tables.
+    pub const SCHEMES: [Series; 8] = [
         Series::Scheme(Scheme::Inart),
         Series::Scheme(Scheme::RInart),
         Series::Scheme(Scheme::Even),
@@ -29,12 +40,24 @@ impl Series {
         Series::Lp,
     ];
 
-    /// The schemes that are planned for every network and seed.
-    pub(crate) fn schemes() -> impl Iterator<Item = Scheme> {
-        Series::ALL.into_iter().filter_map(|series| match series {
-            Series::Scheme(scheme) => Some(scheme),
-            Series::Bound | Series::Lp => None,
-        })
+    /// Once and twice, in the order of tables.
+    pub const LEVELS: [Series; 4] =
+        [Series::Scheme(Scheme::Inart), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
+
+    /// The plans that show it: for bounds those of ours, whose proofs are the sharpest.
+    pub(crate) fn method(self) -> Method {
+        match self {
+            Series::Scheme(scheme) => Method { scheme, levels: Levels::One },
+            Series::Bound | Series::Lp => Method { scheme: Scheme::Inart, levels: Levels::One },
+            Series::TwoLevels | Series::TwoLevelsBound => {
+                Method { scheme: Scheme::Inart, levels: Levels::Two }
+            }
+        }
+    }
+
+    /// Whether it is what plans reach, not what bounds them.
+    pub fn is_reached(self) -> bool {
+        matches!(self, Series::Scheme(_) | Series::TwoLevels)
     }
 
     /// Its name in tables and files.
@@ -43,6 +66,8 @@ impl Series {
             Series::Scheme(scheme) => scheme.name(),
             Series::Bound => "bound",
             Series::Lp => "lp",
+            Series::TwoLevels => "two-levels",
+            Series::TwoLevelsBound => "two-levels-bound",
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Plans many networks, on as many threads as there are processors.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use inart_planner::{PlanError, Scheme};
 
+use crate::catalogue::Panel;
 use crate::network::Network;
 use crate::outcome::Outcome;
-use crate::series::Series;
+use crate::series::Method;
 
 /// Why an experiment has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,22 +32,27 @@ pub enum Error {
     NoSeeds,
 }
 
-/// What every scheme comes to on every network, by seed from 1 on. The result does not depend on the number of threads.
+/// What the plans that some panels show come to, by seed from 1 on. The result does not depend on the number of threads.
 pub(crate) struct Sweep {
-    outcomes: BTreeMap<(Network, &'static str), Vec<Outcome>>,
+    outcomes: HashMap<(Network, Method), Vec<Outcome>>,
 }
 
 impl Sweep {
-    /// Plans `networks` with every scheme and the seeds 1 to `seeds`; tells `progress` (plans done, all plans).
-    pub fn run(
-        networks: &BTreeSet<Network>,
+    /// Plans with the seeds 1 to `seeds` what `panels` show, each once; tells `progress` (plans done, all plans).
+    pub fn run<'p>(
+        panels: impl Iterator<Item = &'p Panel>,
         seeds: u64,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<Sweep, Error> {
+        let mut known = HashSet::new();
         let mut tasks = Vec::new();
-        for &network in networks {
-            for scheme in Series::schemes() {
-                tasks.extend((1..=seeds).map(|seed| (network, scheme, seed)));
+        for panel in panels {
+            for point in &panel.points {
+                for method in panel.series.iter().map(|series| series.method()) {
+                    if known.insert((point.network, method)) {
+                        tasks.extend((1..=seeds).map(|seed| (point.network, method, seed)));
+                    }
+                }
             }
         }
         if tasks.is_empty() {
@@ -60,11 +66,11 @@ impl Sweep {
             for _ in 0..threads {
                 let (sender, tasks, next) = (sender.clone(), &tasks, &next);
                 scope.spawn(move || {
-                    while let Some((index, &(network, scheme, seed))) =
+                    while let Some((index, &(network, method, seed))) =
                         Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tasks.get(i)?)))
                     {
                         // Nobody listens any more only if the receiving thread has panicked.
-                        let _ = sender.send((index, Outcome::of(network, seed, scheme)));
+                        let _ = sender.send((index, Outcome::of(network, seed, method)));
                     }
                 });
             }
@@ -74,17 +80,18 @@ impl Sweep {
                 progress(done as u64 + 1, tasks.len() as u64);
             }
         });
-        let mut outcomes: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
-        for ((network, scheme, seed), answer) in tasks.into_iter().zip(answers) {
+        let mut outcomes: HashMap<_, Vec<Outcome>> = HashMap::new();
+        for ((network, method, seed), answer) in tasks.into_iter().zip(answers) {
             let answer = answer.expect("every task was taken by a thread");
+            let scheme = method.scheme;
             let error = |source| Error::Plan { network: network.to_string(), seed, scheme, source };
-            outcomes.entry((network, scheme.name())).or_default().push(answer.map_err(error)?);
+            outcomes.entry((network, method)).or_default().push(answer.map_err(error)?);
         }
         Ok(Sweep { outcomes })
     }
 
-    /// The scheme's outcomes on the network, by seed.
-    pub fn outcomes(&self, network: Network, scheme: Scheme) -> &[Outcome] {
-        self.outcomes.get(&(network, scheme.name())).map_or(&[], Vec::as_slice)
+    /// The outcomes of a method on the network, by seed.
+    pub fn outcomes(&self, network: Network, method: Method) -> &[Outcome] {
+        self.outcomes.get(&(network, method)).map_or(&[], Vec::as_slice)
     }
 }

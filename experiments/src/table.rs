@@ -72,7 +72,8 @@ fn footnotes(result: &RunResult) -> String {
 
 impl fmt::Display for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} (Fig. {} of the paper)", self.experiment, self.title, self.figure)?;
+        let figure = self.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
+        writeln!(f, "{}: {}{figure}", self.experiment, self.title)?;
         writeln!(f, "{}.", over(self.seeds))?;
         for panel in &self.panels {
             writeln!(f, "\n{}", heading(panel))?;

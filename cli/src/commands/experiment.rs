@@ -79,7 +79,10 @@ fn list(json: bool) -> anyhow::Result<()> {
         return print(&format!("{}\n", serde_json::Value::from_iter(experiments().iter().map(entry))));
     }
     let width = experiments().iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
-    let line = |e: &Experiment| format!("{:width$}  {} (Fig. {} of the paper)\n", e.name, e.title, e.figure);
+    let line = |e: &Experiment| {
+        let figure = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
+        format!("{:width$}  {}{figure}\n", e.name, e.title)
+    };
     print(&experiments().iter().map(line).collect::<String>())
 }
 
