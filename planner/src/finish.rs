@@ -3,7 +3,7 @@
 use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, Scheme};
 use crate::placement::{Placement, trunk_end, weighted};
-use crate::plan::{Bounds, Flow, Plan, Shard, Trunk, Violations};
+use crate::plan::{Bounds, Factors, Flow, Plan, Shard, Trunk, Violations};
 use crate::routes::Path;
 
 /// Writes the plan; `bounds` are stated as they are.
@@ -75,14 +75,15 @@ pub(crate) fn write(
     }
 }
 
-/// By how much a rounded placement exceeds capacities at the LP's rate.
+/// By how much a rounded placement exceeds capacities at the LP's rate, and the published factors for it.
 pub(crate) fn violations(
     model: &Model<'_>,
     placement: &Placement,
     shares: &[f64],
     at_bps: f64,
 ) -> Violations {
-    let mut found = Violations { at_bps, switch: 0.0, server: 0.0, link: 0.0 };
+    let published = factors(model, shares, at_bps);
+    let mut found = Violations { at_bps, switch: 0.0, server: 0.0, link: 0.0, published };
     for (resource, units) in placement.counts(model).used() {
         let factor = at_bps * weighted(units, shares) / model.capacity_of(resource);
         let of_kind = if (resource as usize) < model.arcs() {
@@ -95,6 +96,22 @@ pub(crate) fn violations(
         *of_kind = of_kind.max(factor);
     }
     found
+}
+
+/// The paper's approximation factors at a rate.
+fn factors(model: &Model<'_>, shares: &[f64], at_bps: f64) -> Factors {
+    let largest = at_bps * shares.iter().copied().fold(0.0, f64::max);
+    let servers = model.servers.iter().map(|&s| model.own(s));
+    let switches = model.aggregators.iter().map(|&v| model.own(v));
+    let limits = (0..model.arcs() as Resource).chain(servers).chain(switches).map(|r| model.capacity_of(r));
+    let phi = limits.filter(|&capacity| capacity > 0.0).fold(f64::INFINITY, f64::min) / largest;
+    let factor = |count: usize| 2.0 * (count.max(1) as f64).ln() / phi + 2.0;
+    Factors {
+        phi,
+        switch: factor(model.aggregators.len()),
+        server: factor(model.servers.len()),
+        link: factor(model.topology.links().len()),
+    }
 }
 
 /// Whether a resource is a switch's aggregation capacity.

@@ -117,7 +117,7 @@ pub struct Load {
     pub capacity_bps: f64,
 }
 
-/// Largest load over capacity per kind of resource, at the LP's rate (1 means just full).
+/// Largest load over capacity per kind of resource, at the LP's rate (1 means just full), and what was published for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Violations {
@@ -128,6 +128,25 @@ pub struct Violations {
     /// Largest factor over the servers' ingress.
     pub server: f64,
     /// Largest factor over the links.
+    pub link: f64,
+    /// What the paper's §4.3 says that these factors do not exceed, with high probability.
+    pub published: Factors,
+}
+
+/// The approximation factors of the paper's §4.3, 2 ln(n) / phi + 2 with n the number of resources of the kind. They hold
+/// for switches and links. For servers they do not: the proof takes the expectation of the rounded z for z~,
+/// but z is 1 as soon as one worker picks the switch, so a server takes in more (`planner/README.md` has the example).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factors {
+    /// The least capacity of any switch, server or link over the largest F_s, at the LP's rate (the paper leaves
+    /// out the servers).
+    pub phi: f64,
+    /// For the switches' aggregation.
+    pub switch: f64,
+    /// For the servers' ingress.
+    pub server: f64,
+    /// For the links.
     pub link: f64,
 }
 

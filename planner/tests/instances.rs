@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use inart_planner::plan::Violations;
 use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
 use serde_json::Value;
 
@@ -71,6 +72,27 @@ fn roundings_lie_where_the_reference_has_them() {
         let mean = rates.iter().sum::<f64>() / 30.0;
         let reference = figures["r_inart_vertex_30_seeds"]["mean"].as_f64().unwrap();
         assert!((mean / reference - 1.0).abs() < 0.15, "{}: {mean} for {reference}", topology.name());
+    });
+}
+
+#[test]
+fn violations_are_as_measured_and_beyond_the_published_factor_for_servers() {
+    each("k6-hom-s1-w30", |topology, _| {
+        let options = |seed| Options { seed, ..Options::new(Scheme::RInart) };
+        let found: Vec<_> = (0..30).map(|seed| made(topology, &options(seed)).violation.unwrap()).collect();
+        let mean = |of: fn(&Violations) -> f64| found.iter().map(of).sum::<f64>() / 30.0;
+        // F_s = 15.7167 / 4 Mbps, C = 9 Mbps.
+        let published = found[0].published;
+        assert!((published.phi - 9.0 / 3.929_17).abs() < 1e-3, "{}", published.phi);
+        assert!((published.server - (2.0 * 4f64.ln() / published.phi + 2.0)).abs() < 1e-12);
+        assert!(
+            (published.link - (2.0 * (topology.links().len() as f64).ln() / published.phi + 2.0)).abs()
+                < 1e-12
+        );
+        let (server, switch) = (mean(|v| v.server), mean(|v| v.switch));
+        assert!((server / 3.3 - 1.0).abs() < 0.1, "{server}");
+        assert!((switch / 2.65 - 1.0).abs() < 0.1, "{switch}");
+        assert!(server > published.server, "{server} for {}", published.server);
     });
 }
 

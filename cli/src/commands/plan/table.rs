@@ -42,6 +42,12 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
             "  rounded: at the LP's {at} switches would be {:.2}, servers {:.2}, links {:.2} times full",
             violation.switch, violation.server, violation.link
         );
+        let claimed = &violation.published;
+        let _ = writeln!(
+            out,
+            "           (published factors: {:.2}, {:.2}, {:.2}; the servers' does not hold in general)",
+            claimed.switch, claimed.server, claimed.link
+        );
     }
     if let Some(moved) = plan.moved {
         let (flows, trunks) = (plan.flows.len(), plan.trunks.len());
