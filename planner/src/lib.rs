@@ -22,6 +22,7 @@
 mod bounds;
 mod check;
 mod classes;
+mod dag;
 pub mod draw;
 mod finish;
 mod fractional;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::dag::Dags;
 use crate::model::{Arc, Model, NodeIx};
 use crate::placement::{FlowTo, Placement};
 use crate::routes::{Path, Routes};
@@ -10,6 +11,7 @@ use crate::routes::{Path, Routes};
 pub(crate) struct Router<'m> {
     pub model: &'m Model<'m>,
     pub routes: Routes<'m>,
+    pub dags: Dags<'m>,
 }
 
 /// Loads so far, relative to capacity.
@@ -36,7 +38,7 @@ impl Load<'_> {
 
 impl<'m> Router<'m> {
     pub fn new(model: &'m Model<'m>) -> Self {
-        Router { model, routes: Routes::new(model) }
+        Router { model, routes: Routes::new(model), dags: Dags::new(model) }
     }
 
     /// Whether `end` can add up for `server` what `worker` sends.

@@ -115,7 +115,9 @@ fn ours(
     bounds: &mut Bounds,
     known: Option<Best>,
 ) -> Result<Best, PlanError> {
-    if let Some(known) = known.as_ref().filter(|known| inart::met(known, bounds.integral_bps)) {
+    if let Some(known) =
+        known.as_ref().filter(|known| inart::met(known, bounds.integral_bps) || options.out_of_time())
+    {
         return Ok(known.clone());
     }
     let fractional = relax(router, Some(&phase1_shares(router.model, options)), options.time_left)?;

@@ -19,8 +19,8 @@ const SHARPNESS: [i32; 3] = [4, 8, 32];
 const LARGE: usize = 4000;
 /// Search steps per target (a step looks at every flow, so large jobs get fewer), and targets missed in a row before a
 /// start is given up.
-const STEPS: usize = 3000;
-const FLOW_STEPS: usize = 600_000;
+const STEPS: usize = 8000;
+const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
 
 /// The best placement so far.
@@ -119,7 +119,10 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Be
     let built: Vec<&Best> = starts.iter().filter(|start| start.aim.is_some()).take(8).collect();
     let free = starts.iter().take(3).map(|start| (start, None));
     let searches = built.into_iter().map(|start| (start, start.aim.as_ref())).chain(free);
-    for (n, (start, aim)) in searches.enumerate() {
+    let searches: Vec<_> = searches.collect();
+    // Given a time, it searches on with other draws as long as that lasts.
+    let rounds = if (options.time_left)().is_finite() { usize::MAX } else { 1 };
+    for (n, &(start, aim)) in (0..rounds).flat_map(|_| &searches).enumerate() {
         if met(&best, bound) || options.out_of_time() {
             break;
         }
@@ -150,12 +153,13 @@ fn climb(
     };
     let flows = router.model.workers.len() * router.model.servers.len();
     let steps = STEPS.min(FLOW_STEPS / flows);
-    let mut search = Search::new(router, best.placement.clone(), goal(&best, step), rng);
+    let mut search = Search::new(router, &best.placement, goal(&best, step), rng);
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
         if search.run(steps, &|| options.out_of_time()) {
-            let rated = rate(router, &search.placement, options.equal_shares);
+            let placement = search.placement();
+            let rated = rate(router, &placement, options.equal_shares);
             if rated.rate > best.rated.rate {
-                best = Best::new(search.placement.clone(), rated);
+                best = Best::new(placement, rated);
                 misses = 0;
             }
         } else {
