@@ -13,7 +13,7 @@ use crate::topology::{Job, Topology};
 pub enum LpMethod {
     /// The closed form where even routing certifies it, else the program: what planning does.
     Quickest,
-    /// The program in any case, with workers of a rack merged, by HiGHS.
+    /// The program in any case: racks merged, columns and link rows as needed, by HiGHS.
     Program,
 }
 

@@ -1,0 +1,109 @@
+//! The shortest paths to one destination as an acyclic graph: what a unit costs from every node at given link prices,
+//! and where it goes.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{Arc, NodeIx};
+use crate::routes::{FAR, Routes};
+
+/// Two ways whose costs differ by no more than this are equally good; prices are of the order of 1 in all.
+const TIE: f64 = 1e-9;
+
+/// All shortest paths from some nodes to one destination.
+pub(crate) struct Dag {
+    /// The destination.
+    pub to: NodeIx,
+    /// Where each node on those paths stands; nearest first, so the destination is the first.
+    position: FxHashMap<NodeIx, u32>,
+    /// First arc of each node by position, and the end.
+    first: Vec<u32>,
+    /// Arcs one hop closer, with the position of the node they lead to.
+    arcs: Vec<(Arc, u32)>,
+}
+
+impl Dag {
+    /// The shortest paths to `to` from those of `sources` that have one.
+    pub fn new(routes: &Routes<'_>, to: NodeIx, sources: impl Iterator<Item = NodeIx>) -> Self {
+        let hops = routes.hops_to(to);
+        let mut open: Vec<NodeIx> = sources.filter(|&node| hops[node as usize] != FAR).collect();
+        open.push(to);
+        let mut seen: rustc_hash::FxHashSet<NodeIx> = open.iter().copied().collect();
+        let mut nodes: Vec<NodeIx> = seen.iter().copied().collect();
+        while let Some(node) = open.pop() {
+            for (_, ahead) in routes.closer(node, hops) {
+                if seen.insert(ahead) {
+                    nodes.push(ahead);
+                    open.push(ahead);
+                }
+            }
+        }
+        nodes.sort_unstable_by_key(|&node| (hops[node as usize], node));
+        let position: FxHashMap<NodeIx, u32> = nodes.iter().copied().zip(0..).collect();
+        let (mut first, mut arcs) = (vec![0], Vec::new());
+        for &node in &nodes {
+            arcs.extend(routes.closer(node, hops).map(|(arc, ahead)| (arc, position[&ahead])));
+            first.push(arcs.len() as u32);
+        }
+        Dag { to, position, first, arcs }
+    }
+
+    /// Position of a node; `None` if it has no way to the destination.
+    pub fn position(&self, node: NodeIx) -> Option<usize> {
+        self.position.get(&node).map(|&position| position as usize)
+    }
+
+    fn arcs_of(&self, position: usize) -> std::ops::Range<usize> {
+        self.first[position] as usize..self.first[position + 1] as usize
+    }
+
+    /// The cost of the cheapest path from every position, at a price per unit on each link.
+    pub fn costs(&self, price: &[f64]) -> Vec<f64> {
+        let mut costs = vec![0.0; self.first.len() - 1];
+        for position in 1..costs.len() {
+            let over = |&(arc, ahead): &(Arc, u32)| price[arc as usize] + costs[ahead as usize];
+            costs[position] =
+                self.arcs[self.arcs_of(position)].iter().map(over).fold(f64::INFINITY, f64::min);
+        }
+        costs
+    }
+
+    /// The part of what leaves a node that takes each arc: over cheapest paths only, in proportion to capacities.
+    pub fn parts(&self, price: &[f64], costs: &[f64], capacity: &[f64]) -> Vec<f64> {
+        let mut parts = vec![0.0; self.arcs.len()];
+        for (position, &cost) in costs.iter().enumerate() {
+            let range = self.arcs_of(position);
+            let mut total = 0.0;
+            for (part, &(arc, ahead)) in parts[range.clone()].iter_mut().zip(&self.arcs[range.clone()]) {
+                if price[arc as usize] + costs[ahead as usize] <= cost + TIE {
+                    *part = capacity[arc as usize];
+                    total += *part;
+                }
+            }
+            parts[range].iter_mut().for_each(|part| *part /= total);
+        }
+        parts
+    }
+
+    /// Sends what stands at each position of `amounts` to the destination and tells what every arc carries. All of
+    /// `amounts` is zero afterwards.
+    pub fn push(&self, parts: &[f64], amounts: &mut [f64], mut carry: impl FnMut(Arc, f64)) {
+        for position in (1..self.first.len() - 1).rev() {
+            let amount = std::mem::take(&mut amounts[position]);
+            if amount > 0.0 {
+                let range = self.arcs_of(position);
+                for (&part, &(arc, ahead)) in parts[range.clone()].iter().zip(&self.arcs[range]) {
+                    if part > 0.0 {
+                        carry(arc, amount * part);
+                        amounts[ahead as usize] += amount * part;
+                    }
+                }
+            }
+        }
+        amounts[0] = 0.0;
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+}

@@ -1,0 +1,216 @@
+//! The restricted program: all racks, switches and servers, the links found overloaded so far, and the columns made so far.
+//! HiGHS keeps its basis from one call to the next.
+
+use std::num::NonZeroU32;
+
+use highs::{Col, ColProblem, HighsModelStatus, Row, Sense};
+use rustc_hash::FxHashMap;
+
+use crate::lp::fabric::{Column, Fabric, Routing};
+use crate::lp::prices::{Limits, Prices};
+use crate::model::Arc;
+
+/// HiGHS's number for the primal simplex method: new columns leave the basis feasible, and it takes a tenth of the
+/// time of the dual method here.
+const PRIMAL: i32 = 4;
+/// Feasibility in the program's unit, a hundredth of HiGHS's own, so that six digits are safe.
+const TOLERANCE: f64 = 1e-9;
+
+pub(crate) struct Master<'f> {
+    fabric: &'f Fabric<'f>,
+    pub limits: Limits,
+    /// HiGHS's model; absent only while it is being solved.
+    program: Option<highs::Model>,
+    rows: Vec<Row>,
+    /// Links limited so far, in the order of their rows, which follow `rows`.
+    limited: Vec<Arc>,
+    links: FxHashMap<Arc, Row>,
+    /// F_s, or only f where shares are fixed.
+    sending: Vec<Col>,
+    columns: Vec<(Col, Column)>,
+    pub routings: Vec<Routing>,
+    /// bit/s.
+    pub unit: f64,
+}
+
+/// An optimum of the restricted program.
+pub(crate) struct Optimum {
+    /// f, in the program's unit.
+    pub rate: f64,
+    /// F_s, or only f.
+    pub sending: Vec<f64>,
+    /// By column.
+    pub weights: Vec<f64>,
+    pub prices: Prices,
+    /// Whether HiGHS had to do anything.
+    pub moved: bool,
+}
+
+impl<'f> Master<'f> {
+    /// The program without links and columns, over the first routing.
+    pub fn new(fabric: &'f Fabric<'f>, fixed: Option<&[f64]>) -> Result<Self, String> {
+        let model = fabric.model;
+        // Rates in units of a typical capacity keep the solver's absolute tolerances meaningful.
+        let unit = model.min_uplink_bps();
+        let in_units = |bps: f64| bps / unit;
+        let limits = Limits {
+            links: model.capacity[..model.arcs()].iter().copied().map(in_units).collect(),
+            switches: model.aggregators.iter().map(|&v| in_units(model.capacity_of(model.own(v)))).collect(),
+            servers: model.servers.iter().map(|&s| in_units(model.intake_bps(s))).collect(),
+            // Single-homed workers: their one uplink carries the whole gradient.
+            uplink: 1.0,
+        };
+        let covers = model.servers.len() * fabric.racks.len();
+        let mut problem = ColProblem::new();
+        let mut rows: Vec<Row> = (0..covers).map(|_| problem.add_row(..=0.0)).collect();
+        let nodes = limits.switches.iter().chain(&limits.servers).chain([&limits.uplink]);
+        rows.extend(nodes.map(|&limit| problem.add_row(..=limit)));
+        let mut program = problem.try_optimise(Sense::Maximise).map_err(|status| format!("{status:?}"))?;
+        program.make_quiet();
+        program.set_threads(NonZeroU32::MIN);
+        program.set_option("presolve", "off");
+        program.set_option("solver", "simplex");
+        program.set_option("simplex_strategy", PRIMAL);
+        program.set_option("primal_feasibility_tolerance", TOLERANCE);
+        program.set_option("dual_feasibility_tolerance", TOLERANCE);
+        let uplink = *rows.last().expect("invariant: just made");
+        let racks = fabric.racks.len();
+        let mut sending = Vec::new();
+        let mut variable = |factors: Vec<(Row, f64)>| {
+            let with_uplink = factors.into_iter().chain([(uplink, 1.0)]);
+            program.try_add_column(1.0, 0.0.., with_uplink).map_err(|status| format!("{status:?}"))
+        };
+        match fixed {
+            Some(shares) => {
+                let share = |(at, &row): (usize, &Row)| (row, shares[at / racks]);
+                let factors = rows[..covers].iter().enumerate().map(share).filter(|&(_, share)| share > 0.0);
+                sending.push(variable(factors.collect())?);
+            }
+            None => {
+                for of_server in rows[..covers].chunks(racks) {
+                    sending.push(variable(of_server.iter().map(|&row| (row, 1.0)).collect())?);
+                }
+            }
+        }
+        let (limited, links, columns) = (Vec::new(), FxHashMap::default(), Vec::new());
+        let routings = vec![fabric.route(&vec![0.0; model.arcs()]).0];
+        let program = Some(program);
+        Ok(Master { fabric, limits, program, rows, limited, links, sending, columns, routings, unit })
+    }
+
+    /// Adds columns, whose routings must be there.
+    pub fn add_columns(&mut self, columns: Vec<Column>) -> Result<(), String> {
+        let (racks, switches) = (self.fabric.racks.len(), self.limits.switches.len());
+        let covers = racks * self.limits.servers.len();
+        let mut carried = vec![0.0; self.limits.links.len()];
+        for column in columns {
+            let mut factors: Vec<(Row, f64)> =
+                column.racks.iter().map(|&r| (self.rows[column.server * racks + r], -1.0)).collect();
+            let workers: f64 = column.racks.iter().map(|&r| self.fabric.sizes[r]).sum();
+            let units = column.switch.map_or(workers, |_| 1.0);
+            factors.push((self.rows[covers + switches + column.server], units));
+            if let Some(v) = column.switch {
+                factors.push((self.rows[covers + v], workers));
+            }
+            let mut touched = Vec::new();
+            self.fabric.carry(&column, &self.routings[column.routing], 1.0, |_, arc, amount| {
+                if carried[arc as usize] == 0.0 {
+                    touched.push(arc);
+                }
+                carried[arc as usize] += amount;
+            });
+            for arc in touched {
+                let amount = std::mem::take(&mut carried[arc as usize]);
+                factors.extend(self.links.get(&arc).map(|&row| (row, amount)));
+            }
+            let program = self.program.as_mut().expect("invariant: put back after every solve");
+            let made = program.try_add_column(0.0, 0.0.., factors).map_err(|status| format!("{status:?}"))?;
+            self.columns.push((made, column));
+        }
+        Ok(())
+    }
+
+    /// Links that a solution loads beyond their capacity and that the program does not limit yet.
+    pub fn overloaded(&self, optimum: &Optimum) -> Vec<Arc> {
+        let mut load = vec![0.0; self.limits.links.len()];
+        for (weight, column) in self.used(optimum) {
+            let routing = &self.routings[column.routing];
+            self.fabric.carry(column, routing, weight, |_, arc, amount| load[arc as usize] += amount);
+        }
+        let over = |arc: &usize| load[*arc] > self.limits.links[*arc] * (1.0 + TOLERANCE);
+        (0..load.len())
+            .filter(over)
+            .map(|arc| arc as Arc)
+            .filter(|arc| !self.links.contains_key(arc))
+            .collect()
+    }
+
+    /// Columns of positive weight.
+    pub fn used<'a>(&'a self, optimum: &'a Optimum) -> impl Iterator<Item = (f64, &'a Column)> {
+        let all = optimum.weights.iter().copied().zip(self.columns.iter().map(|(_, column)| column));
+        all.filter(|&(weight, _)| weight > TOLERANCE)
+    }
+
+    /// Limits some more links.
+    pub fn add_links(&mut self, arcs: &[Arc]) -> Result<(), String> {
+        if arcs.is_empty() {
+            return Ok(());
+        }
+        let mut factors: FxHashMap<Arc, Vec<(Col, f64)>> =
+            arcs.iter().map(|&arc| (arc, Vec::new())).collect();
+        for (variable, column) in &self.columns {
+            self.fabric.carry(column, &self.routings[column.routing], 1.0, |_, arc, amount| {
+                if let Some(factors) = factors.get_mut(&arc) {
+                    match factors.last_mut() {
+                        Some((last, sum)) if last == variable => *sum += amount,
+                        _ => factors.push((*variable, amount)),
+                    }
+                }
+            });
+        }
+        let program = self.program.as_mut().expect("invariant: put back after every solve");
+        for &arc in arcs {
+            let limit = self.limits.links[arc as usize];
+            let row = program.try_add_row(..=limit, factors.remove(&arc).unwrap_or_default());
+            self.links.insert(arc, row.map_err(|status| format!("{status:?}"))?);
+            self.limited.push(arc);
+        }
+        Ok(())
+    }
+
+    /// The best that the columns made so far allow; `None` if that takes longer than `seconds`.
+    pub fn solve(&mut self, seconds: f64) -> Result<Option<Optimum>, String> {
+        let mut program = self.program.take().expect("invariant: put back after every solve");
+        if seconds.is_finite() {
+            program.set_option("time_limit", seconds);
+        }
+        let solved = program.try_solve().map_err(|status| format!("{status:?}"))?;
+        let (status, solution) = (solved.status(), solved.get_solution());
+        let moved = solved.simplex_iteration_count() > 0;
+        self.program = Some(solved.into());
+        match status {
+            HighsModelStatus::Optimal => {}
+            HighsModelStatus::ReachedTimeLimit => return Ok(None),
+            other => return Err(format!("{other:?}")),
+        }
+        let value = |variable: &Col| solution[*variable].max(0.0);
+        let sending: Vec<f64> = self.sending.iter().map(value).collect();
+        let weights = self.columns.iter().map(|(variable, _)| value(variable)).collect();
+        let dual = |position: usize| solution.dual_rows()[position].max(0.0);
+        let racks = self.fabric.racks.len();
+        let (servers, switches) = (self.limits.servers.len(), self.limits.switches.len());
+        let covers = servers * racks;
+        let mut links = vec![0.0; self.limits.links.len()];
+        for (position, &arc) in self.limited.iter().enumerate() {
+            links[arc as usize] = dual(self.rows.len() + position);
+        }
+        let prices = Prices {
+            links,
+            switches: (0..switches).map(|v| dual(covers + v)).collect(),
+            servers: (0..servers).map(|s| dual(covers + switches + s)).collect(),
+            uplink: dual(covers + switches + servers),
+            cover: (0..servers).map(|s| (0..racks).map(|r| dual(s * racks + r)).collect()).collect(),
+        };
+        Ok(Some(Optimum { rate: sending.iter().sum(), sending, weights, prices, moved }))
+    }
+}

@@ -1,0 +1,113 @@
+//! LP-InArt, Eq. (5) as the readings repair it, by column and row generation over HiGHS.
+//!
+//! Linear because every y, z, q is multiplied by F_s (so F_s itself is a variable, and x = F / f is free, or fixed by
+//! F_s = f x_s). Workers of a rack are merged. For one (s, v) the y <= z of all racks span a cone, whose extreme rays add up
+//! some racks R' whole: z = 1, y = 1 on R', 0 elsewhere, each with its q. So a *column* is a (s, v, R') with
+//! routes, or one rack's way straight to s, and y <= z needs no rows. The best R' at given prices has a closed form
+//! (see [`prices`]), routes are cheapest paths, and links get rows once a solution overloads them.
+//!
+//! Eq. (5) in the paper's names, beside what stands for it here (E1 to E5 of the readings repaired, times F_s):
+//!
+//! | paper | here |
+//! |---|---|
+//! | max f; f = sum_s F_s, F_s = f x_s | `Master::sending`: F_s; x fixed: f |
+//! | y^{s,w} + sum_v y_v^{s,w} = 1 | a cover row per server and rack: columns that have the rack >= F_s |
+//! | y_v^{s,w} <= z_v^s | a column's weight is z_v^s, and y_v^{s,w} of its racks |
+//! | sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w}, sum_p q_p^{s,v} = z_v^s | a column carries its routes with it |
+//! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | a row per switch |
+//! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | a row per server, at B'(s) |
+//! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's only uplink as f <= B(e) - b(e) |
+
+mod dag;
+mod fabric;
+mod master;
+mod prices;
+
+use rustc_hash::FxHashMap;
+
+use crate::fractional::{Fractional, Spread};
+use crate::model::{Arc, Model, NodeIx};
+use crate::routes::Routes;
+
+use fabric::Fabric;
+use master::{Master, Optimum};
+
+/// The gap between the rate and its proven bound at which the rate counts as the optimum.
+const GAP: f64 = 1e-7;
+
+/// Solves Eq. (5), with x_s free or fixed; `None` if that takes longer than `time_left` says.
+pub(crate) fn solve(
+    model: &Model<'_>,
+    routes: &Routes<'_>,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, String> {
+    let fabric = Fabric::new(model, routes);
+    let mut master = Master::new(&fabric, fixed)?;
+    master.add_columns(fabric.start())?;
+    let mut bound = f64::INFINITY;
+    loop {
+        let left = time_left();
+        if left <= 0.0 {
+            return Ok(None);
+        }
+        let Some(optimum) = master.solve(left)? else { return Ok(None) };
+        let overloaded = master.overloaded(&optimum);
+        let offers = optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len());
+        bound = bound.min(offers.bound);
+        let proven = optimum.rate >= bound * (1.0 - GAP);
+        // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding errors.
+        if overloaded.is_empty() && (proven || offers.columns.is_empty() || !optimum.moved) {
+            return Ok(Some(read(&fabric, &master, &optimum, fixed)));
+        }
+        master.add_links(&overloaded)?;
+        if !proven {
+            master.routings.push(offers.routing);
+            master.add_columns(offers.columns)?;
+        }
+    }
+}
+
+/// The y, z and q of an optimum.
+fn read(fabric: &Fabric<'_>, master: &Master<'_>, optimum: &Optimum, fixed: Option<&[f64]>) -> Fractional {
+    let model = fabric.model;
+    let rate = optimum.rate * master.unit;
+    let sending: Vec<f64> = match fixed {
+        Some(shares) => shares.iter().map(|share| share * rate).collect(),
+        None => optimum.sending.iter().map(|f| f * master.unit).collect(),
+    };
+    let none = || vec![FxHashMap::<NodeIx, f64>::default(); fabric.racks.len()];
+    let mut covered: Vec<_> = model.servers.iter().map(|_| none()).collect();
+    let mut flow: FxHashMap<(NodeIx, Arc), f64> = FxHashMap::default();
+    for (weight, column) in master.used(optimum) {
+        let weight = weight * master.unit;
+        let end = column.switch.map_or(model.servers[column.server], |v| model.aggregators[v]);
+        for &r in &column.racks {
+            *covered[column.server][r].entry(end).or_default() += weight;
+        }
+        fabric.carry(column, &master.routings[column.routing], weight, |to, arc, amount| {
+            *flow.entry((to, arc)).or_default() += amount;
+        });
+    }
+    let ends = covered.into_iter().zip(&sending).zip(&model.servers).map(|((racks, &sending), &server)| {
+        let of_rack = |ends: FxHashMap<NodeIx, f64>| {
+            // Columns may cover a rack more than once where nothing is lost by that.
+            let total: f64 = ends.values().sum();
+            let mut ends: Vec<(NodeIx, f64)> = ends
+                .into_iter()
+                .map(|(end, y)| (end, y * sending / total))
+                .filter(|&(_, y)| y > 0.0)
+                .collect();
+            ends.sort_unstable_by_key(|&(end, _)| end);
+            if ends.is_empty() { vec![(server, 1.0)] } else { ends }
+        };
+        racks.into_iter().map(of_rack).collect()
+    });
+    Fractional {
+        rate,
+        ends: ends.collect(),
+        sending,
+        classes: fabric.racks.clone(),
+        spread: Spread::Flow(flow),
+    }
+}

@@ -1,0 +1,112 @@
+//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker, every y, z and q multiplied by
+//! F_s: nothing merged, nothing left out. The three misprints are repaired: the paths of a partial sum carry z, q of a
+//! worker's path to a switch has the index s, and q of the direct paths stands outside the sum over switches.
+
+use std::collections::HashMap;
+
+use good_lp::{Expression, Solution, SolverModel, Variable, highs, variable, variables};
+use inart_planner::{Job, NodeId, NodeKind, Topology};
+
+/// A link in one direction: its position and whether it is taken backwards.
+type Arc = (usize, bool);
+
+/// What is left of a capacity, in Mbit/s.
+fn left(total_bps: f64, used_bps: f64) -> f64 {
+    (total_bps - used_bps).max(0.0) / 1e6
+}
+
+/// All shortest paths from a node to another; links without capacity are no way, and hosts never forward.
+fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
+    let mut unfinished: Vec<(NodeId, Vec<Arc>)> = vec![(from, Vec::new())];
+    // Layer by layer, never back to a node of an earlier layer: what arrives first is shortest.
+    let mut reached = vec![from];
+    loop {
+        let done: Vec<Vec<Arc>> =
+            unfinished.iter().filter(|(node, _)| *node == to).map(|(_, path)| path.clone()).collect();
+        if !done.is_empty() || unfinished.is_empty() {
+            return done;
+        }
+        let mut next = Vec::new();
+        for (node, path) in &unfinished {
+            if *node != from && topology.node(*node).kind != NodeKind::Switch {
+                continue;
+            }
+            for (at, link) in topology.links().iter().enumerate() {
+                for back in [false, true] {
+                    let [a, b] = if back { [link.ends[1], link.ends[0]] } else { link.ends };
+                    let room = left(link.rate_bps, link.background_bps[usize::from(back)]);
+                    if a == *node && room > 0.0 && !reached.contains(&b) {
+                        next.push((b, path.iter().copied().chain([(at, back)]).collect::<Vec<Arc>>()));
+                    }
+                }
+            }
+        }
+        reached.extend(next.iter().map(|(node, _)| *node));
+        unfinished = next;
+    }
+}
+
+/// f~ in bit/s, with free or equal shares.
+pub fn optimum(topology: &Topology, job: &Job, equal: bool) -> f64 {
+    let (workers, servers) = (&job.workers, &job.servers);
+    let room = |v: NodeId| left(topology.node(v).aggregation_bps, topology.node(v).background_bps);
+    let switches: Vec<NodeId> =
+        topology.node_ids().filter(|&v| topology.node(v).kind == NodeKind::Switch && room(v) > 0.0).collect();
+    let mut vars = variables!();
+    let mut rows = Vec::new();
+    let mut on_link: HashMap<Arc, Expression> = HashMap::new();
+    let mut on_switch: HashMap<NodeId, Expression> = HashMap::new();
+    let sending: Vec<Variable> = servers.iter().map(|_| vars.add(variable().min(0.0))).collect();
+    for (&f, &s) in sending.iter().zip(servers) {
+        let mut intake = Expression::from(0.0);
+        let mut routed =
+            |vars: &mut good_lp::ProblemVariables, amount: Variable, from: NodeId, to: NodeId| {
+                let mut all = Expression::from(0.0);
+                for path in paths(topology, from, to) {
+                    let q = vars.add(variable().min(0.0));
+                    all += q;
+                    for arc in path {
+                        *on_link.entry(arc).or_default() += q;
+                    }
+                }
+                all.eq(amount)
+            };
+        let z: Vec<Variable> = switches.iter().map(|_| vars.add(variable().min(0.0))).collect();
+        for (&z, &v) in z.iter().zip(&switches) {
+            rows.push(routed(&mut vars, z, v, s));
+            intake += z;
+        }
+        for &w in workers {
+            let y = vars.add(variable().min(0.0));
+            rows.push(routed(&mut vars, y, w, s));
+            intake += y;
+            let mut once = Expression::from(y);
+            for (&z, &v) in z.iter().zip(&switches) {
+                let y_v = vars.add(variable().min(0.0));
+                rows.push(routed(&mut vars, y_v, w, v));
+                rows.push((y_v - z).leq(0.0));
+                *on_switch.entry(v).or_default() += y_v;
+                once += y_v;
+            }
+            rows.push(once.eq(f));
+        }
+        let node = topology.node(s);
+        if let Some(ingress_bps) = node.ingress_bps {
+            rows.push(intake.leq(left(ingress_bps, node.background_bps)));
+        }
+    }
+    if equal {
+        rows.extend(sending.iter().map(|&f| (f - sending[0]).eq(0.0)));
+    }
+    rows.extend(on_switch.into_iter().map(|(v, load)| load.leq(room(v))));
+    rows.extend(on_link.into_iter().map(|((at, back), load)| {
+        let link = &topology.links()[at];
+        load.leq(left(link.rate_bps, link.background_bps[usize::from(back)]))
+    }));
+    let whole: Expression = sending.iter().sum();
+    let mut problem = vars.maximise(whole.clone()).using(highs).set_threads(1);
+    for row in rows {
+        problem.add_constraint(row);
+    }
+    problem.solve().expect("zero is a solution").eval(&whole) * 1e6
+}

@@ -1,0 +1,82 @@
+//! LP-InArt by columns and by certificate has the optimum of Eq. (5) written out.
+
+#![allow(clippy::unwrap_used)]
+
+use inart_planner::topology::generate::{Equipment, fat_tree};
+use inart_planner::topology::ranges::Ranges;
+use inart_planner::{LpMethod, PlanError, Topology, lp_bound};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+mod literal;
+mod networks;
+
+/// Six digits.
+const SAME: f64 = 1e-6;
+
+/// Both ways to f~ against Eq. (5); false if the job cannot be planned at all.
+fn agree(topology: &Topology, equal: bool) -> Result<bool, String> {
+    let job = topology.jobs().last().expect("every topology has a job");
+    let planned = match lp_bound(topology, job, equal, LpMethod::Quickest) {
+        Ok(rate) => rate,
+        Err(PlanError::Unreachable { .. } | PlanError::Exhausted { .. }) => return Ok(false),
+        Err(error) => return Err(error.to_string()),
+    };
+    let solved = lp_bound(topology, job, equal, LpMethod::Program).map_err(|error| error.to_string())?;
+    let literal = literal::optimum(topology, job, equal);
+    for (name, rate) in [("planning", planned), ("the program", solved)] {
+        if (rate / literal - 1.0).abs() > SAME {
+            return Err(format!("{name} finds {rate}, Eq. (5) {literal}\n{}", topology.to_yaml()));
+        }
+    }
+    Ok(true)
+}
+
+#[test]
+fn random_networks() {
+    // Background load, switches that cannot aggregate, hosts with two links: see networks/.
+    let seed = RngSeed::Fixed(20261121);
+    let config = Config { cases: 300, failure_persistence: None, rng_seed: seed, ..Config::default() };
+    let planned = std::cell::Cell::new(0);
+    TestRunner::new(config)
+        .run(&(networks::document(), any::<bool>()), |(text, equal)| {
+            let topology = Topology::from_yaml(&text).unwrap();
+            let done = agree(&topology, equal).map_err(TestCaseError::fail)?;
+            planned.set(planned.get() + u32::from(done));
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(planned.get() >= 240, "only {} networks could be planned", planned.get());
+}
+
+/// Fat-trees, k = 4, whose links bind, evenly or not.
+#[test]
+fn fat_trees_whose_links_bind() {
+    for (seed, (fabric, aggregation)) in [
+        ("2Mbps..6Mbps", "4Mbps..14Mbps"),
+        ("3Mbps..3Mbps", "2Mbps..20Mbps"),
+        ("1Mbps..12Mbps", "1Mbps..6Mbps"),
+    ]
+    .into_iter()
+    .cycle()
+    .take(9)
+    .enumerate()
+    {
+        let equipment = Equipment {
+            servers: 3,
+            workers: 12,
+            rate_bps: 20e6,
+            aggregation_bps: 9e6,
+            ingress_bps: 20e6,
+            delay_seconds: 0.0,
+            gradient_bytes: 1_000_000,
+            seed: seed as u64,
+        };
+        let range = |text: &str| Some(text.parse().unwrap());
+        let ranges = Ranges { fabric: range(fabric), access: None, aggregation: range(aggregation) };
+        let topology = fat_tree(4, &equipment).unwrap().with_drawn_rates(&ranges, seed as u64);
+        for equal in [false, true] {
+            assert_eq!(agree(&topology, equal), Ok(true), "seed {seed}");
+        }
+    }
+}
