@@ -44,7 +44,7 @@ pub(crate) fn of_job(
         })
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
-    let shards = job.plan.shards.iter().map(|shard| {
+    let shards = job.plan.shards.iter().zip(&roles.seats).map(|(shard, seats)| {
         // An empty shard has nothing to send, at any rate above zero.
         let share = if shard.share > 0.0 { shard.share } else { 1.0 };
         Ok(ShardAssignment {
@@ -52,6 +52,7 @@ pub(crate) fn of_job(
             mac: mac(&shard.server)?,
             share: shard.share,
             rate_bps: job.plan.rate_bps * share * job.rate_scale,
+            seats: seats.clone(),
         })
     });
     let assignment = Assignment {

@@ -18,7 +18,7 @@ pub struct SteerKey {
     pub job: JobId,
     /// The parameter server and its part of the model.
     pub shard: ShardId,
-    /// Rank of the sender; in a partial, of the worker whose frame completed it.
+    /// Seat of the sender; in a partial, of the worker whose frame completed it.
     pub worker: WorkerId,
     /// Port the frame comes in by.
     pub ingress: PortNo,

@@ -19,6 +19,7 @@ mod ports;
 mod program;
 mod records;
 mod routes;
+mod seats;
 mod slots;
 pub mod tables;
 mod target;

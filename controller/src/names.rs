@@ -9,10 +9,13 @@ use crate::assignment::{JobPlan, job_number};
 use crate::diff::{Item, Op, Update};
 use crate::entries::{MacAction, ResultsAction, SteerAction};
 use crate::ports::{PortMap, PortNo};
+use crate::seats;
 
 struct JobNames {
     name: String,
     workers: Vec<String>,
+    /// By shard and rank, as planned; empty where every worker's seat is its rank.
+    seats: Vec<Vec<WorkerId>>,
     servers: Vec<String>,
 }
 
@@ -25,13 +28,18 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     /// The names of the topology's jobs by their usual numbers, and of `plans` by theirs.
     pub fn new(topology: &Topology, ports: &'a PortMap, plans: &[JobPlan]) -> Self {
-        let usual = topology.jobs().iter().filter_map(|job| Some((job_number(topology, &job.name)?, job)));
-        let planned = plans.iter().filter_map(|plan| Some((plan.job, topology.job_named(&plan.plan.job)?)));
-        let named = usual.chain(planned).map(|(number, job)| {
+        let usual =
+            topology.jobs().iter().filter_map(|job| Some((job_number(topology, &job.name)?, job, None)));
+        let planned = plans
+            .iter()
+            .filter_map(|plan| Some((plan.job, topology.job_named(&plan.plan.job)?, Some(&plan.plan))));
+        let named = usual.chain(planned).map(|(number, job, plan)| {
             let name = |id: &_| topology.node(*id).name.clone();
-            let (workers, servers) =
-                (job.workers.iter().map(name).collect(), job.servers.iter().map(name).collect());
-            (number, JobNames { name: job.name.clone(), workers, servers })
+            let workers: Vec<_> = job.workers.iter().map(name).collect();
+            let listed: Vec<_> = workers.iter().map(String::as_str).collect();
+            let seats = plan.and_then(|plan| seats::of_plan(&listed, plan).ok()).unwrap_or_default();
+            let servers = job.servers.iter().map(name).collect();
+            (number, JobNames { name: job.name.clone(), seats, workers, servers })
         });
         Names { ports, jobs: named.collect() }
     }
@@ -49,7 +57,7 @@ impl<'a> Names<'a> {
         };
         let text = match &update.item {
             Item::Steer(key, action) => {
-                let who = self.worker(key.job, key.worker);
+                let who = self.worker(key.job, key.shard, key.worker);
                 let (job, server) = (self.job(key.job), self.server(key.job, key.shard));
                 let does = match action {
                     SteerAction::Forward { port: out, .. } => format!("forward to {}", port(*out)),
@@ -57,7 +65,7 @@ impl<'a> Names<'a> {
                         "add in slots {}..{}, sum of {} to {}",
                         slots.base,
                         u64::from(slots.base) + u64::from(slots.len),
-                        self.group(key.job, *expected),
+                        self.group(key.job, key.shard, *expected),
                         port(*out)
                     ),
                     SteerAction::Refuse => "refuse".to_owned(),
@@ -92,9 +100,18 @@ impl<'a> Names<'a> {
         self.jobs.get(&job).map_or_else(|| format!("job {job}"), |names| names.name.clone())
     }
 
-    fn worker(&self, job: JobId, worker: WorkerId) -> String {
-        let names = self.jobs.get(&job).and_then(|names| names.workers.get(worker.index()));
-        names.cloned().unwrap_or_else(|| format!("rank {worker}"))
+    /// The worker on a seat; by its number where nobody knows the plan that seated a job of more than 64.
+    fn worker(&self, job: JobId, shard: ShardId, seat: WorkerId) -> String {
+        let name = self.jobs.get(&job).and_then(|names| {
+            let seats = names.seats.get(shard.index()).filter(|seats| !seats.is_empty());
+            let rank = match seats {
+                Some(seats) => seats.iter().position(|&taken| taken == seat)?,
+                None if names.workers.len() > 64 => return None,
+                None => seat.index(),
+            };
+            names.workers.get(rank).cloned()
+        });
+        name.unwrap_or_else(|| format!("seat {seat}"))
     }
 
     fn server(&self, job: JobId, shard: ShardId) -> String {
@@ -102,8 +119,8 @@ impl<'a> Names<'a> {
         names.cloned().unwrap_or_else(|| format!("shard {shard}"))
     }
 
-    fn group(&self, job: JobId, members: Contributors) -> String {
-        members.ranks().map(|rank| self.worker(job, rank)).collect::<Vec<_>>().join("+")
+    fn group(&self, job: JobId, shard: ShardId, members: Contributors) -> String {
+        members.ranks().map(|seat| self.worker(job, shard, seat)).collect::<Vec<_>>().join("+")
     }
 
     fn host(&self, address: MacAddr) -> String {

@@ -9,6 +9,7 @@ use inart_wire::{Contributors, ShardId, WorkerId};
 
 use crate::ports::{PortMap, PortNo};
 use crate::routes;
+use crate::seats;
 
 /// What a switch does with a worker's frames of one shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +18,16 @@ pub enum Hop {
     Forward {
         /// Egress port.
         port: PortNo,
-        /// Ranks that may come in this way.
+        /// Seats that may come in this way.
         members: Contributors,
     },
     /// Adds them up.
     Add {
         /// Egress port of the sum.
         port: PortNo,
-        /// Ranks that may come in this way.
+        /// Seats that may come in this way.
         members: Contributors,
-        /// Ranks that make the sum complete.
+        /// Seats that make the sum complete.
         expected: Contributors,
     },
 }
@@ -34,7 +35,7 @@ pub enum Hop {
 /// What one plan asks of one switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wishes {
-    /// Gradients and partials, by the rank they carry and the port they come in by.
+    /// Gradients and partials, by the seat they carry and the port they come in by.
     pub steer: BTreeMap<(ShardId, WorkerId, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
@@ -54,6 +55,19 @@ pub enum PlanError {
         count: usize,
         /// How many at most.
         limit: usize,
+    },
+    /// The groups of a job of more than 64 workers do not fit into the blocks of 64 that the header can name.
+    #[error(
+        "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 blocks of 64 seats \
+         that the header has room for: split the job"
+    )]
+    Seats {
+        /// The job.
+        job: String,
+        /// The server.
+        server: String,
+        /// How many workers.
+        workers: usize,
     },
     /// A name that the job does not have.
     #[error("job {job} has no {what} {name}, which the plan speaks of: plan again for this topology")]
@@ -121,7 +135,8 @@ pub enum PlanError {
     },
 }
 
-/// Ranks of a job's workers and numbers of its shards: their places in the topology's and the plan's lists.
+/// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists), and the seats
+/// of the workers in each shard's frames.
 pub struct Roles<'a> {
     /// Name of the job.
     pub job: &'a str,
@@ -129,6 +144,8 @@ pub struct Roles<'a> {
     pub workers: Vec<&'a str>,
     /// Servers in order of shard.
     pub servers: Vec<&'a str>,
+    /// By shard and rank; empty where every worker's seat is its rank.
+    pub seats: Vec<Vec<WorkerId>>,
     ranks: BTreeMap<&'a str, WorkerId>,
     shards: BTreeMap<&'a str, ShardId>,
 }
@@ -156,15 +173,23 @@ impl<'a> Roles<'a> {
             shards: shards
                 .collect::<Option<_>>()
                 .ok_or_else(|| too_many("servers", servers.len(), ShardId::MAX.get()))?,
+            seats: seats::of_plan(&workers, plan)?,
             job,
             workers,
             servers,
         })
     }
 
-    /// The rank of a worker.
-    pub fn worker(&self, name: &str) -> Result<WorkerId, PlanError> {
-        self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))
+    /// The seat of a worker in a shard's frames.
+    pub fn seat(&self, shard: ShardId, name: &str) -> Result<WorkerId, PlanError> {
+        let rank = self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))?;
+        Ok(self.seats[shard.index()].get(rank.index()).copied().unwrap_or(rank))
+    }
+
+    /// The worker on a seat.
+    fn on_seat(&self, shard: ShardId, seat: WorkerId) -> &str {
+        let taken = self.seats[shard.index()].iter().position(|&of_rank| of_rank == seat);
+        self.workers[taken.unwrap_or(seat.index())]
     }
 
     /// The shard of a server.
@@ -181,7 +206,8 @@ impl<'a> Roles<'a> {
 pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<String, Wishes>, PlanError> {
     let mut builder = Builder { ports, roles, wishes: BTreeMap::new() };
     for flow in &plan.flows {
-        let (shard, worker) = (roles.shard(&flow.server)?, roles.worker(&flow.worker)?);
+        let shard = roles.shard(&flow.server)?;
+        let worker = roles.seat(shard, &flow.worker)?;
         builder.check_interface(&flow.path, &flow.worker)?;
         builder.check_interface(&flow.path, &flow.server)?;
         let members = Contributors::one(worker);
@@ -190,8 +216,8 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
     for trunk in &plan.trunks {
         let shard = roles.shard(&trunk.server)?;
         builder.check_interface(&trunk.path, &trunk.server)?;
-        let ranks = builder.ranks(trunk)?;
-        let carried: Vec<_> = ranks.iter().map(|&worker| (worker, block_of(worker, &ranks))).collect();
+        let seats = builder.seats(shard, trunk)?;
+        let carried: Vec<_> = seats.iter().map(|&worker| (worker, block_of(worker, &seats))).collect();
         builder.path(plan, &trunk.path, shard, &carried)?;
     }
     for server in &roles.servers {
@@ -200,10 +226,10 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
     Ok(builder.wishes)
 }
 
-/// The ranks of `group` that share a bitmap with `worker`.
+/// The seats of `group` that share a bitmap with `worker`'s.
 fn block_of(worker: WorkerId, group: &[WorkerId]) -> Contributors {
     let mut block = Contributors::one(worker);
-    for other in group.iter().map(|&rank| Contributors::one(rank)).filter(|other| other.group == block.group)
+    for other in group.iter().map(|&seat| Contributors::one(seat)).filter(|other| other.group == block.group)
     {
         block.bitmap |= other.bitmap;
     }
@@ -218,7 +244,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// One way through the network: every switch between its ends forwards; a switch at its end adds. `carried`:
-    /// the ranks that frames on it may carry, each with the contributors such a frame may have.
+    /// the seats that frames on it may carry, each with the contributors such a frame may have.
     fn path(
         &mut self,
         plan: &Plan,
@@ -237,10 +263,10 @@ impl Builder<'_> {
             };
             for &(worker, members) in carried {
                 let hop = match (&trunk, path.get(at + 1)) {
-                    (Some((trunk, ranks)), _) => {
+                    (Some((trunk, seats)), _) => {
                         let next = trunk.path.get(1).map_or(trunk.server.as_str(), String::as_str);
                         let port = self.port(&trunk.path, switch, next)?;
-                        Hop::Add { port, members, expected: block_of(worker, ranks) }
+                        Hop::Add { port, members, expected: block_of(worker, seats) }
                     }
                     (None, Some(next)) => Hop::Forward { port: self.port(path, switch, next)?, members },
                     (None, None) => unreachable!("a path that ends here has a trunk"),
@@ -249,7 +275,7 @@ impl Builder<'_> {
                 if steer.insert((shard, worker, ingress), hop).is_some() {
                     return Err(PlanError::SamePort {
                         switch: switch.clone(),
-                        worker: self.roles.workers[worker.index()].to_owned(),
+                        worker: self.roles.on_seat(shard, worker).to_owned(),
                         server: self.roles.servers[shard.index()].to_owned(),
                         from: path[at - 1].clone(),
                     });
@@ -259,7 +285,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The way on from an aggregator, and the ranks that are summed there.
+    /// The way on from an aggregator, and the seats of those who are summed there.
     fn trunk<'p>(
         &self,
         plan: &'p Plan,
@@ -269,11 +295,11 @@ impl Builder<'_> {
         let server = self.roles.servers[shard.index()];
         let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
         let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "trunk from aggregator"))?;
-        Ok((trunk, self.ranks(trunk)?))
+        Ok((trunk, self.seats(shard, trunk)?))
     }
 
-    fn ranks(&self, trunk: &Trunk) -> Result<Vec<WorkerId>, PlanError> {
-        trunk.workers.iter().map(|worker| self.roles.worker(worker)).collect()
+    fn seats(&self, shard: ShardId, trunk: &Trunk) -> Result<Vec<WorkerId>, PlanError> {
+        trunk.workers.iter().map(|worker| self.roles.seat(shard, worker)).collect()
     }
 
     fn port(&self, path: &[String], switch: &str, peer: &str) -> Result<PortNo, PlanError> {

@@ -4,13 +4,14 @@
 
 mod support;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_controller::{Controller, JobPlan, P4Runtime, Records};
 use inart_core::Assignment;
 use inart_p4::{Outcome, Reason};
 use inart_p4runtime::Target;
-use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
+use inart_planner::{Levels, Options, Plan, Scheme, Topology, plan};
 use inart_softswitch::{Port, Sink};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
@@ -146,9 +147,15 @@ fn header(told: &Assignment, kind: Kind, shard: usize, worker: WorkerId, sequenc
     }
 }
 
+/// The number of the worker of that rank in the shard's frames.
+fn seat(told: &Assignment, shard: usize, rank: WorkerId) -> WorkerId {
+    told.shards[shard].seats.get(rank.index()).copied().unwrap_or(rank)
+}
+
 fn gradient(told: &Assignment, shard: usize, worker: WorkerId, sequence: u32) -> Vec<u8> {
-    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(worker, sequence, lane)).collect();
-    let header = header(told, Kind::Gradient, shard, worker, sequence);
+    let seat = seat(told, shard, worker);
+    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(seat, sequence, lane)).collect();
+    let header = header(told, Kind::Gradient, shard, seat, sequence);
     frame(told, told.shards[shard].mac, told.workers[worker.index()].mac, header, &values)
 }
 
@@ -159,9 +166,11 @@ fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
     frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])
 }
 
-/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk.
+/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk that ends there.
 fn planned_arrivals(plan: &Plan) -> usize {
-    2 * (plan.flows.iter().filter(|flow| flow.aggregator.is_none()).count() + plan.trunks.len())
+    let direct = plan.flows.iter().filter(|flow| flow.aggregator.is_none());
+    let sums = plan.trunks.iter().filter(|trunk| trunk.path.last() == Some(&trunk.server));
+    2 * (direct.count() + sums.count())
 }
 
 async fn install(net: &mut Net, jobs: &[JobPlan]) -> Vec<Assignment> {
@@ -190,6 +199,54 @@ async fn every_scheme_sums_on_fig1() {
         counters.values().all(|switch| Reason::ALL.iter().all(|reason| switch.drops(*reason).packets == 0))
     );
     assert!(counters["v1"].summed() > 0 && counters["v1"].outcome(Outcome::Completed).packets > 0);
+}
+
+/// The paper's: switches add up less than half of what their links carry.
+fn equipment(workers: usize) -> Equipment {
+    Equipment {
+        servers: 2,
+        workers,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 1000,
+        seed: 1,
+    }
+}
+
+/// A plan of the first job with its sums checked; frames that came to the servers, and switches' sums.
+async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
+    let mut net = Net::start(topology).await;
+    let told = install(&mut net, &[job(1, plan)]).await;
+    let arrived = net.round(&told[0], 0);
+    (arrived, net.controller.counters().await.unwrap().values().map(|switch| switch.summed()).sum())
+}
+
+#[tokio::test]
+async fn sums_of_sums() {
+    let topology = fat_tree(4, &equipment(12)).unwrap();
+    let options = Options { levels: Levels::Two, ..Options::new(Scheme::Inart) };
+    let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
+    let second: Vec<_> =
+        plan.trunks.iter().filter(|trunk| trunk.path.last() != Some(&trunk.server)).collect();
+    assert!(!second.is_empty(), "no trunk ends at another switch");
+    let aggregated = plan.flows.iter().filter(|flow| flow.aggregator.is_some()).count() + second.len();
+    assert_eq!(one_round(&topology, &plan).await, (planned_arrivals(&plan), 2 * aggregated as i64));
+}
+
+/// Groups are dealt from all over the network; by rank, most would be spread over several bitmaps.
+#[tokio::test]
+async fn more_workers_than_a_bitmap_has_bits() {
+    let topology = leaf_spine(8, 4, 20, &equipment(150)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let block = |name: &str| name[1..].parse::<usize>().unwrap() / 64;
+    let spread = plan.trunks.iter().filter(|trunk| {
+        let blocks: BTreeSet<_> = trunk.workers.iter().map(|worker| block(worker)).collect();
+        blocks.len() > 1
+    });
+    assert!(spread.count() > 0, "no group needs seats");
+    assert_eq!(one_round(&topology, &plan).await.0, planned_arrivals(&plan));
 }
 
 #[tokio::test]

@@ -170,7 +170,7 @@ fn results_that_nobody_hears_are_refused() {
     assert!(error.starts_with("results of server s cannot reach worker w1"), "{error}");
 }
 
-/// Ranks are told apart in blocks of 64: each block has its own slots and its own partial.
+/// Seats are told apart in blocks of 64: each block has its own slots and its own partial.
 #[test]
 fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
     let workers = 150;

@@ -51,6 +51,11 @@ pub struct ShardAssignment {
     /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
     /// preamble, check sequence and gap) per second.
     pub rate_bps: f64,
+    /// By rank, the number that the worker goes by in this shard's frames (`worker` and `contributors`): its seat. A switch
+    /// can sum those who share a block of 64 seats, so in a job of more workers those that are summed together
+    /// sit together, which differs from shard to shard; some seats may be free. Empty: every worker's seat is its rank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<WorkerId>,
 }
 
 /// What is wrong with an assignment.
@@ -93,6 +98,32 @@ pub enum AssignmentError {
         server: String,
         /// Its rate.
         rate_bps: f64,
+    },
+    /// Not one seat for every worker.
+    #[error(
+        "shards[{index}].seats: {seats} for {server}; expected one for each of {workers} workers, or none"
+    )]
+    Seats {
+        /// Index of the shard.
+        index: usize,
+        /// Its server.
+        server: String,
+        /// How many are listed.
+        seats: usize,
+        /// How many workers there are.
+        workers: usize,
+    },
+    /// Two workers have the same seat.
+    #[error("shards[{index}].seats: {seat} for both {first} and {second}; give each worker its own")]
+    SharedSeat {
+        /// Index of the shard.
+        index: usize,
+        /// The seat.
+        seat: WorkerId,
+        /// The worker listed first.
+        first: String,
+        /// The worker listed later.
+        second: String,
     },
     /// Two hosts share an address.
     #[error("mac: {mac} belongs to both {first} and {second}; give each host its own")]
@@ -170,12 +201,31 @@ impl Assignment {
                 let (server, rate_bps) = (shard.server.clone(), shard.rate_bps);
                 return Err(AssignmentError::Rate { index, server, rate_bps });
             }
+            self.validate_seats(index, shard)?;
         }
         let sum: f64 = self.shards.iter().map(|shard| shard.share).sum();
         if (sum - 1.0).abs() > Self::SHARE_TOLERANCE {
             return Err(AssignmentError::ShareSum(sum));
         }
         self.validate_addresses()
+    }
+
+    fn validate_seats(&self, index: usize, shard: &ShardAssignment) -> Result<(), AssignmentError> {
+        let (seats, workers) = (shard.seats.len(), self.workers.len());
+        if seats != 0 && seats != workers {
+            return Err(AssignmentError::Seats { index, server: shard.server.clone(), seats, workers });
+        }
+        let mut taken: Vec<_> = shard.seats.iter().zip(&self.workers).collect();
+        taken.sort_by_key(|(seat, _)| **seat);
+        match taken.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => Err(AssignmentError::SharedSeat {
+                index,
+                seat: *pair[0].0,
+                first: pair[0].1.name.clone(),
+                second: pair[1].1.name.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// One host may be both a worker and a server, or serve two shards, but it is one host then.

@@ -21,6 +21,7 @@ fn sequences_wrap() {
             mac: MacAddr([2, 0, 0, 0, 0, 2]),
             share: 1.0,
             rate_bps: 1e9,
+            seats: vec![],
         }],
     };
     let patience = Duration::from_secs(1);

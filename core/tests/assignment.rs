@@ -54,6 +54,20 @@ fn complaints_name_the_place_and_what_is_right() {
 }
 
 #[test]
+fn seats_are_one_for_each_worker() {
+    let seats = |seats: &str| format!(r#""rate_bps": 1.5e9, "seats": [{seats}]"#);
+    assert_eq!(with(r#""rate_bps": 1.5e9"#, &seats("64, 3")).validate(), Ok(()));
+    assert_eq!(
+        complaint(r#""rate_bps": 1.5e9"#, &seats("64")),
+        "shards[0].seats: 1 for s1; expected one for each of 2 workers, or none"
+    );
+    assert_eq!(
+        complaint(r#""rate_bps": 1.5e9"#, &seats("7, 7")),
+        "shards[0].seats: 7 for both w1 and w2; give each worker its own"
+    );
+}
+
+#[test]
 fn ranks_and_shards_that_are_not_there() {
     let assignment = with("", "");
     let rank = 2u16.try_into().unwrap();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_controller::entries::{MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey};
+use inart_controller::wishes::Roles;
 use inart_controller::{Network, PortMap, PortNo, SlotRange};
 use inart_planner::{Plan, Topology};
 use inart_wire::{Contributors, Epoch, JobId, MacAddr, ShardId, WorkerId};
@@ -12,6 +13,8 @@ pub struct Walker<'a> {
     pub tables: &'a Network,
     pub ports: &'a PortMap,
     pub workers: Vec<String>,
+    /// `[shard][rank]`
+    pub seats: Vec<Vec<WorkerId>>,
     pub plan: &'a Plan,
     pub job: JobId,
     pub epoch: Epoch,
@@ -38,8 +41,13 @@ impl<'a> Walker<'a> {
         epoch: Epoch,
     ) -> Self {
         let found = topology.job_named(&plan.job).unwrap();
-        let workers = found.workers.iter().map(|id| topology.node(*id).name.clone()).collect();
-        Walker { tables, ports, workers, plan, job, epoch }
+        let workers: Vec<_> = found.workers.iter().map(|id| topology.node(*id).name.clone()).collect();
+        let roles = Roles::new(workers.iter().map(String::as_str), plan).unwrap();
+        let seats = (0..plan.shards.len()).map(|shard| {
+            let shard = ShardId::try_from(shard).unwrap();
+            workers.iter().map(|name| roles.seat(shard, name).unwrap()).collect()
+        });
+        Walker { tables, ports, seats: seats.collect(), workers, plan, job, epoch }
     }
 
     /// Everything the plan promises, for every shard.
@@ -71,10 +79,9 @@ impl<'a> Walker<'a> {
             return Err(format!("only ranks {seen:?} arrive"));
         }
         let direct = self.plan.flows.iter().filter(|flow| flow.server == server && flow.aggregator.is_none());
-        let block = |name: &String| self.workers.iter().position(|worker| worker == name).unwrap() / 64;
         let ends_here =
             self.plan.trunks.iter().filter(|t| t.server == server && t.path.last().unwrap() == server);
-        let sums = ends_here.map(|trunk| trunk.workers.iter().map(block).collect::<BTreeSet<_>>().len());
+        let sums = ends_here.map(|trunk| trunk.workers.len().div_ceil(64));
         let expected = direct.count() + sums.sum::<usize>();
         if arrivals.len() != expected {
             return Err(format!("{} frames arrive, the plan says {expected}", arrivals.len()));
@@ -89,7 +96,8 @@ impl<'a> Walker<'a> {
             return Err(format!("{} frames arrive", arrivals.len()));
         }
         for (host, frame) in arrivals {
-            let name = &self.workers[frame.worker.index()];
+            let rank = self.seats[usize::from(shard.get())].iter().position(|seat| *seat == frame.worker);
+            let name = &self.workers[rank.unwrap()];
             let flow = self.plan.flows.iter().find(|f| f.server == server && f.worker == *name).unwrap();
             let mut way = flow.path.clone();
             while way.last().unwrap() != server {
@@ -112,7 +120,7 @@ impl<'a> Walker<'a> {
         let mut slots: BTreeMap<(String, SlotRange), Contributors> = BTreeMap::new();
         let mut flying = VecDeque::new();
         for (rank, name) in self.workers.iter().enumerate() {
-            let worker = WorkerId::try_from(rank).unwrap();
+            let worker = self.seats[usize::from(shard.get())][rank];
             let frame = Frame { worker, contributors: Contributors::one(worker), bypass, trace: Vec::new() };
             flying.push_back((name.clone(), self.ports.attachment(name).unwrap().to_owned(), frame));
         }

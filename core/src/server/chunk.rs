@@ -7,6 +7,8 @@ use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, Group, HeaderRe
 use crate::Instant;
 use crate::quantise::fit_sums;
 
+use super::seats::Seats;
+
 /// A chunk that is being summed, or was and is kept to answer repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
@@ -17,11 +19,10 @@ pub(super) struct Chunk {
     pub last: bool,
     /// What the values are scaled by; the result's once complete.
     pub exponent: Exponent,
-    /// Rank of the worker whose frame completed the sum.
+    /// Seat of the worker whose frame completed the sum.
     pub completed_by: Option<WorkerId>,
-    workers: usize,
-    /// One bitmap per group.
-    seen: Vec<u64>,
+    /// Who is not in the sum: one bitmap per group.
+    missing: Vec<u64>,
     sums: Vec<i64>,
 }
 
@@ -52,7 +53,7 @@ fn is_clipped(header: &HeaderRepr) -> bool {
 impl Chunk {
     /// A chunk that nobody is in yet, as its first frame describes it. If that frame does not fit the agreed exponent,
     /// which it does not tell, the chunk starts at the lowest, to be raised by it.
-    pub(super) fn open(now: Instant, header: &HeaderRepr, values: usize, workers: usize) -> Self {
+    pub(super) fn open(now: Instant, header: &HeaderRepr, values: usize, seats: &Seats) -> Self {
         Self {
             sequence: header.sequence,
             opened: now,
@@ -60,8 +61,7 @@ impl Chunk {
             last: header.flags.contains(Flags::LAST),
             exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
             completed_by: None,
-            workers,
-            seen: alloc::vec![0; workers.div_ceil(64)],
+            missing: seats.taken().to_vec(),
             sums: alloc::vec![0; values],
         }
     }
@@ -87,38 +87,38 @@ impl Chunk {
 
     /// Those of `contributors` that are in the sum.
     fn here(&self, contributors: Contributors) -> Contributors {
-        let bitmap = contributors.bitmap & self.seen[contributors.group.index()];
+        let bitmap = contributors.bitmap & !self.missing[contributors.group.index()];
         Contributors { bitmap, ..contributors }
     }
 
     /// Those of `contributors` that are not in the sum.
     pub(super) fn missing_of(&self, contributors: Contributors) -> Contributors {
-        Contributors { bitmap: contributors.bitmap & !self.here(contributors).bitmap, ..contributors }
+        let bitmap = contributors.bitmap & self.missing[contributors.group.index()];
+        Contributors { bitmap, ..contributors }
     }
 
-    /// Everybody who is not in the sum, ascending.
+    /// The seats of everybody who is not in the sum, ascending.
     pub(super) fn missing(&self) -> impl Iterator<Item = WorkerId> {
-        (0..self.seen.len()).flat_map(|group| {
-            let group =
-                Group(u8::try_from(group).expect("256 groups of 64 ranks are all the ranks there are"));
-            self.missing_of(Contributors::all_of(group, self.workers)).ranks()
-        })
+        (0..=u8::MAX)
+            .map(Group)
+            .zip(&self.missing)
+            .flat_map(|(group, &bitmap)| Contributors { bitmap, group }.ranks())
     }
 
     /// Forgets what was added and goes on with a higher exponent.
-    pub(super) fn raise(&mut self, exponent: Exponent) {
+    pub(super) fn raise(&mut self, exponent: Exponent, seats: &Seats) {
         self.exponent = exponent;
-        self.seen.fill(0);
+        self.missing.copy_from_slice(seats.taken());
         self.sums.fill(0);
     }
 
     /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
-        self.seen[header.contributors.group.index()] |= header.contributors.bitmap;
+        self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
         for (sum, value) in self.sums.iter_mut().zip(frame.values()) {
             *sum += i64::from(value);
         }
-        if self.missing().next().is_none() {
+        if self.missing.iter().all(|&bitmap| bitmap == 0) {
             self.exponent = fit_sums(&mut self.sums, self.exponent);
             self.completed_by = Some(header.worker);
         }

@@ -1,6 +1,7 @@
 //! A parameter server's side of the protocol.
 
 mod chunk;
+mod seats;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,8 +15,9 @@ use inart_wire::{
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
+use seats::Seats;
 
-/// A frame to be sent.
+/// A frame to be sent; workers by their seats.
 #[derive(Clone, Copy, Debug)]
 enum Outgoing {
     /// A chunk's result to all workers.
@@ -37,10 +39,12 @@ enum Outgoing {
 pub struct ServerShard {
     assignment: Assignment,
     shard: ShardId,
+    seats: Seats,
     patience: Duration,
     /// Ring over twice the window.
     chunks: Vec<Option<Chunk>>,
     oldest: ChunkSeq,
+    /// By rank.
     last_heard: Vec<Instant>,
     timers: TimerTable,
     outbox: VecDeque<Outgoing>,
@@ -55,6 +59,7 @@ impl ServerShard {
         assignment.validate()?;
         assignment.shard(shard)?;
         Ok(Self {
+            seats: Seats::new(&assignment, shard),
             shard,
             patience,
             chunks: alloc::vec![None; 2 * assignment.window_chunks as usize],
@@ -79,7 +84,7 @@ impl ServerShard {
         self.counters
     }
 
-    /// Why and because of whom the job was given up, if it was.
+    /// Why and because of whom (by rank) the job was given up, if it was.
     pub fn aborted(&self) -> Option<(AbortReason, WorkerId)> {
         self.abort
     }
@@ -93,19 +98,27 @@ impl ServerShard {
             flags: Flags::NONE.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, to.is_some()),
             worker: to.unwrap_or(completed_by),
             sequence,
-            contributors: Contributors::all_of(Group(0), self.assignment.workers.len()),
+            contributors: self.seats.in_group(Group(0)),
             exponent: chunk.exponent,
             length: chunk.length,
             ..self.header()
         };
-        let mac =
-            to.map_or(MacAddr::results_of(self.assignment.job), |to| self.assignment.workers[to.index()].mac);
+        let mac = to.map_or(MacAddr::results_of(self.assignment.job), |to| self.mac_of(to));
         let mut values = [0; 256];
         let values = &mut values[..usize::from(chunk.length)];
         for (value, sum) in values.iter_mut().zip(chunk.result()) {
             *value = sum;
         }
         self.emit(mac, header, values, buffer)
+    }
+
+    /// The rank of the worker on a seat that is not free.
+    fn rank(&self, seat: WorkerId) -> WorkerId {
+        self.seats.rank(seat).expect("frames of free seats are foreign")
+    }
+
+    fn mac_of(&self, seat: WorkerId) -> MacAddr {
+        self.assignment.workers[self.rank(seat).index()].mac
     }
 
     fn header(&self) -> HeaderRepr {
@@ -132,15 +145,14 @@ impl ServerShard {
     }
 
     fn is_for_this_shard(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
-        let workers = self.assignment.workers.len();
         matches!(header.kind, Kind::Gradient | Kind::Partial | Kind::Control)
             && header.epoch == self.assignment.epoch
             && header.job == self.assignment.job
             && header.shard == self.shard
             && frame.values_per_packet() == self.assignment.values_per_packet
             && frame.destination() == self.assignment.shards[self.shard.index()].mac
-            && header.worker.index() < workers
-            && header.contributors.is_subset(Contributors::all_of(header.contributors.group, workers))
+            && self.seats.rank(header.worker).is_some()
+            && header.contributors.is_subset(self.seats.in_group(header.contributors.group))
     }
 
     fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
@@ -152,7 +164,7 @@ impl ServerShard {
         let chunk = self.chunks[sequence.slot(2 * self.assignment.window_chunks)].as_mut();
         let chunk = chunk.expect("it was there, or has been opened");
         if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
-            self.abort(AbortReason::Mismatch, header.worker);
+            self.abort(AbortReason::Mismatch, self.rank(header.worker));
             return;
         }
         if chunk.completed_by.is_some() {
@@ -175,7 +187,7 @@ impl ServerShard {
                 self.request_missing_of(sequence, header.contributors);
             }
             Verdict::Raise => {
-                chunk.raise(header.exponent);
+                chunk.raise(header.exponent, &self.seats);
                 self.counters.clipped += 1;
                 self.add(frame, header);
                 let missing: Vec<_> = self.chunk(sequence).into_iter().flat_map(Chunk::missing).collect();
@@ -191,9 +203,9 @@ impl ServerShard {
         if header.sequence.since(self.oldest) >= self.assignment.window_chunks {
             return false;
         }
-        let (values, workers) = (self.assignment.values_per_packet.get(), self.assignment.workers.len());
+        let values = self.assignment.values_per_packet.get();
         let slot = header.sequence.slot(2 * self.assignment.window_chunks);
-        self.chunks[slot] = Some(Chunk::open(now, header, values, workers));
+        self.chunks[slot] = Some(Chunk::open(now, header, values, &self.seats));
         self.timers.set_at_latest(Timer::Patience, now + self.patience);
         true
     }
@@ -251,8 +263,10 @@ impl ServerShard {
         let open =
             known.filter_map(|sequence| self.chunk(sequence)).find(|chunk| chunk.completed_by.is_none());
         let Some(chunk) = open else { return };
-        let silent_since = |worker: &WorkerId| self.last_heard[worker.index()].max(chunk.opened);
-        let Some(culprit) = chunk.missing().min_by_key(silent_since) else { return };
+        let silent_since = |rank: &WorkerId| self.last_heard[rank.index()].max(chunk.opened);
+        let Some(culprit) = chunk.missing().map(|seat| self.rank(seat)).min_by_key(silent_since) else {
+            return;
+        };
         let patient_until = silent_since(&culprit) + self.patience;
         if patient_until <= now {
             self.abort(AbortReason::Silent, culprit);
@@ -261,14 +275,13 @@ impl ServerShard {
         }
     }
 
-    /// Gives the job up and tells every worker; the first reason counts.
+    /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
     fn abort(&mut self, reason: AbortReason, culprit: WorkerId) {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();
         self.outbox.clear();
         for rank in 0..self.assignment.workers.len() {
-            let worker = WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers");
-            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, worker);
+            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, self.seats.of(rank));
         }
     }
 
@@ -293,9 +306,9 @@ impl Machine for ServerShard {
         }
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
-        self.last_heard[header.worker.index()] = now;
-        for worker in header.contributors.ranks() {
-            self.last_heard[worker.index()] = now;
+        for seat in header.contributors.ranks().chain([header.worker]) {
+            let rank = self.rank(seat);
+            self.last_heard[rank.index()] = now;
         }
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
@@ -338,7 +351,7 @@ impl Machine for ServerShard {
                     length: words.len() as u16,
                     ..self.header()
                 };
-                self.emit(self.assignment.workers[worker.index()].mac, header, &words, buffer)
+                self.emit(self.mac_of(worker), header, &words, buffer)
             }
         };
         self.counters.frames_sent += 1;

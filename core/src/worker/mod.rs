@@ -158,12 +158,17 @@ impl WorkerFlow {
             .with_if(Flags::LAST, self.flows[shard].is_last(send.chunk));
         let values = gradient.values(chunk);
         let header = HeaderRepr {
-            contributors: Contributors::one(self.rank),
+            contributors: Contributors::one(self.seat(shard)),
             exponent: gradient.used(chunk),
             length: values.len() as u16,
             ..self.header(shard, Kind::Gradient, flags, self.flows[shard].sequence(send.chunk))
         };
         Some(self.emit(shard, header, values, buffer))
+    }
+
+    /// Its number in the frames of that shard.
+    fn seat(&self, shard: usize) -> WorkerId {
+        self.assignment.shards[shard].seats.get(self.rank.index()).copied().unwrap_or(self.rank)
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
@@ -173,7 +178,7 @@ impl WorkerFlow {
             epoch: self.assignment.epoch,
             job: self.assignment.job,
             shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
-            worker: self.rank,
+            worker: self.seat(shard),
             sequence,
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
@@ -195,8 +200,9 @@ impl WorkerFlow {
         let assignment = &self.assignment;
         let to_all = header.kind == Kind::Result
             && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
-        let to_me =
-            frame.destination() == assignment.workers[self.rank.index()].mac && header.worker == self.rank;
+        let to_me = frame.destination() == assignment.workers[self.rank.index()].mac
+            && header.shard.index() < assignment.shards.len()
+            && header.worker == self.seat(header.shard.index());
         header.epoch == assignment.epoch
             && header.job == assignment.job
             && frame.values_per_packet() == assignment.values_per_packet

@@ -115,3 +115,30 @@ fn a_job_of_more_workers_than_a_bitmap_has_bits() {
     let mut network = Network::new(job, 0xff, kind_fate());
     run_rounds(&mut network, &split, 300);
 }
+
+#[test]
+fn seats_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
+    let mut job = assignment(70, &[0.5, 0.5], 4);
+    // In shard 0 every tenth worker sits in block 0, the others from seat 64 on; shard 1 goes by rank.
+    let (mut first, mut others) = (0..64u16, 64u16..);
+    let mut seat = |rank: usize| if rank % 10 == 0 { first.next() } else { others.next() };
+    job.shards[0].seats = (0..70).map(|rank| seat(rank).unwrap().try_into().unwrap()).collect();
+    let split = Split::new(&job, 600);
+    let mut network = Network::new(job, 0x7f, kind_fate());
+    run_rounds(&mut network, &split, 600);
+    let chunks = 3 * split.chunk_count(0.into()) as u64;
+    assert_eq!(network.servers[0].counters().summed_in_network, 7 * chunks);
+    assert_eq!(network.servers[0].counters().frames_received, (70 - 7 + 1) * chunks);
+}
+
+#[test]
+fn seats_do_not_change_who_is_to_blame() {
+    let mut job = assignment(3, &[1.0], 4);
+    job.shards[0].seats = [130u16, 64, 2].into_iter().map(|seat| seat.try_into().unwrap()).collect();
+    let mut network = Network::new(job, 0, kind_fate());
+    network.dead_workers.push(1);
+    for outcome in network.all_reduce(&gradients(3, 0, 100)) {
+        let failure = outcome.unwrap_err().to_string();
+        assert!(failure.contains("w2"), "{failure}");
+    }
+}

@@ -70,6 +70,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
                 mac: mac(2, shard),
                 share: shares[shard],
                 rate_bps: 100e6,
+                seats: Vec::new(),
             })
             .collect(),
     }

@@ -1,0 +1,102 @@
+//! Who sits where in the bitmaps of a shard, in jobs of more workers than a bitmap has bits.
+//!
+//! A switch sums frames whose contributors share a block of 64. By rank, a group of 25 workers from all over the network
+//! would leave its switch as a frame per block instead of one, and the server would get several times what the plan
+//! says. So each shard's workers are seated by the plan: those summed together in one block.
+
+use std::collections::BTreeMap;
+
+use inart_planner::Plan;
+use inart_wire::WorkerId;
+
+use crate::wishes::PlanError;
+
+/// Bits of a bitmap.
+const BLOCK: usize = 64;
+
+/// The seats of every shard of `plan`, by rank; none where every worker's seat is its rank.
+pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<WorkerId>>, PlanError> {
+    if workers.len() <= BLOCK {
+        return Ok(vec![Vec::new(); plan.shards.len()]);
+    }
+    let ranks: BTreeMap<&str, usize> = workers.iter().enumerate().map(|(rank, name)| (*name, rank)).collect();
+    let of_shard = |server: &str| {
+        let groups = plan
+            .trunks
+            .iter()
+            .filter(|trunk| trunk.server == server && trunk.path.last() == Some(&trunk.server));
+        let groups =
+            groups.map(|trunk| trunk.workers.iter().filter_map(|name| ranks.get(name.as_str()).copied()));
+        seat(workers.len(), groups.map(Iterator::collect).collect()).ok_or_else(|| PlanError::Seats {
+            job: plan.job.clone(),
+            server: server.to_owned(),
+            workers: workers.len(),
+        })
+    };
+    plan.shards.iter().map(|shard| of_shard(&shard.server)).collect()
+}
+
+/// First fit, the largest groups first; the workers of no group fill the seats that are left.
+/// `None` if there are not seats enough.
+fn seat(workers: usize, mut groups: Vec<Vec<usize>>) -> Option<Vec<WorkerId>> {
+    let mut seats: Vec<Option<WorkerId>> = vec![None; workers];
+    // Seats taken in every block; one after the other.
+    let mut taken: Vec<usize> = Vec::new();
+    let mut sit = |members: &[usize], seats: &mut [Option<WorkerId>]| -> Option<()> {
+        let fitting = taken.iter().position(|taken| taken + members.len() <= BLOCK);
+        let block = fitting.unwrap_or(taken.len());
+        taken.resize(taken.len().max(block + 1), 0);
+        for &rank in members {
+            seats[rank] = Some(WorkerId::try_from(block * BLOCK + taken[block]).ok()?);
+            taken[block] += 1;
+        }
+        Some(())
+    };
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+    for part in groups.iter().flat_map(|group| group.chunks(BLOCK)) {
+        sit(part, &mut seats)?;
+    }
+    for rank in 0..workers {
+        if seats[rank].is_none() {
+            sit(&[rank], &mut seats)?;
+        }
+    }
+    seats.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_share_a_block_and_everybody_has_a_seat_of_its_own() {
+        // Forty groups of 25, dealt like cards, and sixteen workers besides.
+        let groups: Vec<Vec<usize>> =
+            (0..40).map(|group| (0..25).map(|n| n * 40 + group).collect()).collect();
+        let seats = seat(1016, groups.clone()).expect("they fit");
+        for group in groups {
+            let block = seats[group[0]].index() / BLOCK;
+            assert!(group.iter().all(|&rank| seats[rank].index() / BLOCK == block));
+        }
+        let mut taken: Vec<_> = seats.iter().map(|seat| seat.index()).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        assert_eq!(taken.len(), 1016);
+        assert_eq!(taken.last(), Some(&(20 * BLOCK - 15)), "twenty blocks, two groups in each");
+    }
+
+    #[test]
+    fn a_group_of_more_than_a_block_takes_as_few_as_can_be() {
+        let seats = seat(200, vec![(0..150).collect(), (150..190).collect()]).expect("they fit");
+        let mut blocks: Vec<_> = seats[..150].iter().map(|seat| seat.index() / BLOCK).collect();
+        blocks.dedup();
+        assert_eq!(blocks, [0, 1, 2]);
+        assert_eq!(seats[150..190].iter().map(|seat| seat.index() / BLOCK).max(), Some(2));
+    }
+
+    #[test]
+    fn seats_can_run_out() {
+        let groups = (0..400).map(|group| (0..33).map(|n| group * 33 + n).collect()).collect();
+        assert_eq!(seat(400 * 33, groups), None);
+    }
+}
