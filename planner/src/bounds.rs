@@ -5,6 +5,7 @@
 
 use crate::model::Model;
 use crate::phase1::{self, bisect};
+use crate::plan::WORKERS_PER_SUM;
 
 /// floor(a / b) that forgives rounding errors upwards, so that bounds stay bounds.
 pub(crate) fn whole(a: f64, b: f64) -> f64 {
@@ -19,6 +20,11 @@ pub(crate) fn closed_form(model: &Model<'_>, equal: bool) -> f64 {
     let counted =
         if equal { equal_shares(model) } else { alone(model).iter().sum::<f64>().min(scarce(model)) };
     uplink.min(fractional).min(counted)
+}
+
+/// Units that a group saves: it leaves its switch as one sum for each 64 of its workers.
+fn saved(group: f64) -> f64 {
+    group - (group / WORKERS_PER_SUM as f64).ceil()
 }
 
 /// The switches' capacities, largest first.
@@ -38,7 +44,7 @@ fn fewest_units(workers: usize, switches: &[f64], sending: f64) -> f64 {
         if group < 2.0 {
             break;
         }
-        units -= group - 1.0;
+        units -= saved(group);
         left -= group;
     }
     units
@@ -99,7 +105,8 @@ fn equal_shares(model: &Model<'_>) -> f64 {
     let top = alone(model).into_iter().fold(f64::INFINITY, f64::min);
     let enough = |f: f64| {
         let lacking: f64 = intake.iter().map(|&b| (workers as f64 - whole(b, f)).max(0.0)).sum();
-        let gains: f64 = switches.iter().map(|&c| (whole(c, f) - 1.0).max(0.0)).sum();
+        let most = (workers * intake.len()) as f64;
+        let gains: f64 = switches.iter().map(|&c| saved(whole(c, f).min(most))).sum();
         lacking <= gains
     };
     bisect_up(top, enough) * intake.len() as f64

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-use crate::plan::{Plan, Trunk};
+use crate::plan::{Plan, Trunk, WORKERS_PER_SUM};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
 
@@ -197,8 +197,10 @@ impl Checker<'_> {
                 self.wrong(&place, "the trunk is listed twice");
             }
             listed.push((trunk, server, v));
-            self.walk(&place, &trunk.path, v, end, share(server), demand);
-            *demand.entry(Resource::Node(end)).or_default() += share(server);
+            // Its list of workers is compared with the group below.
+            let sums = trunk.workers.len().div_ceil(WORKERS_PER_SUM) as f64;
+            self.walk(&place, &trunk.path, v, end, sums * share(server), demand);
+            *demand.entry(Resource::Node(end)).or_default() += sums * share(server);
         }
         let mut summed = direct.clone();
         for (&(server, v), &end) in ends.iter().filter(|&(&(server, _), &end)| end != server) {

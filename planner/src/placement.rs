@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx, Resource};
 use crate::packing::{Row, maximise_sum};
+use crate::plan::WORKERS_PER_SUM;
 use crate::routes::Path;
 
 /// Where one worker's share of one shard goes.
@@ -78,12 +79,29 @@ impl Placement {
                 counts.add(model.own(flow.end), s);
                 flow.path.iter().for_each(|&arc| counts.add(arc, s));
             }
-            for path in self.trunks[s].values() {
-                counts.add(model.own(trunk_end(model, path)), s);
-                path.iter().for_each(|&arc| counts.add(arc, s));
+            let large = self.flows[s].len() > WORKERS_PER_SUM;
+            let summed = if large { self.summed(model, s) } else { BTreeMap::new() };
+            for (v, path) in &self.trunks[s] {
+                let workers = summed.get(v).copied().unwrap_or(1);
+                for _ in 0..workers.div_ceil(WORKERS_PER_SUM) {
+                    counts.add(model.own(trunk_end(model, path)), s);
+                    path.iter().for_each(|&arc| counts.add(arc, s));
+                }
             }
         }
         counts
+    }
+
+    /// Workers in the sum of every aggregator of shard `s`.
+    fn summed(&self, model: &Model<'_>, s: usize) -> BTreeMap<NodeIx, usize> {
+        let mut summed: BTreeMap<NodeIx, usize> = BTreeMap::new();
+        for flow in &self.flows[s] {
+            *summed.entry(flow.end).or_default() += 1;
+            if let Some(path) = self.trunks[s].get(&flow.end) {
+                *summed.entry(trunk_end(model, path)).or_default() += 1;
+            }
+        }
+        summed
     }
 }
 

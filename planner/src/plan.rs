@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its switch as one sum
+/// for each so many workers, which all count on the links, at the next aggregator and at the server.
+pub const WORKERS_PER_SUM: usize = 64;
+
 /// A plan of one job on one topology, as written to and read from JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

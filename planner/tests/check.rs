@@ -102,3 +102,20 @@ fn malformed_text() {
         assert!(error.starts_with("not a plan") && !error.contains('\n'), "{error}");
     }
 }
+
+#[test]
+fn a_group_beyond_the_bitmap_leaves_as_several_sums() {
+    let workers: String = (0..150).map(|n| format!("  - {{name: w{n}, kind: worker}}\n")).collect();
+    let links: String = (0..150).map(|n| format!("  - {{ends: [w{n}, v], rate: 1 Gbps}}\n")).collect();
+    let topology = Topology::from_yaml(&format!(
+        "name: star\nnodes:\n  - {{name: v, kind: switch, aggregation: 1 Tbps}}\n  - {{name: s, kind: server, ingress: 300 Mbps}}\n{workers}links:\n  - {{ends: [s, v], rate: 1 Gbps}}\n{links}"
+    ))
+    .unwrap();
+    let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    check(&topology, &made).unwrap();
+    // 150 workers in three bitmaps.
+    assert_eq!((made.trunks.len(), made.rate_bps, made.is_proven_optimal()), (1, 100e6, true));
+    let mut spoilt = made;
+    spoilt.rate_bps = 300e6;
+    assert!(check(&topology, &spoilt).is_err());
+}
