@@ -9,7 +9,7 @@ use crate::topology::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
 
 /// Relative tolerance of every comparison of rates.
-const TOLERANCE: f64 = 1e-6;
+pub(crate) const TOLERANCE: f64 = 1e-6;
 
 /// One thing wrong with a plan. Displays as one line.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,13 @@ pub enum Violation {
         used_bps: f64,
         /// What it can take, bit/s.
         capacity_bps: f64,
+    },
+    /// Something is wrong with the plan of one of several jobs.
+    Job {
+        /// The job.
+        job: String,
+        /// What.
+        violation: Box<Violation>,
     },
     /// A number that the plan states is not the one that follows from its flows.
     WrongNumber {
@@ -54,6 +61,7 @@ impl fmt::Display for Violation {
                 let (used, capacity) = (display_rate(*used_bps), display_rate(*capacity_bps));
                 write!(f, "{resource}: {used} used of {capacity}")
             }
+            Violation::Job { job, violation } => write!(f, "job {job}: {violation}"),
             Violation::WrongNumber { what, stated, found } => {
                 write!(f, "{what}: the plan says {stated:.9e}, its flows give {found:.9e}")
             }
@@ -65,6 +73,22 @@ impl fmt::Display for Violation {
 ///
 /// Switches' aggregation is not held against a plan of the scheme `atp-nocap`, which ignores it by definition.
 pub fn check(topology: &Topology, plan: &Plan) -> Result<(), Vec<Violation>> {
+    examine(topology, plan).map(drop)
+}
+
+/// What a valid plan uses of a resource that has a limit.
+pub(crate) struct Use {
+    pub resource: String,
+    /// At the plan's rate.
+    pub used_bps: f64,
+    /// What there is, background taken off, for this plan and all others.
+    pub capacity_bps: f64,
+    /// Whether the plan's scheme ignores the limit.
+    pub ignored: bool,
+}
+
+/// Like [`check`]; says what the plan uses.
+pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<Violation>> {
     if plan.topology != topology.name() {
         let what = format!("this plan is for topology \"{}\", not \"{}\"", plan.topology, topology.name());
         return Err(vec![Violation::OtherTopology(what)]);
@@ -86,7 +110,18 @@ pub fn check(topology: &Topology, plan: &Plan) -> Result<(), Vec<Violation>> {
     if checker.found.is_empty() {
         checker.rates(&demand);
     }
-    if checker.found.is_empty() { Ok(()) } else { Err(checker.found) }
+    if !checker.found.is_empty() {
+        return Err(checker.found);
+    }
+    let uses = demand.iter().filter(|&(_, &per_bit)| per_bit > 0.0).filter_map(|(&resource, per_bit)| {
+        Some(Use {
+            resource: checker.resource_name(resource),
+            used_bps: per_bit * plan.rate_bps,
+            capacity_bps: checker.capacity(resource)?,
+            ignored: checker.is_ignored(resource),
+        })
+    });
+    Ok(uses.collect())
 }
 
 /// What a plan uses of one resource per bit/s of the job's rate.
@@ -333,11 +368,13 @@ impl Checker<'_> {
         if !(rate.is_finite() && rate > 0.0) {
             return self.wrong("rate_bps", format!("it is {rate}, not a positive number"));
         }
+        let mut taken = self.taken();
         let mut attainable = f64::INFINITY;
         let mut loads: HashMap<String, (f64, f64)> = HashMap::new();
         for (&resource, &per_bit) in demand.iter().filter(|&(_, &per_bit)| per_bit > 0.0) {
             let Some(capacity_bps) = self.capacity(resource) else { continue };
             let (name, used_bps) = (self.resource_name(resource), rate * per_bit);
+            let capacity_bps = (capacity_bps - taken.remove(&name).unwrap_or(0.0)).max(0.0);
             if !self.is_ignored(resource) {
                 attainable = attainable.min(capacity_bps / per_bit);
                 if used_bps > capacity_bps * (1.0 + TOLERANCE) {
@@ -345,6 +382,9 @@ impl Checker<'_> {
                 }
             }
             loads.insert(name, (used_bps, capacity_bps));
+        }
+        for resource in taken.into_keys() {
+            self.wrong(&format!("other_jobs: {resource}"), "the plan does not use it");
         }
         self.number("rate_bps", rate, attainable);
         for load in &self.plan.load {
@@ -373,6 +413,20 @@ impl Checker<'_> {
         {
             self.wrong("bounds", format!("the integral bound {bound} is above the LP's {lp}"));
         }
+    }
+
+    /// What the plan says other jobs use, by resource.
+    fn taken(&mut self) -> HashMap<String, f64> {
+        let mut taken = HashMap::new();
+        for other in &self.plan.other_jobs {
+            let place = format!("other_jobs: {}", other.resource);
+            if !(other.used_bps.is_finite() && other.used_bps >= 0.0) {
+                self.wrong(&place, format!("{} is no rate", other.used_bps));
+            } else if taken.insert(other.resource.clone(), other.used_bps).is_some() {
+                self.wrong(&place, "listed twice");
+            }
+        }
+        taken
     }
 
     fn number(&mut self, what: &str, stated: f64, found: f64) {

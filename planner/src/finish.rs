@@ -69,6 +69,7 @@ pub(crate) fn write(
         flows,
         trunks,
         load,
+        other_jobs: Vec::new(),
         solve_ms: 0.0,
         violation: None,
         moved: None,

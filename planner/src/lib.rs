@@ -26,6 +26,7 @@ mod dag;
 pub mod draw;
 mod finish;
 mod fractional;
+mod jobs;
 mod levels;
 mod lp;
 mod model;
@@ -46,6 +47,7 @@ pub mod topology;
 pub mod units;
 
 pub use check::{Violation, check};
+pub use jobs::{JobPlans, Order, check_jobs, plan_jobs};
 pub use options::{Levels, Options, PlanError, Scheme};
 pub use plan::Plan;
 pub use relaxation::{LpMethod, lp_bound};

@@ -28,6 +28,8 @@ pub(crate) struct Model<'a> {
     pub aggregators: Vec<NodeIx>,
     /// What is left of every resource; infinite where nothing limits it.
     pub capacity: Vec<f64>,
+    /// A rate above which nothing is sought; infinite where the best is.
+    ceiling_bps: f64,
     /// First index into `out` of every node's arcs, and the end.
     first_out: Vec<u32>,
     out: Vec<(Arc, NodeIx)>,
@@ -36,19 +38,13 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
+    /// The job alone on the network.
     pub fn new(topology: &'a Topology, job: &'a Job) -> Self {
-        let mut capacity = Vec::with_capacity(2 * topology.links().len() + topology.nodes().len());
-        for link in topology.links() {
-            capacity.extend(link.background_bps.map(|used| (link.rate_bps - used).max(0.0)));
-        }
-        for node in topology.nodes() {
-            let total = match node.kind {
-                NodeKind::Switch => node.aggregation_bps,
-                NodeKind::Server => node.ingress_bps.unwrap_or(f64::INFINITY),
-                NodeKind::Worker => f64::INFINITY,
-            };
-            capacity.push((total - node.background_bps).max(0.0));
-        }
+        Self::within(topology, job, capacities(topology), f64::INFINITY)
+    }
+
+    /// The job within what is left of every resource, as [`capacities`] lists them, at no more than `ceiling_bps`.
+    pub fn within(topology: &'a Topology, job: &'a Job, capacity: Vec<f64>, ceiling_bps: f64) -> Self {
         let index = |ids: &[NodeId]| ids.iter().map(|id| id.0).collect();
         let arcs: Vec<(NodeIx, NodeIx)> = topology
             .links()
@@ -74,6 +70,7 @@ impl<'a> Model<'a> {
             servers: index(&job.servers),
             aggregators,
             capacity,
+            ceiling_bps,
             first_out,
             out,
             first_in,
@@ -135,9 +132,9 @@ impl<'a> Model<'a> {
         self.capacity_of(self.own(server)).min(self.access_bps(server, true))
     }
 
-    /// The least rate at which some worker can send at all.
+    /// The least rate at which some worker can send at all, or the ceiling.
     pub fn min_uplink_bps(&self) -> f64 {
-        self.workers.iter().map(|&w| self.access_bps(w, false)).fold(f64::INFINITY, f64::min)
+        self.workers.iter().map(|&w| self.access_bps(w, false)).fold(self.ceiling_bps, f64::min)
     }
 
     pub fn resource_name(&self, resource: Resource) -> String {
@@ -152,6 +149,23 @@ impl<'a> Model<'a> {
     pub fn load(&self, resource: Resource, used_bps: f64) -> Load {
         Load { resource: self.resource_name(resource), used_bps, capacity_bps: self.capacity_of(resource) }
     }
+}
+
+/// Every resource's capacity after background traffic: all arcs, then all nodes.
+pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
+    let mut capacity = Vec::with_capacity(2 * topology.links().len() + topology.nodes().len());
+    for link in topology.links() {
+        capacity.extend(link.background_bps.map(|used| (link.rate_bps - used).max(0.0)));
+    }
+    for node in topology.nodes() {
+        let total = match node.kind {
+            NodeKind::Switch => node.aggregation_bps,
+            NodeKind::Server => node.ingress_bps.unwrap_or(f64::INFINITY),
+            NodeKind::Worker => f64::INFINITY,
+        };
+        capacity.push((total - node.background_bps).max(0.0));
+    }
+    capacity
 }
 
 /// Compressed adjacency by first node, leaving out arcs without capacity.

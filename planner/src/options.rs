@@ -175,6 +175,20 @@ pub enum PlanError {
         /// The resource.
         resource: String,
     },
+    /// Planned in turn, the jobs before this one leave it nothing of something it needs.
+    #[error("job {job}: the jobs before it leave {left_out}; plan it before them, or all together")]
+    TakenBefore {
+        /// The job.
+        job: String,
+        /// What is missing, in words.
+        left_out: String,
+    },
+    /// The scheme has no way to plan several jobs together.
+    #[error("the scheme {scheme} plans one job; use inart, or plan the jobs in turn")]
+    OneJob {
+        /// The scheme.
+        scheme: Scheme,
+    },
     /// The network is too large for `exact`.
     #[error(
         "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"

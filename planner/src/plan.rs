@@ -34,6 +34,9 @@ pub struct Plan {
     pub trunks: Vec<Trunk>,
     /// The load at `rate_bps` of every resource the plan uses, the fullest first.
     pub load: Vec<Load>,
+    /// What jobs planned with this one use of the same resources; the rate holds while they do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_jobs: Vec<Taken>,
     /// How long planning took, in milliseconds; set by the caller, who owns a clock.
     pub solve_ms: f64,
     /// For randomised rounding: by how much the rounded plan would exceed capacities at the LP's rate.
@@ -117,8 +120,18 @@ pub struct Load {
     pub resource: String,
     /// What this plan uses of it at `rate_bps`.
     pub used_bps: f64,
-    /// What is there, background taken off.
+    /// What is there, background and other jobs taken off.
     pub capacity_bps: f64,
+}
+
+/// What other jobs use of one resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taken {
+    /// The resource's name, as in [`Load`].
+    pub resource: String,
+    /// Their use, bit/s.
+    pub used_bps: f64,
 }
 
 /// Largest load over capacity per kind of resource, at the LP's rate (1 means just full), and what was published for it.
@@ -167,10 +180,16 @@ fn is_one(levels: &u8) -> bool {
 #[error("not a plan: {0}; make one with `inart plan TOPOLOGY --json`")]
 pub struct PlanFormatError(String);
 
+impl PlanFormatError {
+    pub(crate) fn new(error: serde_json::Error) -> Self {
+        PlanFormatError(error.to_string())
+    }
+}
+
 impl Plan {
     /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check`].
     pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
-        serde_json::from_str(text).map_err(|error| PlanFormatError(error.to_string()))
+        serde_json::from_str(text).map_err(PlanFormatError::new)
     }
 
     /// Writes it as one line of JSON.

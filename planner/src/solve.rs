@@ -28,21 +28,28 @@ const SLACK: f64 = 1e-4;
 
 /// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
+    plan_on(&Model::new(topology, job), options)
+}
+
+/// Plans the job of a model within what that leaves of every capacity.
+pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     let warm = |levels: u8| options.running.is_some_and(|running| running.levels >= levels);
     if warm(2) || options.levels == Levels::Two && (options.scheme != Scheme::Inart || warm(1)) {
         return Err(PlanError::Levels { scheme: options.scheme });
     }
-    let model = Model::new(topology, job);
-    let router = Router::new(&model);
+    let router = Router::new(model);
     feasible(&router)?;
     if let (Scheme::Inart, Some(running)) = (options.scheme, options.running) {
         return again(&router, options, running);
     }
+    if let Some(plan) = at_the_closed_form(&router, options) {
+        return Ok(plan);
+    }
     // Against the clock the rate comes first: LPs of link-bound networks can take the whole budget.
     let early = early(&router, options);
     let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
-    let integral_bps = bounds::closed_form(&model, options.equal_shares)
-        .min(racks::egress(&model))
+    let integral_bps = bounds::closed_form(model, options.equal_shares)
+        .min(racks::egress(model))
         .min(lp_bps.unwrap_or(f64::INFINITY));
     let mut bounds = Bounds { lp_bps, integral_bps, two_levels_bps: None };
     let mut violation = None;
@@ -52,15 +59,15 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
         Scheme::Atp => (baselines::atp(&router, false), equal),
         Scheme::AtpNocap => (baselines::atp(&router, true), equal),
         Scheme::RInart | Scheme::Even => {
-            let shares = phase1_shares(&model, options);
+            let shares = phase1_shares(model, options);
             let Some(fractional) = relax(&router, Some(&shares), &|| f64::INFINITY)? else {
                 return Err(PlanError::Solver {
-                    job: job.name.clone(),
+                    job: model.job.name.clone(),
                     reason: "iteration limit".to_owned(),
                 });
             };
             let placement = rounding::with_seed(&router, &fractional, options.seed);
-            violation = Some(finish::violations(&model, &placement, &shares, fractional.rate));
+            violation = Some(finish::violations(model, &placement, &shares, fractional.rate));
             (placement, shares)
         }
         Scheme::Inart => {
@@ -69,19 +76,50 @@ pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Pla
                 Levels::One => (best.placement, best.rated),
                 Levels::Two => two_levels(&router, options, best, &mut bounds),
             };
-            let shares = placement.counts(&model).levelled(&model, &rated);
+            let shares = placement.counts(model).levelled(model, &rated);
             (placement, shares)
         }
         Scheme::Exact => {
             let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
-                return Err(PlanError::TooLarge { job: job.name.clone() });
+                return Err(PlanError::TooLarge { job: model.job.name.clone() });
             };
             let rated = inart::rate(&router, &placement, options.equal_shares);
             bounds.integral_bps = bounds.integral_bps.min(rated.rate);
             (placement, rated.shares)
         }
     };
-    Ok(Plan { violation, ..finish::write(&model, options, &placement, &shares, bounds) })
+    Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
+}
+
+/// The scheme inart where one group construction meets the closed form of the bound: no LP is needed then, so its optimum
+/// is stated only where an even routing certifies it.
+fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan> {
+    let model = router.model;
+    if options.scheme != Scheme::Inart || options.levels != Levels::One {
+        return None;
+    }
+    let integral_bps = bounds::closed_form(model, options.equal_shares);
+    let built = inart::constructed(router, options.equal_shares, integral_bps, &[1.0]);
+    let best = built.first().filter(|best| inart::met(best, integral_bps))?;
+    let lp_bps = fractional::certified(model, &router.routes, None).map(|solution| solution.rate);
+    Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
+}
+
+/// The scheme inart without any LP: constructions and a short search, for a job that is planned many times beside others.
+/// Its bound is the closed form.
+pub(crate) fn quick(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
+    let router = Router::new(model);
+    feasible(&router)?;
+    let integral_bps = bounds::closed_form(model, options.equal_shares);
+    let mut starts = inart::constructed(&router, options.equal_shares, integral_bps, &[1.0, 0.9, 0.75, 0.6]);
+    starts.truncate(1);
+    let best = inart::improve(&router, options, starts, integral_bps);
+    Ok(write_best(model, options, &best, Bounds { lp_bps: None, integral_bps, two_levels_bps: None }))
+}
+
+fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bounds) -> Plan {
+    let shares = best.placement.counts(model).levelled(model, &best.rated);
+    finish::write(model, options, &best.placement, &shares, bounds)
 }
 
 /// The scheme inart from a running plan. Where that, mended, meets the closed form of the integral bound, no LP is solved

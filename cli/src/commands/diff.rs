@@ -15,8 +15,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, job) = args.plan.prepare(Access::Read).await?;
-        let jobs = [job];
+        let (mut controller, jobs) = args.plan.prepare(Access::Read).await?;
         let report = controller.preview(&jobs).await?;
         let text = match json {
             true => control::lines_json(&controller, &jobs, &report),

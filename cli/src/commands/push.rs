@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
-use inart_planner::{Plan, Violation};
+use inart_planner::Plan;
 use inart_wire::ValuesPerPacket;
 
 use super::control::{self, Access, ControlArgs};
@@ -13,7 +13,7 @@ use super::control::{self, Access, ControlArgs};
 /// What to install.
 #[derive(clap::Args)]
 pub struct PlanArgs {
-    /// The plan (JSON), as `inart plan --json` prints it.
+    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them.
     plan: PathBuf,
     /// The topology document (YAML or JSON) that it was made for.
     topology: PathBuf,
@@ -55,42 +55,37 @@ pub struct Args {
 
 impl PlanArgs {
     /// Reads the files and connects.
-    pub async fn prepare(&self, access: Access) -> anyhow::Result<(Controller<P4Runtime>, JobPlan)> {
-        let place = || self.plan.display().to_string();
-        let text = std::fs::read_to_string(&self.plan).with_context(place)?;
-        let plan = Plan::from_json(&text).with_context(place)?;
+    pub async fn prepare(&self, access: Access) -> anyhow::Result<(Controller<P4Runtime>, Vec<JobPlan>)> {
         let topology = super::topology::read(&self.topology)?;
-        if let Err(violations) = inart_planner::check(&topology, &plan) {
-            let mend = match violations[0] {
-                Violation::OtherTopology(_) => "",
-                _ => "; `inart plan` makes one that holds",
-            };
-            anyhow::bail!("{}: {}{mend}", place(), violations[0]);
-        }
-        let job = job_number(&topology, &plan.job).with_context(|| {
-            format!("{}: job {} is not among the first 65535 of the topology", place(), plan.job)
-        })?;
+        let plans = super::plan::read_all(&topology, &self.plan)?;
+        let job_plan = |plan: Plan| {
+            let job = job_number(&topology, &plan.job).with_context(|| {
+                let place = self.plan.display();
+                format!("{place}: job {} is not among the first 65535 of the topology", plan.job)
+            })?;
+            Ok(JobPlan {
+                job,
+                plan,
+                window_chunks: self.window,
+                rate_scale: self.rate_scale,
+                new_epoch: self.new_epoch,
+            })
+        };
+        let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
         let records = Records::open(&self.control.state(), topology.name())?;
         let controller = self.control.controller(topology, self.values, records, access).await?;
-        let job = JobPlan {
-            job,
-            plan,
-            window_chunks: self.window,
-            rate_scale: self.rate_scale,
-            new_epoch: self.new_epoch,
-        };
-        Ok((controller, job))
+        Ok((controller, jobs))
     }
 }
 
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, job) = args.plan.prepare(Access::Write).await?;
+        let (mut controller, jobs) = args.plan.prepare(Access::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;
         }
-        let report = controller.install(&[job]).await?;
+        let report = controller.install(&jobs).await?;
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;
         }

@@ -76,6 +76,7 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
         trunks,
         load: Vec::new(),
         solve_ms: 0.0,
+        other_jobs: Vec::new(),
         violation: None,
         moved: None,
     }

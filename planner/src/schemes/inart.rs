@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{expectations, groups, rounding};
 use crate::fractional::{self, Fractional};
 use crate::options::Options;
+use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
 use crate::search::Search;
@@ -49,6 +50,36 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
+/// Group constructions that need no LP, at the rates F_s that whole groups allow and at those of phase 1, their sum at most
+/// `bound`; the best first. Ends early if one meets it.
+pub(crate) fn constructed(router: &Router<'_>, equal: bool, bound: f64, parts: &[f64]) -> Vec<Best> {
+    let model = router.model;
+    let even = equal.then(|| equal_shares(model.servers.len()));
+    let phase1 = || phase1::split(model, even.as_deref()).sending;
+    let mut built: Vec<Best> = Vec::new();
+    for sending in [groups::sending(model, equal), phase1()] {
+        for &part in parts {
+            let new = construct(router, &sending, equal, bound, part);
+            if met(&new, bound) {
+                return vec![new];
+            }
+            built.push(new);
+        }
+    }
+    built.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
+    built
+}
+
+fn construct(router: &Router<'_>, sending: &[f64], equal: bool, bound: f64, part: f64) -> Best {
+    let total: f64 = sending.iter().sum();
+    let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
+    let sending: Vec<f64> = shares.iter().map(|x| x * total.min(bound) * part).collect();
+    let ends = groups::construct(router, &sending);
+    let placement = router.place_weighted(&ends, &shares);
+    let rated = rate(router, &placement, equal);
+    Best { placement, rated, aim: Some(shares) }
+}
+
 /// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` (absent if
 /// the time did not suffice) are among them, those of seeds from 0 and from the seed of `options` on.
 pub(crate) fn starts(
@@ -69,18 +100,13 @@ pub(crate) fn starts(
     add(router.place(&direct), &mut starts);
     let near_bound = groups::sending(model, equal);
     for sending in std::iter::once(&near_bound).chain(fractional.map(|solution| &solution.sending)) {
-        let total: f64 = sending.iter().sum();
-        let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
         for slack in [1.0, 0.9, 0.75, 0.6] {
-            let sending: Vec<f64> = shares.iter().map(|x| x * total.min(bound) * slack).collect();
-            let ends = groups::construct(router, &sending);
-            add(router.place_weighted(&ends, &shares), &mut starts);
-            let last = starts.last_mut().expect("just added");
-            last.aim = Some(shares.clone());
+            let built = construct(router, sending, equal, bound, slack);
             let near = if flows > LARGE { 0.98 } else { 1.0 - 1e-9 };
-            if last.rated.rate >= near * bound {
-                return starts.split_off(starts.len() - 1);
+            if built.rated.rate >= near * bound {
+                return vec![built];
             }
+            starts.push(built);
         }
     }
     // Constructions near the bound are out of any rounding's reach.

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Topology, TopologyError};
+use super::{Job, NodeId, NodeKind, Topology, TopologyError};
 
 /// What every generated network is equipped with. Rates in bit/s, sizes in bytes, delays in seconds.
 #[derive(Debug, Clone)]
@@ -112,6 +112,34 @@ pub fn random_regular(
     }
     net.place_hosts(&names, hosts)?;
     net.finish()
+}
+
+/// The same network with `jobs` jobs in place of its one: each has `workers` workers and an equal number of servers of its
+/// own, dealt in the order of their names, so on a drawn network they lie scattered. Hosts left over belong to none.
+pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Topology, TopologyError> {
+    let of_kind =
+        |kind| -> Vec<NodeId> { topology.node_ids().filter(|&id| topology.node(id).kind == kind).collect() };
+    let (all_workers, all_servers) = (of_kind(NodeKind::Worker), of_kind(NodeKind::Server));
+    let servers = all_servers.len().checked_div(jobs).unwrap_or(0);
+    let needed = jobs.checked_mul(workers).filter(|&needed| needed <= all_workers.len());
+    if workers == 0 || servers == 0 || needed.is_none() {
+        let (has, place) = (all_workers.len(), topology.name());
+        let problem = format!("{jobs} jobs of {workers} workers, of {has} and {} servers", all_servers.len());
+        return Err(wrong(
+            place,
+            problem,
+            "ask for a worker and a server per job at least, and no more than there are",
+        ));
+    }
+    let gradient_bytes = topology.jobs()[0].gradient_bytes;
+    let dealt = all_workers.chunks_exact(workers).zip(all_servers.chunks_exact(servers)).take(jobs);
+    let job = |(n, (workers, servers)): (usize, (&[NodeId], &[NodeId]))| Job {
+        name: format!("job{n}"),
+        workers: workers.to_vec(),
+        servers: servers.to_vec(),
+        gradient_bytes,
+    };
+    Ok(topology.with_jobs(dealt.enumerate().map(job).collect()))
 }
 
 /// Starts from the circulant graph (connected, regular) and mixes it by swaps of two edges' ends.

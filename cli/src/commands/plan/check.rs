@@ -1,48 +1,94 @@
-//! `inart plan --check`.
+//! `inart plan --check`, and reading plans.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use inart_planner::units::display_rate;
-use inart_planner::{Plan, Scheme, Topology, Violation};
+use inart_planner::{JobPlans, Plan, Scheme, Topology, Violation};
+
+/// What a plan file holds.
+enum File {
+    One(Plan),
+    Several(JobPlans),
+}
+
+impl File {
+    fn read(path: &Path) -> anyhow::Result<File> {
+        let place = || path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(place)?;
+        let several = serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|document| document.get("plans").is_some());
+        if several {
+            Ok(File::Several(JobPlans::from_json(&text).with_context(place)?))
+        } else {
+            Ok(File::One(Plan::from_json(&text).with_context(place)?))
+        }
+    }
+
+    fn check(&self, topology: &Topology) -> Vec<Violation> {
+        match self {
+            File::One(plan) => inart_planner::check(topology, plan).err(),
+            File::Several(plans) => inart_planner::check_jobs(topology, plans).err(),
+        }
+        .unwrap_or_default()
+    }
+
+    fn into_plans(self) -> Vec<Plan> {
+        match self {
+            File::One(plan) => vec![plan],
+            File::Several(plans) => plans.plans,
+        }
+    }
+}
 
 /// Says what is wrong with a plan file, or that it holds: exit status 0 or 1.
 pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
-    let plan = read(topology, path)?;
     let place = || path.display().to_string();
-    let violations = inart_planner::check(topology, &plan).err().unwrap_or_default();
-    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
-    if json {
-        crate::commands::output::print(&format!(
-            "{}\n",
-            serde_json::json!({"valid": lines.is_empty(), "violations": lines})
-        ))?;
-    } else if lines.is_empty() {
-        let rate = display_rate(plan.rate_bps);
-        crate::commands::output::print(&format!(
-            "{}: holds on topology {} at {rate}\n",
-            place(),
-            topology.name()
-        ))?;
-        if plan.scheme == Scheme::AtpNocap.name() {
-            crate::commands::output::print(
-                "(the switches' aggregation capacity is not held against scheme atp-nocap)\n",
-            )?;
-        }
-    } else {
-        crate::commands::output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+    let file = File::read(path)?;
+    let violations = file.check(topology);
+    if let Some(other @ Violation::OtherTopology(_)) = violations.first() {
+        bail!("{}: {other}", place());
     }
+    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    let plans = file.into_plans();
+    let text = if json {
+        format!("{}\n", serde_json::json!({"valid": lines.is_empty(), "violations": lines}))
+    } else if lines.is_empty() {
+        let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
+        let nocap = plans.iter().any(|plan| plan.scheme == Scheme::AtpNocap.name());
+        let note = "(the switches' aggregation capacity is not held against scheme atp-nocap)\n";
+        let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
+        let (place, name, rates) = (place(), topology.name(), rates.join(", "));
+        format!("{place}: {hold} on topology {name} at {rates}\n{}", if nocap { note } else { "" })
+    } else {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    };
+    crate::commands::output::print(&text)?;
     Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Reads a plan that is for this topology; errors name the file.
 pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
+    let file = File::read(path)?;
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
-    let plan = Plan::from_json(&text).with_context(place)?;
-    match inart_planner::check(topology, &plan).err().unwrap_or_default().first() {
-        Some(other @ Violation::OtherTopology(_)) => bail!("{}: {other}", place()),
-        _ => Ok(plan),
+    if let Some(other @ Violation::OtherTopology(_)) = file.check(topology).first() {
+        bail!("{}: {other}", place());
     }
+    let mut plans = file.into_plans();
+    ensure!(plans.len() == 1, "{}: it has {} plans; take one of them", place(), plans.len());
+    Ok(plans.remove(0))
+}
+
+/// Reads plans that hold on this topology; errors name the file.
+pub fn read_all(topology: &Topology, path: &Path) -> anyhow::Result<Vec<Plan>> {
+    let file = File::read(path)?;
+    if let Some(violation) = file.check(topology).first() {
+        let mend = match violation {
+            Violation::OtherTopology(_) => "",
+            _ => "; `inart plan` makes one that holds",
+        };
+        bail!("{}: {violation}{mend}", path.display());
+    }
+    Ok(file.into_plans())
 }

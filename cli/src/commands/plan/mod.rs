@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-pub use check::read;
+use anyhow::{Context, bail, ensure};
+pub use check::{read, read_all};
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Order, Plan, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -23,9 +23,12 @@ pub struct Args {
     /// Seed of every draw; the same inputs give the same plan.
     #[arg(long, default_value_t = 1, conflicts_with = "check")]
     seed: u64,
-    /// The job to plan; needed if the topology has several.
-    #[arg(long, conflicts_with = "check")]
-    job: Option<String>,
+    /// A job to plan; may be given several times [default: all jobs of the topology].
+    #[arg(long, value_name = "JOB", conflicts_with = "check")]
+    job: Vec<String>,
+    /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the later).
+    #[arg(long, default_value_t = Order::Together, conflicts_with = "check")]
+    order: Order,
     /// Give every server the same share instead of choosing the shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
@@ -42,7 +45,7 @@ pub struct Args {
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
     #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
-    /// Check this plan (JSON) against the topology instead of making one: exit status 0 if it holds, 1 if it
+    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit status 0 if it holds, 1 if it
     /// violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
     check: Option<PathBuf>,
@@ -78,7 +81,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if running.is_some() && args.scheme != Scheme::Inart {
         bail!("--from: scheme {} starts from nothing; use --scheme inart", args.scheme);
     }
-    let job = job(&topology, args.job.as_deref().or(running.as_ref().map(|plan| &*plan.job)))?;
+    let jobs = match &running {
+        Some(plan) if args.job.is_empty() => jobs(&topology, std::slice::from_ref(&plan.job))?,
+        _ => jobs(&topology, &args.job)?,
+    };
+    ensure!(
+        running.is_none() || jobs.len() == 1,
+        "--from: it starts one job from its running plan; give one --job"
+    );
     let start = Instant::now();
     // A budget too long for a duration is none.
     let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
@@ -92,21 +102,35 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         running: running.as_ref(),
         stable_loss: args.stable.unwrap_or(0.0),
     };
-    let mut plan = inart_planner::plan(&topology, job, &options)?;
-    plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
-    super::output::print(&if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) })?;
+    let text = if let [job] = jobs[..] {
+        let mut plan = inart_planner::plan(&topology, job, &options)?;
+        plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
+        if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) }
+    } else {
+        let mut plans = inart_planner::plan_jobs(&topology, &jobs, &options, args.order)?;
+        plans.solve_ms = start.elapsed().as_secs_f64() * 1e3;
+        if json { plans.to_json() + "\n" } else { table::of_jobs(&plans, &jobs) }
+    };
+    super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn job<'t>(topology: &'t Topology, name: Option<&str>) -> anyhow::Result<&'t Job> {
-    let names = || topology.jobs().iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
-    match (name, topology.jobs()) {
-        (Some(name), _) => topology
-            .job_named(name)
-            .with_context(|| format!("job {name}: topology {} has only {}", topology.name(), names())),
-        (None, [job]) => Ok(job),
-        (None, _) => {
-            bail!("topology {} has several jobs; choose one with --job: {}", topology.name(), names())
-        }
+/// The jobs of these names, in this order; all jobs if there are none.
+fn jobs<'t>(topology: &'t Topology, names: &[String]) -> anyhow::Result<Vec<&'t Job>> {
+    if names.is_empty() {
+        return Ok(topology.jobs().iter().collect());
     }
+    let mut jobs: Vec<&Job> = Vec::new();
+    for name in names {
+        let job = topology.job_named(name).with_context(|| {
+            let all: Vec<_> = topology.jobs().iter().map(|job| job.name.as_str()).collect();
+            format!("job {name}: topology {} has only {}", topology.name(), all.join(", "))
+        })?;
+        ensure!(
+            jobs.iter().all(|known| known.name != *name),
+            "--job {name} is given twice; name each job once"
+        );
+        jobs.push(job);
+    }
+    Ok(jobs)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use inart_planner::plan::Trunk;
 use inart_planner::units::{display_rate, display_seconds, display_size};
-use inart_planner::{Job, Plan};
+use inart_planner::{Job, JobPlans, Order, Plan};
 
 /// The plan as a person reads it: rate and bound, the servers, the groups, and what is full.
 pub fn of_plan(plan: &Plan, job: &Job) -> String {
@@ -75,18 +75,73 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
             if groups.is_empty() { "-".to_owned() } else { groups.join("  ") }
         );
     }
-    let width = plan.load.iter().take(5).map(|load| load.resource.len()).max().unwrap_or(0);
-    let _ = writeln!(out, "\n  fullest resources");
-    for load in plan.load.iter().take(5) {
-        let part = load.used_bps / load.capacity_bps;
-        let bar = "#".repeat((part.clamp(0.0, 1.0) * 20.0).round() as usize);
-        let (used, capacity) = (display_rate(load.used_bps), display_rate(load.capacity_bps));
+    out.push_str(&fullest(plan.load.iter().map(|load| (&*load.resource, load.used_bps, load.capacity_bps))));
+    out
+}
+
+/// Several jobs: what each gets and could get, then what is full.
+pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
+    let mut out = String::new();
+    let proven = if plans.is_proven_optimal() { " (proven optimal)" } else { "" };
+    let scheme = plans.plans.first().map_or("", |plan| plan.scheme.as_str());
+    let _ = writeln!(out, "{scheme} on {}, {} jobs {}", plans.topology, plans.plans.len(), plans.order);
+    let _ = writeln!(out, "  slowest {} per worker{proven}", display_rate(plans.min_rate_bps));
+    let _ = writeln!(out, "  solved  in {:.1} ms\n", plans.solve_ms);
+    let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0).max(3);
+    let bound = match plans.order {
+        Order::Together => "alone, at most",
+        Order::InTurn => "after those before, at most",
+    };
+    let _ = writeln!(out, "  {:width$}  workers  rate         groups  {bound}", "job");
+    for (plan, job) in plans.plans.iter().zip(jobs) {
+        let sending = job.gradient_bytes.map_or_else(String::new, |bytes| {
+            let seconds = bytes as f64 * 8.0 / plan.rate_bps;
+            format!("  {} for {}", display_seconds(seconds), display_size(bytes as f64))
+        });
         let _ = writeln!(
             out,
-            "  {:width$}  {bar:<20} {:5.1} %  {used} of {capacity}",
-            load.resource,
-            100.0 * part
+            "  {:width$}  {:<7}  {:<11}  {:<6}  {}{sending}",
+            plan.job,
+            job.workers.len(),
+            display_rate(plan.rate_bps),
+            plan.trunks.len(),
+            display_rate(plan.bounds.integral_bps),
         );
+    }
+    if let Some(bounds) = plans.max_min_bound_bps.as_ref().filter(|_| !plans.is_proven_optimal()) {
+        let least = bounds.iter().copied().fold(f64::INFINITY, f64::min);
+        let part = 100.0 * plans.min_rate_bps / least;
+        let _ = writeln!(
+            out,
+            "\n  the slowest is at {part:.1} % of what any plans can give all jobs: {}",
+            display_rate(least)
+        );
+    }
+    let mut full: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for plan in &plans.plans {
+        for load in &plan.load {
+            // A plan's capacities leave out what the other jobs use.
+            let others = plan.other_jobs.iter().find(|taken| taken.resource == load.resource);
+            let others = others.map_or(0.0, |taken| taken.used_bps);
+            full.insert(&load.resource, (load.used_bps + others, load.capacity_bps + others));
+        }
+    }
+    let mut full: Vec<_> = full.into_iter().collect();
+    full.sort_by(|(_, a), (_, b)| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
+    out.push_str(&fullest(full.into_iter().map(|(name, (used, capacity))| (name, used, capacity))));
+    out
+}
+
+/// The first five resources, with bars.
+fn fullest<'a>(loads: impl Iterator<Item = (&'a str, f64, f64)>) -> String {
+    let loads: Vec<_> = loads.take(5).collect();
+    let width = loads.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let mut out = "\n  fullest resources\n".to_owned();
+    for (name, used, capacity) in loads {
+        let part = used / capacity;
+        let bar = "#".repeat((part.clamp(0.0, 1.0) * 20.0).round() as usize);
+        let (used, capacity) = (display_rate(used), display_rate(capacity));
+        let _ = writeln!(out, "  {name:width$}  {bar:<20} {:5.1} %  {used} of {capacity}", 100.0 * part);
     }
     out
 }

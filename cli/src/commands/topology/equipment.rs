@@ -1,6 +1,6 @@
 //! What the generated networks are equipped with.
 
-use inart_planner::topology::generate::Equipment;
+use inart_planner::topology::generate::{Equipment, deal_jobs};
 use inart_planner::topology::ranges::{Ranges, RateRange};
 use inart_planner::units::{Rate, Seconds, Size};
 use inart_planner::{Topology, TopologyError};
@@ -41,6 +41,12 @@ pub struct Equip {
     /// Seed of the hosts' places, of random wiring and of rates drawn from ranges.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Jobs; each has an equal number of the servers.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Workers of each job, the rest being in none [default: an equal number of all].
+    #[arg(long, value_name = "N")]
+    workers_per_job: Option<usize>,
 }
 
 /// A rate above 0.
@@ -76,6 +82,11 @@ impl Equip {
             access: self.access_range,
             aggregation: self.aggregation_range,
         };
-        Ok(topology.with_drawn_rates(&ranges, self.seed))
+        let topology = topology.with_drawn_rates(&ranges, self.seed);
+        match (self.jobs, self.workers_per_job) {
+            (1, None) => Ok(topology),
+            (jobs, None) => deal_jobs(&topology, jobs, self.workers.checked_div(jobs).unwrap_or(0)),
+            (jobs, Some(each)) => deal_jobs(&topology, jobs, each),
+        }
     }
 }

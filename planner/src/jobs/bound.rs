@@ -1,0 +1,65 @@
+//! A proven bound on the rates of jobs planned together: the max-min fair point of a relaxation that all of them share.
+//!
+//! Any plans give a point of the relaxation, and no point of a convex set is better than its max-min fair point in the
+//! max-min sense, so no plans are. No job exceeds its own bound, and all share Eq. (5) on small networks (`links`); on
+//! large ones Eq. (2), F and G as in `phase1`: sum over jobs of W F_s - (W - 1) G_s <= B'(s) at every server, G_s <= F_s,
+//! sum of W G_s <= sum C(v), and what a worker sends for all its jobs within its links.
+
+use std::collections::BTreeMap;
+
+use super::fair::{Program, Row};
+use super::links;
+use crate::model::{Model, NodeIx};
+
+/// One rate per job, bit/s: no plans of these jobs are better in the max-min sense, given that no job alone exceeds `most`.
+pub(super) fn max_min(models: &[Model<'_>], most: &[f64], equal: bool) -> Vec<f64> {
+    let program =
+        links::relaxation(models, most, equal).unwrap_or_else(|| without_links(models, most, equal));
+    // Should the solver give up, each job's own bound is still one.
+    program.solve().map_or_else(|| most.to_vec(), |(rates, _)| rates)
+}
+
+fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
+    let mut program = Program { variables: 0, rates: Vec::new(), most: most.to_vec(), rows: Vec::new() };
+    let mut intake: BTreeMap<NodeIx, Vec<(usize, f64)>> = BTreeMap::new();
+    let mut sent: BTreeMap<NodeIx, Vec<(usize, f64)>> = BTreeMap::new();
+    let mut added_up: Vec<(usize, f64)> = Vec::new();
+    let at_most = |terms, limit| Row { terms, limit, equal: false };
+    for model in models {
+        let workers = model.workers.len() as f64;
+        let first = program.variables;
+        let servers = model.servers.len();
+        program.variables += 2 * servers;
+        let sending = first..first + servers;
+        for (f, &server) in sending.clone().zip(&model.servers) {
+            let g = f + servers;
+            intake.entry(server).or_default().extend([(f, workers), (g, 1.0 - workers)]);
+            added_up.push((g, workers));
+            program.rows.push(at_most(vec![(g, 1.0), (f, -1.0)], 0.0));
+            if equal && f > first {
+                program.rows.push(Row { terms: vec![(f, 1.0), (first, -1.0)], limit: 0.0, equal: true });
+            }
+        }
+        for &worker in &model.workers {
+            sent.entry(worker).or_default().extend(sending.clone().map(|f| (f, 1.0)));
+        }
+        program.rates.push(sending.collect());
+    }
+    let any = &models[0];
+    program.rows.extend(
+        intake
+            .into_iter()
+            .map(|(server, terms)| at_most(terms, any.intake_bps(server)))
+            .filter(|row| row.limit.is_finite()),
+    );
+    // A worker of one job is in that job's own bound.
+    let shared = sent
+        .into_iter()
+        .filter(|(worker, _)| models.iter().filter(|model| model.workers.contains(worker)).count() > 1);
+    let shared: Vec<Row> =
+        shared.map(|(worker, terms)| at_most(terms, any.access_bps(worker, false))).collect();
+    program.rows.extend(shared);
+    let switches = any.aggregators.iter().map(|&v| any.capacity_of(any.own(v))).sum();
+    program.rows.push(at_most(added_up, switches));
+    program
+}

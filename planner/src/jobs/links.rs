@@ -1,0 +1,142 @@
+//! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are merged and
+//! paths become one flow per destination over the arcs of its shortest paths; all jobs share switches, servers and arcs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fair::{Program, Row};
+use crate::classes::classes;
+use crate::model::{Arc, Model, NodeIx, Resource};
+use crate::routes::{FAR, Routes};
+
+/// Above so many columns the LPs take seconds.
+const COLUMNS: usize = 4000;
+
+type Terms = Vec<(usize, f64)>;
+
+struct Builder<'m> {
+    models: &'m [Model<'m>],
+    routes: Routes<'m>,
+    program: Program,
+    loads: BTreeMap<Resource, Terms>,
+    /// What enters the flow to a destination at a node: `[destination][node]`.
+    entering: BTreeMap<NodeIx, BTreeMap<NodeIx, Terms>>,
+}
+
+/// The relaxation; `None` if it is too large.
+pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], equal: bool) -> Option<Program> {
+    let columns =
+        |model: &Model<'_>| (classes(model).len() + 1) * model.servers.len() * (model.aggregators.len() + 1);
+    let ends: BTreeSet<NodeIx> =
+        models.iter().flat_map(|m| m.servers.iter().chain(&m.aggregators)).copied().collect();
+    let flows = ends.len() * models[0].topology.links().len();
+    if models.iter().map(columns).sum::<usize>() + flows > COLUMNS {
+        return None;
+    }
+    let program = Program { variables: 0, rates: Vec::new(), most: most.to_vec(), rows: Vec::new() };
+    let routes = Routes::new(&models[0]); // the same for all: capacities are
+    let mut builder = Builder { models, routes, program, loads: BTreeMap::new(), entering: BTreeMap::new() };
+    models.iter().for_each(|model| builder.add_job(model, equal));
+    builder.add_flows();
+    Some(builder.finish())
+}
+
+impl Builder<'_> {
+    fn variable(&mut self) -> usize {
+        self.program.variables += 1;
+        self.program.variables - 1
+    }
+
+    fn row(&mut self, terms: Terms, limit: f64, equal: bool) {
+        self.program.rows.push(Row { terms, limit, equal });
+    }
+
+    fn load(&mut self, resource: Resource, variable: usize, factor: f64) {
+        self.loads.entry(resource).or_default().push((variable, factor));
+    }
+
+    /// y, z and F of one job. F sums to its rate.
+    fn add_job(&mut self, model: &Model<'_>, equal: bool) {
+        let sending: Vec<usize> = model.servers.iter().map(|_| self.variable()).collect();
+        if equal {
+            sending.windows(2).for_each(|pair| self.row(vec![(pair[0], 1.0), (pair[1], -1.0)], 0.0, true));
+        }
+        let classes = classes(model);
+        for (&f, &server) in sending.iter().zip(&model.servers) {
+            let mut partial: Vec<(NodeIx, usize)> = Vec::new();
+            for &v in
+                model.aggregators.iter().filter(|&&v| self.routes.hops(v, server) != FAR).collect::<Vec<_>>()
+            {
+                let z = self.variable();
+                partial.push((v, z));
+                self.load(model.own(server), z, 1.0);
+                self.enter(server, v, z, 1.0);
+            }
+            for class in &classes {
+                let size = class.workers.len() as f64;
+                let direct = self.variable();
+                self.load(model.own(server), direct, size);
+                self.enter(server, class.source, direct, size);
+                let mut whole = vec![(f, -1.0), (direct, 1.0)];
+                for &(v, z) in &partial {
+                    if self.routes.hops(class.source, v) == FAR {
+                        continue;
+                    }
+                    let y = self.variable();
+                    whole.push((y, 1.0));
+                    self.row(vec![(y, 1.0), (z, -1.0)], 0.0, false);
+                    self.load(model.own(v), y, size);
+                    self.enter(v, class.source, y, size);
+                }
+                self.row(whole, 0.0, true);
+            }
+        }
+        // Single-homed workers were merged: each sends everything over its one link.
+        for class in classes.iter().filter(|class| model.forwards(class.source)) {
+            for &w in &class.workers {
+                let (arc, _) = model.arcs_out(model.workers[w])[0];
+                sending.iter().for_each(|&f| self.load(arc, f, 1.0));
+            }
+        }
+        self.program.rates.push(sending);
+    }
+
+    fn enter(&mut self, to: NodeIx, from: NodeIx, variable: usize, factor: f64) {
+        if from != to {
+            let at = self.entering.entry(to).or_default().entry(from).or_default();
+            at.push((variable, factor));
+        }
+    }
+
+    /// Conservation of the flow to every destination over the arcs of its shortest paths.
+    fn add_flows(&mut self) {
+        for (to, mut balance) in std::mem::take(&mut self.entering) {
+            let mut open: Vec<NodeIx> = balance.keys().copied().collect();
+            let mut seen: BTreeSet<NodeIx> = open.iter().copied().collect();
+            while let Some(node) = open.pop() {
+                let ways: Vec<(Arc, NodeIx)> = self.routes.closer(node, self.routes.hops_to(to)).collect();
+                for (arc, ahead) in ways {
+                    let flow = self.variable();
+                    self.load(arc, flow, 1.0);
+                    balance.entry(node).or_default().push((flow, -1.0));
+                    if ahead != to {
+                        balance.entry(ahead).or_default().push((flow, 1.0));
+                        if seen.insert(ahead) {
+                            open.push(ahead);
+                        }
+                    }
+                }
+            }
+            balance.into_values().for_each(|terms| self.row(terms, 0.0, true));
+        }
+    }
+
+    fn finish(mut self) -> Program {
+        for (resource, terms) in std::mem::take(&mut self.loads) {
+            let limit = self.models[0].capacity_of(resource);
+            if limit.is_finite() {
+                self.row(terms, limit, false);
+            }
+        }
+        self.program
+    }
+}

@@ -1,0 +1,68 @@
+//! Several jobs on one network: planned together, or one after the other.
+//!
+//! Jobs share the switches' aggregation C(v), the servers' ingress B(s) and the links. A vector of rates is better than
+//! another **in the max-min sense** if, both sorted upwards, it is larger at the first place where they differ: the
+//! smallest rate counts first, then the next, and so on.
+//!
+//! Together, the jobs' plans are built one beside the other for rates that a joint relaxation allows (`bound`), the
+//! rates and, where they are free, the shares are then those that are max-min fair for the paths chosen (`fair`, exact),
+//! and jobs are planned anew beside the others as long as that is fairer (`together`).
+
+mod bound;
+mod check;
+mod fair;
+mod in_turn;
+mod links;
+mod plans;
+mod set;
+mod together;
+mod uses;
+
+pub use check::check_jobs;
+pub use plans::{JobPlans, Order};
+
+use crate::options::{Options, PlanError};
+use crate::topology::{Job, Topology};
+use set::Network;
+
+/// Plans several jobs (at least one) that send at the same time. [`JobPlans::solve_ms`] stays 0: the caller owns the clock.
+///
+/// - [`Order::Together`] seeks rates that are max-min fair. Each plan's `bounds.integral_bps` is what its job could reach
+///   alone on the network; `max_min_bound_bps` bounds all of them together.
+/// - [`Order::InTurn`] plans each job with what the earlier ones use as background traffic, as the topology's
+///   `background` would state it; the plan's bounds hold for what they leave.
+///
+/// Every plan is valid on its own: it states what the other jobs use of its resources, and its `rate_bps` is what the
+/// job gets while they do. All loads together exceed no capacity (but for `atp-nocap`, which ignores C(v)).
+///
+/// # Errors
+/// What [`crate::plan`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
+/// nothing; [`PlanError::OneJob`] for the scheme exact together.
+///
+/// # Panics
+/// If `jobs` is empty.
+pub fn plan_jobs(
+    topology: &Topology,
+    jobs: &[&Job],
+    options: &Options<'_>,
+    order: Order,
+) -> Result<JobPlans, PlanError> {
+    assert!(!jobs.is_empty(), "there is at least one job to plan");
+    let network = Network::new(topology, jobs, options);
+    let (set, max_min_bound_bps) = match order {
+        Order::InTurn => (in_turn::plan(&network)?, None),
+        Order::Together => {
+            let (set, bound) = together::plan(&network)?;
+            (set, Some(bound))
+        }
+    };
+    let plans = network.write(&set);
+    Ok(JobPlans {
+        topology: topology.name().to_owned(),
+        order,
+        min_rate_bps: set.rates.iter().copied().fold(f64::INFINITY, f64::min),
+        plans,
+        max_min_bound_bps,
+        solve_ms: 0.0,
+    })
+}

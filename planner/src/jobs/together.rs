@@ -1,0 +1,172 @@
+//! All jobs at once: plans that stand side by side, then moved out of each other's way as long as that is fairer.
+
+use std::rc::Rc;
+
+use super::fair::is_fairer;
+use super::set::{Laid, Network, Set};
+use super::{bound, in_turn};
+use crate::bounds::closed_form;
+use crate::model::Model;
+use crate::options::{Options, PlanError, Scheme};
+use crate::plan::{Bounds, Plan};
+use crate::solve;
+
+/// Parts of the fair rates that construction aims at, until one set of plans reaches them.
+const PARTS: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.7, 0.6];
+/// By how much a job's rate is to rise when others are moved out of its way.
+const STEPS: [f64; 3] = [0.3, 0.1, 0.03];
+/// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the whole network.
+const KEPT: f64 = 1e-6;
+/// Plans made per job at most while improving.
+const MOVES: usize = 60;
+
+/// The plans, with each job's bounds in them, and rates that no plans are fairer than.
+pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> {
+    let Network { topology, jobs, options, .. } = *network;
+    let ours = options.scheme == Scheme::Inart;
+    if options.scheme == Scheme::Exact {
+        return Err(PlanError::OneJob { scheme: options.scheme });
+    }
+    let models: Vec<Model<'_>> = jobs.iter().map(|job| Model::new(topology, job)).collect();
+    let most: Vec<f64> = models.iter().map(|model| closed_form(model, options.equal_shares)).collect();
+    if ours {
+        let set = build(network, &most)?;
+        if reaches(&set, &most) {
+            let bounds = most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
+            return Ok((bounded(network, set, bounds), most));
+        }
+    }
+    // Half the time is for each job alone and its bound, half for all of them.
+    let mut alone: Vec<Plan> = Vec::new();
+    for (model, waiting) in models.iter().zip((1..=jobs.len()).rev()) {
+        let time_left = network.part_of_time(2 * waiting);
+        alone.push(solve::plan_on(model, &Options { time_left: &time_left, ..*options })?);
+    }
+    let bounds: Vec<Bounds> = alone.iter().map(|plan| plan.bounds.clone()).collect();
+    let most: Vec<f64> = bounds.iter().map(|bounds| bounds.integral_bps).collect();
+    let fair = bound::max_min(&models, &most, options.equal_shares);
+    let laid = alone.into_iter().map(|plan| network.laid(plan)).collect();
+    let mut best = network.side_by_side(laid, &fair);
+    if !options.out_of_time()
+        && let Ok(set) = in_turn::plan(network)
+    {
+        let better = network.side_by_side(set.laid.clone(), &fair);
+        best = fairest(best, set, &most);
+        best = fairest(best, better, &most);
+    }
+    if ours {
+        for part in PARTS {
+            if reaches(&best, &fair) || options.out_of_time() {
+                break;
+            }
+            let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
+            best = fairest(best, build(network, &targets)?, &most);
+        }
+        best = improve(network, best, &fair, &most);
+    }
+    Ok((bounded(network, best, bounds), fair))
+}
+
+/// The fairer of two sets. One in which a job exceeds its own bound does not count: it takes detours around links that
+/// others fill, and bounds hold for shortest paths.
+fn fairest(best: Set, other: Set, most: &[f64]) -> Set {
+    let within = other.rates.iter().zip(most).all(|(rate, most)| *rate <= most * (1.0 + 1e-9));
+    if within && is_fairer(&other.rates, &best.rates) { other } else { best }
+}
+
+fn reaches(set: &Set, rates: &[f64]) -> bool {
+    set.rates.iter().zip(rates).all(|(rate, most)| *rate >= most * (1.0 - 1e-9))
+}
+
+/// The plans with these bounds in them.
+fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator<Item = Bounds>) -> Set {
+    let with = |(laid, bounds): (&Rc<Laid>, Bounds)| network.laid(Plan { bounds, ..laid.plan.clone() });
+    Set { laid: set.laid.iter().zip(bounds).map(with).collect(), ..set }
+}
+
+/// Plans one job after the other, none faster than its target, beside those before it at theirs.
+fn build(network: &Network<'_>, targets: &[f64]) -> Result<Set, PlanError> {
+    let mut set = Set { laid: Vec::new(), shares: Vec::new(), rates: Vec::new() };
+    for (job, &target) in targets.iter().enumerate() {
+        let plan = beside(network, job, network.left_for(job, &set, &set.rates), target)?;
+        set.rates.push(plan.rate_bps.min(target));
+        set.shares.push(plan.shards.iter().map(|shard| shard.share).collect());
+        set.laid.push(network.laid(plan));
+    }
+    Ok(network.side_by_side(set.laid, targets))
+}
+
+/// Plans a job within what others leave, no faster than `ceiling_bps`.
+fn beside(
+    network: &Network<'_>,
+    job: usize,
+    mut left: Vec<f64>,
+    ceiling_bps: f64,
+) -> Result<Plan, PlanError> {
+    let topology = network.topology;
+    let arcs = 2 * topology.links().len();
+    let servers = network.jobs[job].servers.iter().map(|server| arcs + server.index());
+    for resource in (0..arcs).chain(servers) {
+        left[resource] = left[resource].max(KEPT * network.capacity[resource]);
+    }
+    let model = Model::within(topology, network.jobs[job], left, ceiling_bps);
+    solve::quick(&model, network.options)
+}
+
+/// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then
+/// those that fill what it uses are, one after the other, beside it at its next rate. Ends when no job can rise so.
+fn improve(network: &Network<'_>, mut best: Set, fair: &[f64], most: &[f64]) -> Set {
+    let mut moves = MOVES * best.laid.len();
+    'rising: loop {
+        let mut order: Vec<usize> = (0..fair.len()).collect();
+        order.retain(|&job| best.rates[job] < fair[job] * (1.0 - 1e-6));
+        order.sort_by(|&a, &b| best.rates[a].total_cmp(&best.rates[b]));
+        for &slow in &order {
+            for step in STEPS {
+                let mut rates = best.rates.clone();
+                rates[slow] = (rates[slow] * (1.0 + step)).min(fair[slow]);
+                let mut trial = best.clone();
+                for job in std::iter::once(slow).chain(rivals(network, &best, slow)) {
+                    if moves == 0 || network.options.out_of_time() {
+                        return best;
+                    }
+                    moves -= 1;
+                    let left = network.left_for(job, &trial, &rates);
+                    let Ok(plan) = beside(network, job, left, rates[job]) else { continue };
+                    trial.shares[job] = plan.shards.iter().map(|shard| shard.share).collect();
+                    trial.laid[job] = network.laid(plan);
+                    let risen = network.side_by_side(trial.laid.clone(), fair);
+                    let before = best.rates.clone();
+                    best = fairest(best, risen, most);
+                    if best.rates != before {
+                        continue 'rising;
+                    }
+                }
+            }
+        }
+        return best;
+    }
+}
+
+/// The other jobs that use what is full where a job is, those that use most of it first.
+fn rivals(network: &Network<'_>, set: &Set, job: usize) -> Vec<usize> {
+    let left = network.left_for(usize::MAX, set, &set.rates);
+    let full = |resource: &u32| {
+        let r = *resource as usize;
+        left[r] <= 1e-6 * network.capacity[r]
+    };
+    let tight: Vec<u32> = set.laid[job].units.keys().copied().filter(full).collect();
+    let part = |other: usize| -> f64 {
+        let units = &set.laid[other].units;
+        let use_ = |r: &u32| {
+            let used = crate::placement::weighted(units.get(r)?, &set.shares[other]) * set.rates[other];
+            Some(used / network.capacity[*r as usize])
+        };
+        tight.iter().filter_map(use_).sum()
+    };
+    let mut rivals: Vec<(f64, usize)> =
+        (0..set.laid.len()).filter(|&other| other != job).map(|other| (part(other), other)).collect();
+    rivals.retain(|&(part, _)| part > 0.0);
+    rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rivals.into_iter().map(|(_, other)| other).collect()
+}

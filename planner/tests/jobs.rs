@@ -1,0 +1,432 @@
+//! Several jobs on one network: rates known by hand, the order of planning, the checker of several plans, random networks.
+
+#![allow(clippy::unwrap_used)]
+
+mod networks;
+
+use std::collections::BTreeMap;
+
+use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
+use inart_planner::{
+    Job, JobPlans, NodeId, Options, Order, Plan, PlanError, Scheme, Topology, check, check_jobs, plan,
+    plan_jobs,
+};
+use proptest::prelude::*;
+
+fn planned(topology: &Topology, order: Order, options: &Options<'_>) -> Result<JobPlans, PlanError> {
+    let jobs: Vec<&Job> = topology.jobs().iter().collect();
+    let plans = plan_jobs(topology, &jobs, options, order)?;
+    let checked = check_jobs(topology, &plans);
+    assert!(checked.is_ok(), "{} {order}: {checked:?}\n{}", options.scheme, topology.to_yaml());
+    // Each holds on its own, too, and no job can be raised alone: something it uses is full.
+    for plan in &plans.plans {
+        check(topology, plan).unwrap();
+        let full = plan.load.iter().any(|load| load.used_bps >= load.capacity_bps * (1.0 - 1e-6));
+        assert!(full || plan.scheme == "atp-nocap", "job {} could be raised", plan.job);
+    }
+    Ok(plans)
+}
+
+fn rates(topology: &Topology, order: Order) -> Vec<f64> {
+    let plans = planned(topology, order, &Options::new(Scheme::Inart)).unwrap();
+    plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect()
+}
+
+/// `hosts`: (name, kind and the rest of the entry, switch, rate in Mbps of its link).
+fn network(switches: &str, hosts: &[(&str, &str, &str, u32)], links: &str, jobs: &str) -> Topology {
+    let nodes: String =
+        hosts.iter().map(|(name, kind, ..)| format!("  - {{name: {name}, kind: {kind}}}\n")).collect();
+    let uplinks: String = hosts
+        .iter()
+        .map(|(name, _, at, rate)| format!("  - {{ends: [{name}, {at}], rate: {rate} Mbps}}\n"))
+        .collect();
+    let text = format!("name: shared\nnodes:\n{switches}{nodes}links:\n{uplinks}{links}jobs:\n{jobs}");
+    Topology::from_yaml(&text).unwrap()
+}
+
+fn close(found: &[f64], expected: &[f64]) {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * b;
+    assert!(
+        found.len() == expected.len() && found.iter().zip(expected).all(near),
+        "{found:?}, not {expected:?}"
+    );
+}
+
+/// Two jobs of two workers, each with a server of 2 Mbps, and one switch that adds up 6 Mbps.
+fn one_switch() -> Topology {
+    network(
+        "  - {name: v, kind: switch, aggregation: 6 Mbps}\n",
+        &[
+            ("a1", "worker", "v", 10),
+            ("a2", "worker", "v", 10),
+            ("b1", "worker", "v", 10),
+            ("b2", "worker", "v", 10),
+            ("s", "server, ingress: 2 Mbps", "v", 10),
+            ("t", "server, ingress: 2 Mbps", "v", 10),
+        ],
+        "",
+        "  - {name: a, workers: [a1, a2], servers: [s]}\n  - {name: b, workers: [b1, b2], servers: [t]}\n",
+    )
+}
+
+#[test]
+fn a_shared_switch() {
+    // Alone each sends at 2, adding up 4 of 6. Together both add up 3; in turn the second has 2 left, as good as direct.
+    close(&rates(&one_switch(), Order::Together), &[1.5, 1.5]);
+    close(&rates(&one_switch(), Order::InTurn), &[2.0, 1.0]);
+    let plans = planned(&one_switch(), Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    close(&[plans.min_rate_bps], &[1.5e6]);
+    let both: Vec<f64> = plans.plans.iter().map(|plan| plan.bounds.integral_bps).collect();
+    close(&both, &[2e6, 2e6]);
+}
+
+#[test]
+fn a_shared_server() {
+    // Three flows into 6 Mbps, no aggregation.
+    let topology = network(
+        "  - {name: v, kind: switch}\n",
+        &[
+            ("a1", "worker", "v", 10),
+            ("a2", "worker", "v", 10),
+            ("b1", "worker", "v", 10),
+            ("s", "server, ingress: 6 Mbps", "v", 10),
+        ],
+        "",
+        "  - {name: a, workers: [a1, a2]}\n  - {name: b, workers: [b1]}\n",
+    );
+    close(&rates(&topology, Order::Together), &[2.0, 2.0]);
+    let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    assert!(plans.is_proven_optimal());
+    // The first takes all of the server and leaves nothing.
+    let error = planned(&topology, Order::InTurn, &Options::new(Scheme::Inart)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "job b: the jobs before it leave nothing of server s; plan it before them, or all together"
+    );
+}
+
+#[test]
+fn a_shared_link_and_a_slow_job() {
+    // Both cross u-v (4 Mbps), and b's own link has 1: a gets the other 3. c is elsewhere.
+    let topology = network(
+        "  - {name: u, kind: switch}\n  - {name: v, kind: switch}\n",
+        &[
+            ("a1", "worker", "u", 10),
+            ("b1", "worker", "u", 1),
+            ("c1", "worker", "v", 8),
+            ("s", "server", "v", 20),
+            ("t", "server", "v", 20),
+        ],
+        "  - {ends: [u, v], rate: 4 Mbps}\n",
+        "  - {name: a, workers: [a1], servers: [s]}\n  - {name: b, workers: [b1], servers: [s]}\n  \
+         - {name: c, workers: [c1], servers: [t]}\n",
+    );
+    close(&rates(&topology, Order::Together), &[3.0, 1.0, 8.0]);
+    let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    assert!(plans.is_proven_optimal(), "{:?}", plans.max_min_bound_bps);
+}
+
+#[test]
+fn shares_make_room_for_others() {
+    // b can send to both servers and a to s only: b leaves s to a.
+    let topology = network(
+        "  - {name: v, kind: switch}\n",
+        &[
+            ("a1", "worker", "v", 10),
+            ("b1", "worker", "v", 10),
+            ("s", "server, ingress: 4 Mbps", "v", 10),
+            ("t", "server, ingress: 4 Mbps", "v", 10),
+        ],
+        "",
+        "  - {name: a, workers: [a1], servers: [s]}\n  - {name: b, workers: [b1], servers: [s, t]}\n",
+    );
+    let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[4e6, 4e6]);
+    close(&[plans.plans[1].shards[1].share], &[1.0]);
+    assert!(plans.is_proven_optimal());
+    // With equal shares b sends F to each: a + F = 4 and 2 F = a give 8/3.
+    let equal = Options { equal_shares: true, ..Options::new(Scheme::Inart) };
+    let plans = planned(&topology, Order::Together, &equal).unwrap();
+    close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[8e6 / 3.0, 8e6 / 3.0]);
+}
+
+#[test]
+fn a_worker_of_two_jobs() {
+    let topology = network(
+        "  - {name: v, kind: switch}\n",
+        &[("w", "worker", "v", 6), ("x", "worker", "v", 9), ("s", "server", "v", 50)],
+        "",
+        "  - {name: a, workers: [w]}\n  - {name: b, workers: [w, x]}\n",
+    );
+    close(&rates(&topology, Order::Together), &[3.0, 3.0]);
+    let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    assert!(plans.is_proven_optimal());
+}
+
+#[test]
+fn jobs_of_a_fat_tree_keep_out_of_each_others_way() {
+    // 1,024 hosts; alone, 4 servers of 20 Mbps and switches of 9 Mbps give 32 workers 4 * 9 / 4 Mbps in groups of 4.
+    let equipment = Equipment {
+        servers: 32,
+        workers: 992,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 1,
+        seed: 1,
+    };
+    let topology = deal_jobs(&fat_tree(16, &equipment).unwrap(), 8, 32).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    assert!(plans.is_proven_optimal());
+    close(&plans.plans.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>(), &[9e6; 8]);
+    assert!(deal_jobs(&topology, 8, 125).is_err() && deal_jobs(&topology, 33, 1).is_err());
+    assert!(deal_jobs(&topology, 0, 1).is_err() && deal_jobs(&topology, 1, 0).is_err());
+}
+
+#[test]
+fn what_there_is_no_plan_for() {
+    let topology = one_switch();
+    let together = planned(&topology, Order::Together, &Options::new(Scheme::Exact)).unwrap_err();
+    assert_eq!(together, PlanError::OneJob { scheme: Scheme::Exact });
+    planned(&topology, Order::InTurn, &Options::new(Scheme::Exact)).unwrap();
+    let text = topology.to_yaml().replace("jobs:", "background:\n  - {node: t, rate: 2 Mbps}\njobs:");
+    let loaded = Topology::from_yaml(&text).unwrap();
+    for order in [Order::Together, Order::InTurn] {
+        let error = planned(&loaded, order, &Options::new(Scheme::Inart)).unwrap_err().to_string();
+        assert!(error.contains("job b: nothing is left of server t"), "{error}");
+    }
+}
+
+/// Spoils two plans on a shared switch and returns what the checker says.
+fn spoilt(spoil: impl FnOnce(&mut JobPlans)) -> String {
+    let topology = one_switch();
+    let mut plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    spoil(&mut plans);
+    let violations = check_jobs(&topology, &plans).expect_err("the plans are spoilt");
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_checker_finds_what_is_wrong_with_several_plans() {
+    let topology = one_switch();
+    let alone = |name: &str| {
+        plan(&topology, topology.job_named(name).unwrap(), &Options::new(Scheme::Inart)).unwrap()
+    };
+    // Both as if alone: each holds, together they overload the switch.
+    let both = spoilt(|plans| plans.plans = vec![alone("a"), alone("b")]);
+    assert!(both.contains("switch v: 8 Mbps used of 6 Mbps"), "{both}");
+    assert!(both.contains("job a: other jobs' use of switch v"), "{both}");
+    assert!(spoilt(|plans| plans.plans[1].other_jobs.clear()).contains("job b: rate_bps"));
+    assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps *= 0.5).contains("job a: rate_bps"));
+    assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps = f64::NAN).contains("is no rate"));
+    assert!(
+        spoilt(|plans| plans.plans[0].other_jobs[0].resource = "link b1->v".into()).contains("does not use")
+    );
+    assert!(spoilt(|plans| plans.plans[1] = plans.plans[0].clone()).contains("job a is listed twice"));
+    assert!(spoilt(|plans| plans.plans.clear()).contains("plans: there is none"));
+    assert!(spoilt(|plans| plans.plans[0].flows.clear()).contains("job a: flow a1 to s: missing"));
+    assert!(spoilt(|plans| plans.min_rate_bps *= 2.0).contains("min_rate_bps"));
+    assert!(spoilt(|plans| plans.max_min_bound_bps = Some(vec![1e6; 2])).contains("no bound"));
+    assert!(spoilt(|plans| plans.max_min_bound_bps = Some(vec![9e6; 3])).contains("not one rate per plan"));
+    assert!(spoilt(|plans| plans.topology = "fig2".into()).contains("for topology \"fig2\""));
+    assert!(spoilt(|plans| plans.plans[0].job = "c".into()).contains("no job \"c\""));
+}
+
+#[test]
+fn documents_survive_json() {
+    for order in [Order::Together, Order::InTurn] {
+        let plans = planned(&one_switch(), order, &Options::new(Scheme::Inart)).unwrap();
+        assert_eq!(JobPlans::from_json(&plans.to_json()).unwrap(), plans);
+    }
+    assert!(JobPlans::from_json("{\"plans\": 3}").is_err());
+}
+
+/// The network with what a plan uses as background traffic.
+fn with_background(topology: &Topology, plan: &Plan) -> Topology {
+    let mut document: serde_json::Value = serde_json::from_str(&topology.to_json()).unwrap();
+    let entries = document["background"].as_array_mut().unwrap();
+    let mut used: BTreeMap<String, f64> = BTreeMap::new();
+    for entry in entries.drain(..) {
+        let place = entry["link"]
+            .as_array()
+            .map_or(entry["node"].to_string(), |ends| format!("{}->{}", ends[0], ends[1]));
+        *used.entry(place).or_default() += entry["rate"].as_f64().unwrap();
+    }
+    for load in &plan.load {
+        let (_, place) = load.resource.split_once(' ').unwrap();
+        let place = match place.split_once("->") {
+            Some((a, b)) => format!("\"{a}\"->\"{b}\""),
+            None => format!("\"{place}\""),
+        };
+        // What is full to the last rounding error is full.
+        let full = load.used_bps >= load.capacity_bps * (1.0 - 1e-9);
+        *used.entry(place).or_default() += if full { load.capacity_bps } else { load.used_bps };
+    }
+    for (place, rate) in used {
+        let parsed = |name: &str| -> serde_json::Value { serde_json::from_str(name).unwrap() };
+        entries.push(match place.split_once("->") {
+            Some((a, b)) => serde_json::json!({"link": [parsed(a), parsed(b)], "rate": rate}),
+            None => serde_json::json!({"node": parsed(&place), "rate": rate}),
+        });
+    }
+    Topology::from_yaml(&document.to_string()).unwrap()
+}
+
+/// Jobs on some of a network's hosts each, as bits.
+fn with_jobs(topology: &Topology, bits: &[(u32, u32)]) -> Topology {
+    let everybody = &topology.jobs()[0];
+    let some = |all: &[NodeId], bits: u32| -> Vec<NodeId> {
+        let chosen = |i: usize| i == bits as usize % all.len() || bits >> (8 + i) & 1 == 1;
+        (0..all.len()).filter(|&i| chosen(i)).map(|i| all[i]).collect()
+    };
+    let job = |(n, &(workers, servers)): (usize, &(u32, u32))| Job {
+        name: format!("job{n}"),
+        workers: some(&everybody.workers, workers),
+        servers: some(&everybody.servers, servers),
+        gradient_bytes: None,
+    };
+    topology.with_jobs(bits.iter().enumerate().map(job).collect())
+}
+
+fn document() -> impl Strategy<Value = Topology> {
+    (networks::document(), prop::collection::vec(any::<(u32, u32)>(), 2..4))
+        .prop_map(|(text, bits)| with_jobs(&Topology::from_yaml(&text).unwrap(), &bits))
+}
+
+/// Max-min fair rates as the definition says. `uses[job]`: resource to use per bit/s.
+fn filled(uses: &[BTreeMap<String, f64>], capacity: &BTreeMap<String, f64>) -> Vec<f64> {
+    let mut rates: Vec<Option<f64>> = vec![None; uses.len()];
+    while rates.contains(&None) {
+        let level = |resource: &String| {
+            let mut left = capacity[resource];
+            let mut rising = 0.0;
+            for (uses, rate) in uses.iter().zip(&rates) {
+                let use_ = uses.get(resource).copied().unwrap_or(0.0);
+                if let Some(rate) = rate { left -= use_ * rate } else { rising += use_ }
+            }
+            if rising > 0.0 { left.max(0.0) / rising } else { f64::INFINITY }
+        };
+        let lowest = capacity.keys().map(level).fold(f64::INFINITY, f64::min);
+        let full: Vec<&String> = capacity.keys().filter(|r| level(r) <= lowest * (1.0 + 1e-9)).collect();
+        for (uses, rate) in uses.iter().zip(&mut rates) {
+            if rate.is_none() && full.iter().any(|r| uses.contains_key(*r)) {
+                *rate = Some(lowest);
+            }
+        }
+    }
+    rates.into_iter().flatten().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Every scheme, both orders; together is never less fair than in turn to the slowest.
+    #[test]
+    fn plans_hold_side_by_side(topology in document(), seed in 0u64..1000, equal_shares: bool) {
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact) {
+            let options = Options { seed, equal_shares, ..Options::new(scheme) };
+            let in_turn = planned(&topology, Order::InTurn, &options);
+            let together = match planned(&topology, Order::Together, &options) {
+                Ok(plans) => plans,
+                Err(_) => {
+                    prop_assert!(in_turn.is_err());
+                    continue;
+                }
+            };
+            let Ok(in_turn) = in_turn else { continue };
+            // Pushed off its shortest paths by others, a job may find a longer way with more room.
+            let mut pairs = in_turn.plans.iter().zip(&together.plans);
+            if pairs.all(|(a, b)| a.rate_bps <= b.bounds.integral_bps * (1.0 + 1e-9)) {
+                let (least, before) = (together.min_rate_bps, in_turn.min_rate_bps);
+                prop_assert!(least >= before * (1.0 - 1e-6), "{scheme}: {least} < {before}");
+            }
+        }
+    }
+
+    /// What earlier jobs use is background traffic, to the letter.
+    #[test]
+    fn in_turn_is_background(topology in document()) {
+        for scheme in [Scheme::Inart, Scheme::Lbmm, Scheme::Atp] {
+            let options = Options::new(scheme);
+            let Ok(plans) = planned(&topology, Order::InTurn, &options) else { continue };
+            let mut before = topology.clone();
+            for (made, job) in plans.plans.iter().zip(topology.jobs()) {
+                let by_hand = plan(&before, job, &options).unwrap();
+                let (made_bps, by_hand_bps) = (made.rate_bps, by_hand.rate_bps);
+                prop_assert!((made_bps - by_hand_bps).abs() <= 1e-6 * made_bps, "{scheme}: {made_bps} {by_hand_bps}");
+                before = with_background(&before, &by_hand);
+            }
+        }
+    }
+
+    /// Two jobs of two workers on a line of two switches, against all placements there are.
+    #[test]
+    fn tiny_networks_against_all_placements(
+        rates in prop::collection::vec(1u32..12, 9),
+        added_up in prop::collection::vec(0u32..12, 2),
+        at in prop::collection::vec(0usize..2, 6),
+    ) {
+        let kind = |i: usize| if i < 4 { "worker" } else { "server" };
+        let names = ["a1", "a2", "b1", "b2", "s", "t"];
+        let places = ["u", "v"];
+        let hosts: Vec<_> =
+            names.iter().enumerate().map(|(i, name)| (*name, kind(i), places[at[i]], rates[i])).collect();
+        let switches: String = places
+            .iter()
+            .zip(&added_up)
+            .map(|(name, rate)| format!("  - {{name: {name}, kind: switch, aggregation: {rate} Mbps}}\n"))
+            .collect();
+        let link = format!("  - {{ends: [u, v], rate: {} Mbps}}\n", rates[6]);
+        let jobs = "  - {name: a, workers: [a1, a2], servers: [s]}\n  - {name: b, workers: [b1, b2], servers: [t]}\n";
+        let topology = network(&switches, &hosts, &link, jobs);
+
+        let mut capacity: BTreeMap<String, f64> = BTreeMap::new();
+        for (i, name) in names.iter().enumerate() {
+            let (up, down) = (format!("{name} {}", places[at[i]]), format!("{} {name}", places[at[i]]));
+            capacity.extend([(up, f64::from(rates[i])), (down, f64::from(rates[i]))]);
+        }
+        capacity.extend([("u v".to_owned(), f64::from(rates[6])), ("v u".to_owned(), f64::from(rates[6]))]);
+        capacity.extend(places.iter().zip(&added_up).map(|(v, c)| ((*v).to_owned(), f64::from(*c))));
+        let mut best: Option<Vec<f64>> = None;
+        // One of three ends for each of four flows: straight, u or v.
+        for code in 0..81usize {
+            let end = |w: usize| code / 3usize.pow(w as u32) % 3;
+            let uses = |workers: [usize; 2], server: usize| {
+                let mut uses: BTreeMap<String, f64> = BTreeMap::new();
+                let mut cross = |from: usize, to: usize| {
+                    if from != to {
+                        *uses.entry(format!("{} {}", places[from], places[to])).or_default() += 1.0;
+                    }
+                };
+                let ends: Vec<usize> = workers.iter().map(|&w| end(w)).collect();
+                workers.iter().zip(&ends).for_each(|(&w, &end)| cross(at[w], if end == 0 { at[server] } else { end - 1 }));
+                let mut groups: Vec<usize> = ends.iter().copied().filter(|&end| end > 0).collect();
+                groups.sort_unstable();
+                groups.dedup();
+                groups.iter().for_each(|group| cross(group - 1, at[server]));
+                let arriving = ends.iter().filter(|&&end| end == 0).count() + groups.len();
+                uses.insert(format!("{} {}", places[at[server]], names[server]), arriving as f64);
+                for (&w, &end) in workers.iter().zip(&ends) {
+                    uses.insert(format!("{} {}", names[w], places[at[w]]), 1.0);
+                    if end > 0 {
+                        *uses.entry(places[end - 1].to_owned()).or_default() += 1.0;
+                    }
+                }
+                uses
+            };
+            let mut rates = filled(&[uses([0, 1], 4), uses([2, 3], 5)], &capacity);
+            rates.sort_by(f64::total_cmp);
+            if best.as_ref().is_none_or(|best| rates[0] > best[0] * (1.0 + 1e-9) || (rates[0] >= best[0] * (1.0 - 1e-9) && rates[1] > best[1])) {
+                best = Some(rates);
+            }
+        }
+        let best = best.unwrap();
+        let plans = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+        let mut found: Vec<f64> = plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect();
+        found.sort_by(f64::total_cmp);
+        close(&found, &best);
+        let bound = plans.max_min_bound_bps.unwrap().into_iter().fold(f64::INFINITY, f64::min) / 1e6;
+        prop_assert!(bound >= best[0] * (1.0 - 1e-6), "{bound} < {}", best[0]);
+    }
+}
