@@ -12,6 +12,7 @@ use inart_planner::{
     plan_jobs,
 };
 use proptest::prelude::*;
+use proptest::test_runner::{FileFailurePersistence, RngSeed};
 
 fn planned(topology: &Topology, order: Order, options: &Options<'_>) -> Result<JobPlans, PlanError> {
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
@@ -318,8 +319,20 @@ fn filled(uses: &[BTreeMap<String, f64>], capacity: &BTreeMap<String, f64>) -> V
     rates.into_iter().flatten().collect()
 }
 
+/// The same cases in every run; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=500` draws others.
+fn config() -> ProptestConfig {
+    let given = ProptestConfig::default();
+    let set = |variable: &str| std::env::var_os(variable).is_some();
+    ProptestConfig {
+        cases: if set("PROPTEST_CASES") { given.cases } else { 24 },
+        rng_seed: if set("PROPTEST_RNG_SEED") { given.rng_seed } else { RngSeed::Fixed(3) },
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/jobs.regressions"))),
+        ..given
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     /// Every scheme, both orders; together is never less fair than in turn to the slowest.
     #[test]

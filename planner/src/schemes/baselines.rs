@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::model::{Model, NodeIx};
 use crate::placement::Placement;
 use crate::router::Router;
+use crate::routes::FAR;
 
 /// Load-balanced many-to-many: every worker sends straight to every server, on the least-loaded shortest paths.
 pub(crate) fn lbmm(router: &Router<'_>) -> Placement {
@@ -23,7 +24,7 @@ pub(crate) fn atp(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let model = router.model;
     let racks = racks(model);
     if ignore_capacity {
-        let ends = place_within(model, &racks, |_| usize::MAX);
+        let ends = place_within(router, &racks, |_| usize::MAX);
         return router.place(&ends);
     }
     let shares = crate::placement::equal_shares(model.servers.len());
@@ -38,7 +39,7 @@ pub(crate) fn atp(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let mut best_rate = best.counts(model).rate(model, &shares, |_| true);
     for sending in slots {
         let fits = |switch: NodeIx| (model.capacity_of(model.own(switch)) / sending * (1.0 + 1e-9)) as usize;
-        let ends = place_within(model, &racks, fits);
+        let ends = place_within(router, &racks, fits);
         let placement = router.place(&ends);
         let rate = placement.counts(model).rate(model, &shares, |_| true);
         if rate > best_rate {
@@ -63,16 +64,19 @@ fn racks(model: &Model<'_>) -> BTreeMap<NodeIx, Vec<usize>> {
 }
 
 fn place_within(
-    model: &Model<'_>,
+    router: &Router<'_>,
     racks: &BTreeMap<NodeIx, Vec<usize>>,
     fits: impl Fn(NodeIx) -> usize,
 ) -> Vec<Vec<NodeIx>> {
+    let model = router.model;
     let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
     // Units each server takes in: direct flows, and one per group.
     let mut intake = vec![model.workers.len(); model.servers.len()];
     for (&switch, members) in racks {
         let mut left = fits(switch);
-        let mut order: Vec<usize> = (0..model.servers.len()).collect();
+        // A worker on several switches may reach a server only from another of them.
+        let ahead = |&s: &usize| router.routes.hops(switch, model.servers[s]) != FAR;
+        let mut order: Vec<usize> = (0..model.servers.len()).filter(ahead).collect();
         order.sort_by_key(|&s| (std::cmp::Reverse(intake[s]), s));
         for s in order {
             let group = members.len().min(left);

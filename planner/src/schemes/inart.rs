@@ -137,6 +137,19 @@ pub(crate) fn met(best: &Best, bound: f64) -> bool {
 /// Local search from the best starts in turn, until `bound` is met or the time is up. Each start is searched in
 /// the direction it was built for, then in the direction of its best shares.
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
+    // Given a time, it searches on with other draws as long as that lasts.
+    let rounds = if (options.time_left)().is_finite() { usize::MAX } else { 1 };
+    improve_in(rounds, router, options, starts, bound)
+}
+
+/// Like [`improve`]; searches from every start so many times at most, whatever the time.
+pub(crate) fn improve_in(
+    rounds: usize,
+    router: &Router<'_>,
+    options: &Options<'_>,
+    starts: Vec<Best>,
+    bound: f64,
+) -> Best {
     let mut best = starts[0].clone();
     let model = router.model;
     if model.workers.len() * model.servers.len() > LARGE {
@@ -146,8 +159,6 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Be
     let free = starts.iter().take(3).map(|start| (start, None));
     let searches = built.into_iter().map(|start| (start, start.aim.as_ref())).chain(free);
     let searches: Vec<_> = searches.collect();
-    // Given a time, it searches on with other draws as long as that lasts.
-    let rounds = if (options.time_left)().is_finite() { usize::MAX } else { 1 };
     for (n, &(start, aim)) in (0..rounds).flat_map(|_| &searches).enumerate() {
         if met(&best, bound) || options.out_of_time() {
             break;
@@ -181,13 +192,14 @@ fn climb(
     let steps = STEPS.min(FLOW_STEPS / flows);
     let mut search = Search::new(router, &best.placement, goal(&best, step), rng);
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
-        if search.run(steps, &|| options.out_of_time()) {
-            let placement = search.placement();
-            let rated = rate(router, &placement, options.equal_shares);
-            if rated.rate > best.rated.rate {
-                best = Best::new(placement, rated);
-                misses = 0;
-            }
+        let risen = search
+            .run(steps, &|| options.out_of_time())
+            .then(|| search.placement())
+            .map(|placement| (rate(router, &placement, options.equal_shares), placement))
+            .filter(|(rated, _)| rated.rate > best.rated.rate);
+        if let Some((rated, placement)) = risen {
+            best = Best::new(placement, rated);
+            misses = 0;
         } else {
             misses += 1;
             step = (step * 0.5_f64).max(0.002);
