@@ -9,6 +9,7 @@ use crate::bounds::closed_form;
 use crate::model::Model;
 use crate::options::{Options, PlanError, Scheme};
 use crate::plan::{Bounds, Plan};
+use crate::routes::Routes;
 use crate::solve;
 
 /// Parts of the fair rates that construction aims at, until one set of plans reaches them.
@@ -32,7 +33,8 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     if ours {
         let set = build(network, &most)?;
         if reaches(&set, &most) {
-            let bounds = most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
+            let bounds =
+                most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
             return Ok((bounded(network, set, bounds), most));
         }
     }
@@ -49,10 +51,10 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     let mut best = network.side_by_side(laid, &fair);
     if !options.out_of_time()
         && let Ok(set) = in_turn::plan(network)
+        && takes_shortest_paths(&models[0], &set)
     {
         let better = network.side_by_side(set.laid.clone(), &fair);
-        best = fairest(best, set, &most);
-        best = fairest(best, better, &most);
+        best = fairest(fairest(best, set), better);
     }
     if ours {
         for part in PARTS {
@@ -60,18 +62,30 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
                 break;
             }
             let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
-            best = fairest(best, build(network, &targets)?, &most);
+            best = fairest(best, build(network, &targets)?);
         }
-        best = improve(network, best, &fair, &most);
+        best = improve(network, best, &fair);
     }
     Ok((bounded(network, best, bounds), fair))
 }
 
-/// The fairer of two sets. One in which a job exceeds its own bound does not count: it takes detours around links that
-/// others fill, and bounds hold for shortest paths.
-fn fairest(best: Set, other: Set, most: &[f64]) -> Set {
-    let within = other.rates.iter().zip(most).all(|(rate, most)| *rate <= most * (1.0 + 1e-9));
-    if within && is_fairer(&other.rates, &best.rates) { other } else { best }
+/// The fairer of two sets.
+fn fairest(best: Set, other: Set) -> Set {
+    if is_fairer(&other.rates, &best.rates) { other } else { best }
+}
+
+/// Whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of the whole network.
+fn takes_shortest_paths(model: &Model<'_>, set: &Set) -> bool {
+    let routes = Routes::new(model);
+    let node = |name: &String| model.topology.node_named(name).map(|id| id.0);
+    let is_shortest = |path: &Vec<String>| {
+        let ends = path.first().and_then(node).zip(path.last().and_then(node));
+        ends.is_some_and(|(from, to)| path.len() == usize::from(routes.hops(from, to)) + 1)
+    };
+    set.laid.iter().all(|laid| {
+        let flows = laid.plan.flows.iter().map(|flow| &flow.path);
+        flows.chain(laid.plan.trunks.iter().map(|trunk| &trunk.path)).all(is_shortest)
+    })
 }
 
 fn reaches(set: &Set, rates: &[f64]) -> bool {
@@ -115,7 +129,7 @@ fn beside(
 
 /// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then
 /// those that fill what it uses are, one after the other, beside it at its next rate. Ends when no job can rise so.
-fn improve(network: &Network<'_>, mut best: Set, fair: &[f64], most: &[f64]) -> Set {
+fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     let mut moves = MOVES * best.laid.len();
     'rising: loop {
         let mut order: Vec<usize> = (0..fair.len()).collect();
@@ -137,7 +151,7 @@ fn improve(network: &Network<'_>, mut best: Set, fair: &[f64], most: &[f64]) -> 
                     trial.laid[job] = network.laid(plan);
                     let risen = network.side_by_side(trial.laid.clone(), fair);
                     let before = best.rates.clone();
-                    best = fairest(best, risen, most);
+                    best = fairest(best, risen);
                     if best.rates != before {
                         continue 'rising;
                     }
