@@ -113,7 +113,7 @@ pub(crate) fn quick(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, Pl
     let integral_bps = bounds::closed_form(model, options.equal_shares);
     let mut starts = inart::constructed(&router, options.equal_shares, integral_bps, &[1.0, 0.9, 0.75, 0.6]);
     starts.truncate(1);
-    let best = inart::improve(&router, options, starts, integral_bps);
+    let best = inart::improve_in(1, &router, options, starts, integral_bps);
     Ok(write_best(model, options, &best, Bounds { lp_bps: None, integral_bps, two_levels_bps: None }))
 }
 
