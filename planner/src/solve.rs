@@ -23,6 +23,8 @@ const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INF
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINITY };
 /// Part of a budget that is searched in before any LP.
 const EARLY: f64 = 0.8;
+/// Flows times switches from which on a plan that meets the closed form is one without any LP.
+const LARGE: usize = 100_000;
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 const SLACK: f64 = 1e-4;
 
@@ -91,11 +93,12 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
 }
 
-/// The scheme inart where one group construction meets the closed form of the bound: no LP is needed then, so its optimum
-/// is stated only where an even routing certifies it.
+/// The scheme inart for large jobs where one group construction meets the closed form of the bound: an LP would take long and
+/// is not needed, so its optimum is stated only where an even routing certifies it.
 fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan> {
     let model = router.model;
-    if options.scheme != Scheme::Inart || options.levels != Levels::One {
+    let size = model.workers.len() * model.servers.len() * model.aggregators.len();
+    if options.scheme != Scheme::Inart || options.levels != Levels::One || size < LARGE {
         return None;
     }
     let integral_bps = bounds::closed_form(model, options.equal_shares);

@@ -502,7 +502,7 @@ fn tiny_networks_against_all_placements() {
         },
     );
     checked.unwrap();
-    println!(
+    eprintln!(
         "{} of {} at the optimum, the worst at {:.3} of its smallest rate",
         met.get(),
         all.get(),

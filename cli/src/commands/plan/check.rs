@@ -9,7 +9,7 @@ use inart_planner::{JobPlans, Plan, Scheme, Topology, Violation};
 
 /// What a plan file holds.
 enum File {
-    One(Plan),
+    One(Box<Plan>),
     Several(JobPlans),
 }
 
@@ -22,7 +22,7 @@ impl File {
         if several {
             Ok(File::Several(JobPlans::from_json(&text).with_context(place)?))
         } else {
-            Ok(File::One(Plan::from_json(&text).with_context(place)?))
+            Ok(File::One(Box::new(Plan::from_json(&text).with_context(place)?)))
         }
     }
 
@@ -36,7 +36,7 @@ impl File {
 
     fn into_plans(self) -> Vec<Plan> {
         match self {
-            File::One(plan) => vec![plan],
+            File::One(plan) => vec![*plan],
             File::Several(plans) => plans.plans,
         }
     }
