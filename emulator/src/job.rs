@@ -173,7 +173,13 @@ mod tests {
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
             workers: vec![worker(0), worker(1)],
-            shards: vec![ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6, seats: vec![] }],
+            shards: vec![ShardAssignment {
+                server: "s".into(),
+                mac: mac(9),
+                share: 1.0,
+                rate_bps: 1e6,
+                seats: vec![],
+            }],
         };
         JobRun::new("atp", assignment, 1, 3)
     }

@@ -26,7 +26,13 @@ fn assignment() -> Assignment {
         values_per_packet: ValuesPerPacket::N64,
         window_chunks: 32,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
-        shards: vec![ShardAssignment { server: "s0".into(), mac: mac(9), share: 1.0, rate_bps: 100e6, seats: vec![] }],
+        shards: vec![ShardAssignment {
+            server: "s0".into(),
+            mac: mac(9),
+            share: 1.0,
+            rate_bps: 100e6,
+            seats: vec![],
+        }],
     }
 }
 

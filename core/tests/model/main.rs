@@ -121,7 +121,7 @@ fn seats_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
     let mut job = assignment(70, &[0.5, 0.5], 4);
     // In shard 0 every tenth worker sits in block 0, the others from seat 64 on; shard 1 goes by rank.
     let (mut first, mut others) = (0..64u16, 64u16..);
-    let mut seat = |rank: usize| if rank % 10 == 0 { first.next() } else { others.next() };
+    let mut seat = |rank: usize| if rank.is_multiple_of(10) { first.next() } else { others.next() };
     job.shards[0].seats = (0..70).map(|rank| seat(rank).unwrap().try_into().unwrap()).collect();
     let split = Split::new(&job, 600);
     let mut network = Network::new(job, 0x7f, kind_fate());
