@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use inart_controller::{JobPlan, job_number};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role};
-use inart_planner::{Job, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Plan, Scheme, Topology};
 use inart_trainer::{PARAMETERS, train_single_host};
 use inart_wire::{ShardId, WorkerId};
 
@@ -92,6 +92,7 @@ fn plan_all(options: &Options, part: &Topology) -> Result<Vec<Planned>, Error> {
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
+            levels: if scheme == Scheme::Inart { options.levels } else { Levels::One },
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use inart_planner::{Job, Scheme, Topology};
+use inart_planner::{Job, Levels, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -16,6 +16,8 @@ pub struct Options {
     pub topology: Topology,
     /// The schemes, in the order in which they run.
     pub schemes: Vec<Scheme>,
+    /// How often the plans of scheme inart may add a gradient up; the other schemes add it up once at most.
+    pub levels: Levels,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
     /// Rounds of training per job and scheme.
@@ -106,6 +108,7 @@ mod tests {
         Options {
             topology: topology.expect("valid"),
             schemes: vec![Scheme::Inart],
+            levels: Levels::One,
             jobs: 1,
             rounds: 1,
             batch: 1,

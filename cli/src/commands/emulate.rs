@@ -9,7 +9,7 @@ use anyhow::Context;
 use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, chart, emulate};
-use inart_planner::{Scheme, Topology};
+use inart_planner::{Levels, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -23,6 +23,9 @@ pub struct Args {
     /// Schemes to compare.
     #[arg(long, value_delimiter = ',', default_value = "inart,atp,lbmm,even")]
     schemes: Vec<Scheme>,
+    /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
+    #[arg(long, default_value = "1")]
+    levels: Levels,
     /// Rounds of training per job and scheme.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
@@ -62,6 +65,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let options = Options {
         topology: Topology::from_yaml(&text).context(place)?,
         schemes: args.schemes,
+        levels: args.levels,
         jobs: args.jobs,
         rounds: args.rounds,
         batch: args.batch,
