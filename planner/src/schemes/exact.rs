@@ -1,8 +1,19 @@
 //! Eq. (1) itself, as a mixed-integer program for HiGHS; for small networks.
 //!
-//! Workers of a rack are interchangeable, so instead of y and q per worker there is a count n of the rack's workers per
-//! (server, end, path), written in unary: b_k = 1 if n >= k. Products F_s b_k are variables P_k >= F_s - U_s (1 - b_k)
-//! that sum to F_s per worker; U_s bounds F_s. Trunks likewise: t_p = 1 for the one path of (s, v) in use.
+//! Eq. (1) in the paper's names, as the readings repair it (E1 to E5), beside what stands for it here:
+//!
+//! | paper | here |
+//! |---|---|
+//! | max f; f = sum_s F_s, F_s = f x_s | `sending`: F_s; equal shares: all the same |
+//! | y^{s,w}, y_v^{s,w} in {0,1} with q_p: sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w} | a `Way` per (s, rack, end, p): how many of the rack's workers take it, in unary: b_k = 1 if n >= k |
+//! | y^{s,w} + sum_v y_v^{s,w} = 1 | the counts of a rack's ways to s sum to its workers |
+//! | z_v^s in {0,1}, sum_p q_p^{s,v} = z_v^s | a `TrunkWay` per (s, v, p): t_p = 1 for the one path in use |
+//! | y_v^{s,w} <= z_v^s | b_1 of every way to v <= sum_p t_p |
+//! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | `loads`, a row per resource: products F_s b_k are P_k >= F_s - U_s (1 - b_k), U_s bounds F_s; likewise F_s t_p |
+//! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | the same, with B(s) - b(s) |
+//! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | the same |
+//!
+//! Workers of a rack are interchangeable in all of these rows, hence counts.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +25,7 @@ use crate::bounds;
 use crate::classes::{Class, classes};
 use crate::model::{Model, NodeIx, Resource};
 use crate::placement::{FlowTo, Placement};
+use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
 
@@ -53,6 +65,10 @@ struct TrunkWay {
 
 /// Finds the best plan whose rate is at least `at_least` bit/s.
 pub(crate) fn solve(router: &Router<'_>, equal: bool, at_least: f64, effort: Effort) -> Answer {
+    // The program counts one sum per group.
+    if router.model.workers.len() > WORKERS_PER_SUM {
+        return Answer::Unknown;
+    }
     let Some(program) = Program::build(router, equal, at_least, effort.binaries) else {
         return Answer::Unknown;
     };
