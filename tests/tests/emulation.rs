@@ -104,6 +104,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
     let topology = Topology::from_yaml(&text).expect("valid");
     let options = Options {
         topology: topology.clone(),
+        levels: inart_planner::Levels::One,
         schemes: vec![Scheme::Lbmm],
         jobs: 1,
         rounds: 1,
