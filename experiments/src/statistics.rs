@@ -29,7 +29,7 @@ impl Statistics {
         }
     }
 
-    /// Whether the seeds made no difference that a table would show.
+    /// Whether the seeds made no difference, but for rounding errors.
     pub fn is_constant(&self) -> bool {
         self.greatest - self.least <= 1e-6 * self.mean.abs()
     }

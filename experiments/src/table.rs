@@ -36,13 +36,16 @@ fn lines(panel: &PanelResult) -> Vec<Line> {
     lines
 }
 
+/// A deviation that rounds to nothing is left out.
 fn ours(cell: &Cell) -> String {
     let mean = significant(cell.ours.mean, 3);
-    if cell.ours.is_constant() {
-        return mean;
-    }
     let decimals = mean.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    format!("{mean} ±{:.decimals$}", cell.ours.deviation)
+    let deviation = format!("{:.decimals$}", cell.ours.deviation);
+    if deviation.contains(|digit| matches!(digit, '1'..='9')) {
+        format!("{mean} ±{deviation}")
+    } else {
+        mean
+    }
 }
 
 fn paper(cell: &Cell) -> String {
