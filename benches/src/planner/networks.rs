@@ -36,10 +36,10 @@ pub fn heterogeneous(k: usize, servers: usize, workers: usize, seed: u64) -> any
     Ok(homogeneous(k, servers, workers, seed)?.with_drawn_rates(&ranges, seed))
 }
 
-/// A fat-tree, k = 6, whose links bind: 2 to 6 Mbps between switches, switches that add up 4 to 14 Mbps.
-pub fn tight(workers: usize, seed: u64) -> anyhow::Result<Topology> {
+/// A fat-tree whose links bind: 2 to 6 Mbps between switches, switches that add up 4 to 14 Mbps.
+pub fn tight(k: usize, servers: usize, workers: usize, seed: u64) -> anyhow::Result<Topology> {
     let ranges = Ranges { fabric: range("2Mbps..6Mbps"), access: None, aggregation: range("4Mbps..14Mbps") };
-    Ok(homogeneous(6, SERVERS, workers, seed)?.with_drawn_rates(&ranges, seed))
+    Ok(homogeneous(k, servers, workers, seed)?.with_drawn_rates(&ranges, seed))
 }
 
 /// The reference instances beside the repository, by name; none where they are missing.

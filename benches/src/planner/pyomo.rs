@@ -1,16 +1,21 @@
 //! LP-InArt against the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in turns, on the same
-//! networks; model building counted on both sides, reading the network on neither.
+//! networks; model building counted on both sides, reading the network on neither. Seconds are of processor time, so that
+//! other work on the machine favours neither.
 
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 use inart_planner::{LpMethod, lp_bound};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::Signal;
+use nix::sys::time::TimeVal;
 use serde_json::Value;
 
 use crate::networks;
-use crate::table::{line, mbps, say, seconds, timed};
+use crate::table::{line, mbps, say, seconds};
 
 /// Both on PyPI.
 const PACKAGES: [&str; 2] = ["pyomo==6.10.1", "highspy==1.15.1"];
@@ -19,7 +24,7 @@ const SAME: f64 = 5e-7;
 /// Turns of ours; the quickest counts, as noise only ever adds.
 const TURNS: usize = 3;
 
-/// Prints the table; a run of Pyomo is ended after `limit` seconds.
+/// Prints the table; a run of Pyomo is ended after `limit` seconds of processor time.
 pub fn run(limit: u64) -> anyhow::Result<()> {
     say(
         "LP-InArt, k = 6, 50 workers, 4 servers: the literal Eq. (5) in Pyomo and HiGHS, and ours, one thread each",
@@ -38,14 +43,23 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
     let instances = [
         ("homogeneous", networks::homogeneous(6, networks::SERVERS, 50, 1)?),
         ("heterogeneous", networks::heterogeneous(6, networks::SERVERS, 50, 1)?),
-        ("tight", networks::tight(50, 1)?),
+        ("tight", networks::tight(6, networks::SERVERS, 50, 1)?),
     ];
     for (name, topology) in &instances {
         let mut file = tempfile::NamedTempFile::new()?;
         file.write_all(topology.to_json().as_bytes())?;
         for equal in [false, true] {
             let shares = if equal { "equal" } else { "free" };
-            let ours = |method| timed(TURNS, || Ok(lp_bound(topology, &topology.jobs()[0], equal, method)?));
+            let ours = |method| {
+                let mut best = f64::INFINITY;
+                let mut found = 0.0;
+                for _ in 0..TURNS {
+                    let start = processor_s()?;
+                    found = lp_bound(topology, &topology.jobs()[0], equal, method)?;
+                    best = best.min(processor_s()? - start);
+                }
+                anyhow::Ok((found, best))
+            };
             let (program, program_s) = ours(LpMethod::Program)?;
             let (quickest, quickest_s) = ours(LpMethod::Quickest)?;
             for method in ["choose", "ipm"] {
@@ -107,6 +121,13 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Processor time of this process so far, in seconds.
+fn processor_s() -> anyhow::Result<f64> {
+    let used = getrusage(UsageWho::RUSAGE_SELF)?;
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
+    Ok(seconds(used.user_time()) + seconds(used.system_time()))
+}
+
 /// One run of Pyomo; `None` if it took longer than `limit` seconds.
 fn pyomo(
     python: &Path,
@@ -116,7 +137,8 @@ fn pyomo(
     limit: u64,
 ) -> anyhow::Result<Option<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("pyomo/lp_inart.py");
-    let output = Command::new("timeout")
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -S -t \"$1\" && shift && exec \"$@\"", "sh"])
         .arg(limit.to_string())
         .arg(python)
         .arg(script)
@@ -125,10 +147,10 @@ fn pyomo(
         // Linear algebra libraries below NumPy take all cores unless told not to.
         .env("OMP_NUM_THREADS", "1")
         .output()
-        .context("timeout (coreutils)")?;
-    match output.status.code() {
-        Some(0) => Ok(Some(serde_json::from_slice(&output.stdout).context("what lp_inart.py printed")?)),
-        Some(124) => Ok(None),
+        .context("sh")?;
+    match (output.status.code(), output.status.signal()) {
+        (Some(0), _) => Ok(Some(serde_json::from_slice(&output.stdout).context("what lp_inart.py printed")?)),
+        (_, Some(signal)) if signal == Signal::SIGXCPU as i32 => Ok(None),
         _ => bail!("lp_inart.py: {}", String::from_utf8_lossy(&output.stderr).trim()),
     }
 }

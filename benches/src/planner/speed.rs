@@ -14,7 +14,7 @@ use crate::table::{line, made, mbps, say, seconds, timed};
 const LIMIT: u64 = 300;
 
 /// Name of the row, what it measures, and the seconds to reach.
-const ROWS: [(&str, &str, f64); 7] = [
+const ROWS: [(&str, &str, f64); 8] = [
     ("k6", "k = 6, 50 workers, 4 servers: plan", 0.05),
     ("k6-equal", "k = 6, equal shares: plan", 0.05),
     ("k16", "k = 16, 1016 workers, 8 servers: plan", 2.0),
@@ -22,6 +22,7 @@ const ROWS: [(&str, &str, f64); 7] = [
     ("lp12", "k = 12, 388 workers, 8 servers: f~ as planned", 60.0),
     ("lp12-program", "k = 12: f~ by the program", 60.0),
     ("lp12-het", "k = 12, 10 to 30 Mbps: f~ as planned", 60.0),
+    ("lp12-tight", "k = 12, links bind: f~ as planned", 60.0),
 ];
 
 /// Prints the table.
@@ -89,6 +90,7 @@ pub fn row(name: &str) -> anyhow::Result<()> {
         "lp12" => bound(networks::homogeneous(12, 8, 388, 1)?, LpMethod::Quickest)?,
         "lp12-program" => bound(networks::homogeneous(12, 8, 388, 1)?, LpMethod::Program)?,
         "lp12-het" => bound(networks::heterogeneous(12, 8, 388, 1)?, LpMethod::Quickest)?,
+        "lp12-tight" => bound(networks::tight(12, 8, 388, 1)?, LpMethod::Quickest)?,
         _ => bail!("there is no row {name}"),
     };
     let peak_mib = getrusage(UsageWho::RUSAGE_SELF)?.max_rss() as f64 / 1024.0;

@@ -19,7 +19,10 @@ pub fn run() -> anyhow::Result<()> {
     let mut networks = Vec::new();
     for seed in 1..=10 {
         let workers = [20, 30, 40, 50, 50][seed as usize % 5];
-        networks.push((format!("W={workers} seed {seed}"), networks::tight(workers, seed)?));
+        networks.push((
+            format!("W={workers} seed {seed}"),
+            networks::tight(6, networks::SERVERS, workers, seed)?,
+        ));
     }
     let expected = networks::expected();
     networks.extend(networks::shared("tight-")?);

@@ -31,6 +31,8 @@ pub(crate) struct Master<'f> {
     pub routings: Vec<Routing>,
     /// bit/s.
     pub unit: f64,
+    /// Seconds that HiGHS has taken so far: its time limit counts from its first run.
+    solving_s: f64,
 }
 
 /// An optimum of the restricted program.
@@ -95,7 +97,19 @@ impl<'f> Master<'f> {
         let (limited, links, columns) = (Vec::new(), FxHashMap::default(), Vec::new());
         let routings = vec![fabric.route(&vec![0.0; model.arcs()]).0];
         let program = Some(program);
-        Ok(Master { fabric, limits, program, rows, limited, links, sending, columns, routings, unit })
+        Ok(Master {
+            fabric,
+            limits,
+            program,
+            rows,
+            limited,
+            links,
+            sending,
+            columns,
+            routings,
+            unit,
+            solving_s: 0.0,
+        })
     }
 
     /// Adds columns, whose routings must be there.
@@ -178,13 +192,20 @@ impl<'f> Master<'f> {
         Ok(())
     }
 
-    /// The best that the columns made so far allow; `None` if that takes longer than `seconds`.
-    pub fn solve(&mut self, seconds: f64) -> Result<Option<Optimum>, String> {
+    /// The best that the columns made so far allow; `None` if that takes longer than `time_left` says.
+    pub fn solve(&mut self, time_left: &dyn Fn() -> f64) -> Result<Option<Optimum>, String> {
+        let left = time_left();
+        if left <= 0.0 {
+            return Ok(None);
+        }
         let mut program = self.program.take().expect("invariant: put back after every solve");
-        if seconds.is_finite() {
-            program.set_option("time_limit", seconds);
+        if left.is_finite() {
+            program.set_option("time_limit", self.solving_s + left);
         }
         let solved = program.try_solve().map_err(|status| format!("{status:?}"))?;
+        if left.is_finite() {
+            self.solving_s += left - time_left();
+        }
         let (status, solution) = (solved.status(), solved.get_solution());
         let moved = solved.simplex_iteration_count() > 0;
         self.program = Some(solved.into());

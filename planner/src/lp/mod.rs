@@ -47,11 +47,7 @@ pub(crate) fn solve(
     master.add_columns(fabric.start())?;
     let mut bound = f64::INFINITY;
     loop {
-        let left = time_left();
-        if left <= 0.0 {
-            return Ok(None);
-        }
-        let Some(optimum) = master.solve(left)? else { return Ok(None) };
+        let Some(optimum) = master.solve(time_left)? else { return Ok(None) };
         let overloaded = master.overloaded(&optimum);
         let offers = optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len());
         bound = bound.min(offers.bound);
@@ -109,5 +105,47 @@ fn read(fabric: &Fabric<'_>, master: &Master<'_>, optimum: &Optimum, fixed: Opti
         sending,
         classes: fabric.racks.clone(),
         spread: Spread::Flow(flow),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::topology::generate::{Equipment, fat_tree};
+    use crate::topology::ranges::Ranges;
+
+    #[test]
+    fn no_longer_than_allowed() {
+        let equipment = Equipment {
+            servers: 2,
+            workers: 10,
+            rate_bps: 20e6,
+            aggregation_bps: 9e6,
+            ingress_bps: 20e6,
+            delay_seconds: 0.0,
+            gradient_bytes: 1,
+            seed: 1,
+        };
+        let ranges = Ranges { fabric: "2Mbps..6Mbps".parse().ok(), access: None, aggregation: None };
+        let topology =
+            fat_tree(4, &equipment).expect("k = 4 holds twelve hosts").with_drawn_rates(&ranges, 1);
+        let model = Model::new(&topology, &topology.jobs()[0]);
+        let routes = Routes::new(&model);
+        let rate = |time_left: &dyn Fn() -> f64| {
+            solve(&model, &routes, None, time_left).map(|found| found.map(|optimum| optimum.rate))
+        };
+        // Every look at the clock takes a second; the number of looks an unlimited run takes is enough, fewer are not.
+        let looks = Cell::new(0);
+        let best = rate(&|| {
+            looks.set(looks.get() + 1);
+            1e9
+        });
+        assert!(matches!(best, Ok(Some(rate)) if rate > 0.0) && looks.get() > 2, "{best:?}, {looks:?}");
+        for (allowed, expected) in [(looks.get(), best), (2, Ok(None)), (0, Ok(None))] {
+            let left = Cell::new(f64::from(allowed) + 1e-3);
+            assert_eq!(rate(&|| left.replace(left.get() - 1.0)), expected, "{allowed} seconds");
+        }
     }
 }
