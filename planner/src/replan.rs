@@ -219,7 +219,7 @@ pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Runnin
 fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending: &[f64]) -> Option<Best> {
     (0..ATTEMPTS).take_while(|_| !options.out_of_time()).find_map(|attempt| {
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(attempt));
-        let mut search = Search::new(router, from, sending.to_vec(), rng);
+        let mut search = Search::new(router, from, sending.to_vec(), !options.equal_shares, rng);
         search.run(STEPS, &|| options.out_of_time()).then(|| {
             let rated = inart::rate(router, &search.placement(), options.equal_shares);
             Best::new(search.placement(), rated)

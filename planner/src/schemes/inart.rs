@@ -23,6 +23,11 @@ const LARGE: usize = 4000;
 const STEPS: usize = 8000;
 const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
+/// First step from one target to the next.
+const STEP: f64 = 0.015;
+/// Starts of each kind that are searched from, and searches in all where no time is set.
+const FRESH: usize = 2;
+const CLIMBS: u64 = 12;
 
 /// The best placement so far.
 #[derive(Debug, Clone)]
@@ -134,17 +139,16 @@ pub(crate) fn met(best: &Best, bound: f64) -> bool {
     best.rated.rate >= bound * (1.0 - 1e-9)
 }
 
-/// Local search from the best starts in turn, until `bound` is met or the time is up. Each start is searched in
-/// the direction it was built for, then in the direction of its best shares.
+/// Local search from the best starts, each in the direction it was built for or of its best shares, then again and again
+/// from the best placement; until `bound` is met or the time is up (without a limit, for `CLIMBS`).
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
-    // Given a time, it searches on with other draws as long as that lasts.
-    let rounds = if (options.time_left)().is_finite() { usize::MAX } else { 1 };
-    improve_in(rounds, router, options, starts, bound)
+    let climbs = if (options.time_left)().is_finite() { u64::MAX } else { CLIMBS };
+    improve_in(climbs, router, options, starts, bound)
 }
 
-/// Like [`improve`]; searches from every start so many times at most, whatever the time.
+/// Like [`improve`]; so many climbs at most, whatever the time.
 pub(crate) fn improve_in(
-    rounds: usize,
+    climbs: u64,
     router: &Router<'_>,
     options: &Options<'_>,
     starts: Vec<Best>,
@@ -155,16 +159,17 @@ pub(crate) fn improve_in(
     if model.workers.len() * model.servers.len() > LARGE {
         return best;
     }
-    let built: Vec<&Best> = starts.iter().filter(|start| start.aim.is_some()).take(8).collect();
-    let free = starts.iter().take(3).map(|start| (start, None));
-    let searches = built.into_iter().map(|start| (start, start.aim.as_ref())).chain(free);
-    let searches: Vec<_> = searches.collect();
-    for (n, &(start, aim)) in (0..rounds).flat_map(|_| &searches).enumerate() {
+    let built = starts.iter().filter(|start| start.aim.is_some()).take(FRESH);
+    let mut fresh = built.chain(starts.iter().filter(|start| start.aim.is_none()).take(FRESH));
+    for n in 0..climbs {
         if met(&best, bound) || options.out_of_time() {
             break;
         }
-        let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
-        let found = climb(router, options, (start, aim), best.rated.rate, bound, rng);
+        let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n));
+        let found = match fresh.next() {
+            Some(start) => climb(router, options, start, best.rated.rate, bound, rng),
+            None => climb(router, options, &best, best.rated.rate, bound, rng),
+        };
         if found.rated.rate > best.rated.rate {
             best = found;
         }
@@ -172,25 +177,26 @@ pub(crate) fn improve_in(
     best
 }
 
-/// Raises the target as long as the search reaches it; in smaller steps once it does not. `aim` fixes the direction.
+/// Raises the target as long as the search reaches it; in smaller steps once it does not.
 fn climb(
     router: &Router<'_>,
     options: &Options<'_>,
-    (start, aim): (&Best, Option<&Vec<f64>>),
+    start: &Best,
     at_least: f64,
     bound: f64,
     rng: ChaCha8Rng,
 ) -> Best {
     let mut best = start.clone();
-    let mut step = 0.04;
-    let mut misses = 0;
+    let (mut step, mut misses) = (STEP, 0);
     let goal = |best: &Best, step: f64| -> Vec<f64> {
         let rate = (best.rated.rate.max(at_least) * (1.0 + step)).min(bound);
-        aim.unwrap_or(&best.rated.shares).iter().map(|x| x * rate).collect()
+        let shares = best.aim.as_ref().unwrap_or(&best.rated.shares);
+        shares.iter().map(|x| x * rate).collect()
     };
     let flows = router.model.workers.len() * router.model.servers.len();
     let steps = STEPS.min(FLOW_STEPS / flows);
-    let mut search = Search::new(router, &best.placement, goal(&best, step), rng);
+    let free = !options.equal_shares;
+    let mut search = Search::new(router, &best.placement, goal(&best, step), free, rng);
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
         let risen = search
             .run(steps, &|| options.out_of_time())

@@ -7,6 +7,7 @@
 mod moves;
 mod state;
 
+use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -16,12 +17,21 @@ use crate::placement::Placement;
 use crate::router::Router;
 use state::{State, Unit};
 
+/// Steps after which overloaded resources grow in weight, and the factor.
+const GROWTH: (usize, f64) = (16, 1.02);
+/// Steps after which a little of one server's rate is passed on to another, and the most of the total that is.
+const RETUNE: (usize, f64) = (64, 0.005);
+/// Steps after which weights are looked at for being too far apart.
+const TAME: usize = 512;
+
 /// A placement under search, with the load it makes at the rates sought.
 pub(crate) struct Search<'r, 'm> {
     router: &'r Router<'m>,
     state: State<'m>,
     /// Of every worker: where its flows enter the fabric, and the link on which they get there.
     entries: Vec<(NodeIx, Option<Arc>)>,
+    /// Whether the shares may change on the way.
+    free: bool,
     rng: ChaCha8Rng,
     /// Costs from a flow's source, and to its server.
     outward: Costs,
@@ -32,7 +42,14 @@ pub(crate) struct Search<'r, 'm> {
 }
 
 impl<'r, 'm> Search<'r, 'm> {
-    pub fn new(router: &'r Router<'m>, placement: &Placement, sending: Vec<f64>, rng: ChaCha8Rng) -> Self {
+    /// `free`: the search may pass rates F_s on from one server to another, their sum stays.
+    pub fn new(
+        router: &'r Router<'m>,
+        placement: &Placement,
+        sending: Vec<f64>,
+        free: bool,
+        rng: ChaCha8Rng,
+    ) -> Self {
         let model = router.model;
         let entry = |&worker: &NodeIx| match model.arcs_out(worker) {
             &[(arc, switch)] if model.forwards(switch) => (switch, Some(arc)),
@@ -42,6 +59,7 @@ impl<'r, 'm> Search<'r, 'm> {
             router,
             state: State::new(model, placement, sending),
             entries: model.workers.iter().map(entry).collect(),
+            free,
             rng,
             outward: Costs::default(),
             inward: Costs::default(),
@@ -59,6 +77,28 @@ impl<'r, 'm> Search<'r, 'm> {
         self.state.placement()
     }
 
+    /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the lightest, if
+    /// that lowers the energy.
+    fn retune(&mut self) {
+        let slopes = self.state.slopes();
+        let by_slope = |&a: &usize, &b: &usize| slopes[a].total_cmp(&slopes[b]);
+        let (Some(to), Some(from)) = ((0..slopes.len()).min_by(by_slope), (0..slopes.len()).max_by(by_slope))
+        else {
+            return;
+        };
+        let total: f64 = self.state.sending.iter().sum();
+        let part = RETUNE.1 * self.rng.random::<f64>();
+        let rate = (part * total).min(0.5 * self.state.sending[from]);
+        let before = self.state.energy();
+        if from == to {
+            return;
+        }
+        self.state.pass_on(from, to, rate);
+        if self.state.energy() > before {
+            self.state.pass_on(to, from, rate);
+        }
+    }
+
     /// Searches for at most `steps` steps; whether it found a placement without overload.
     pub fn run(&mut self, steps: usize, out_of_time: &dyn Fn() -> bool) -> bool {
         for step in 0..steps {
@@ -67,10 +107,13 @@ impl<'r, 'm> Search<'r, 'm> {
                 return false;
             }
             self.relieve(worst);
-            if step % 4 == 3 {
-                self.state.grow_weights(1.05);
+            if (step + 1).is_multiple_of(GROWTH.0) {
+                self.state.grow_weights(GROWTH.1);
             }
-            if step % 512 == 511 {
+            if self.free && (step + 1).is_multiple_of(RETUNE.0) {
+                self.retune();
+            }
+            if (step + 1).is_multiple_of(TAME) {
                 self.state.tame_weights();
             }
         }

@@ -13,15 +13,18 @@ impl Search<'_, '_> {
     /// Moves something off a resource.
     pub(super) fn relieve(&mut self, resource: Resource) {
         let count = self.state.crossing(resource);
+        if count == 0 {
+            return self.state.clear(resource);
+        }
         let unit = self.state.nth_crossing(resource, self.rng.random_range(0..count));
         let s = self.state.shard(unit);
-        match self.state.source(unit) {
-            Ok(_) => match self.rng.random_range(0..16) {
+        match self.state.switch(unit) {
+            None => match self.rng.random_range(0..16) {
                 0 => self.gather(s),
                 _ => self.move_flow(unit, resource),
             },
-            Err(at) => match self.rng.random_range(0..4) {
-                0 if (resource as usize) < self.state.model.arcs() => self.reroute(unit, resource),
+            Some(at) => match self.rng.random_range(0..4) {
+                0 if (resource as usize) < self.state.model.arcs() => self.reroute(s, at, resource),
                 0 | 1 => self.move_group(s, at),
                 2 => self.dissolve(s, at),
                 _ => self.gather(s),
@@ -53,7 +56,7 @@ impl Search<'_, '_> {
     /// Puts a flow on the path last priced, and its group's trunk (if new) on the one from there to the server.
     fn put(&mut self, flow: Unit, end: NodeIx) {
         let s = self.state.shard(flow);
-        let Ok(w) = self.state.source(flow) else { return };
+        let w = self.state.worker(flow);
         let (entry, first) = self.entries[w];
         self.path.clear();
         self.router.dags.from(entry).trace(&self.outward, end, &mut self.path);
@@ -76,7 +79,7 @@ impl Search<'_, '_> {
     fn insert(&mut self, flow: Unit, not: Option<usize>) {
         let model = self.router.model;
         let s = self.state.shard(flow);
-        let Ok(w) = self.state.source(flow) else { return };
+        let w = self.state.worker(flow);
         let server = model.servers[s];
         self.price_outward(s, w);
         let own = self.state.prices(s)[model.own(server) as usize];
@@ -118,10 +121,8 @@ impl Search<'_, '_> {
     }
 
     /// Takes a trunk off a link.
-    fn reroute(&mut self, trunk: Unit, away: Resource) {
-        let s = self.state.shard(trunk);
-        let Err(at) = self.state.source(trunk) else { return };
-        self.state.take_off(trunk);
+    fn reroute(&mut self, s: usize, at: usize, away: Resource) {
+        self.state.take_off(self.state.trunk(s, at));
         self.state.surcharge(s, away, AWAY);
         self.price_inward(s, self.router.model.servers[s]);
         self.put_trunk(s, at);
@@ -162,7 +163,7 @@ impl Search<'_, '_> {
                 .collect();
             let mut last = None;
             for &flow in members {
-                let Ok(w) = search.state.source(flow) else { continue };
+                let w = search.state.worker(flow);
                 if last != Some(search.entries[w].0) {
                     search.price_outward(s, w);
                     last = Some(search.entries[w].0);
@@ -182,7 +183,7 @@ impl Search<'_, '_> {
     /// Puts flows that are off at one end.
     fn send_all(&mut self, s: usize, flows: &[Unit], end: NodeIx) {
         for &flow in flows {
-            let Ok(w) = self.state.source(flow) else { continue };
+            let w = self.state.worker(flow);
             self.price_outward(s, w);
             self.price_inward(s, self.router.model.servers[s]);
             self.put(flow, end);
@@ -254,7 +255,7 @@ impl Search<'_, '_> {
         let journal = std::mem::take(&mut self.journal);
         for (unit, end, path) in &journal {
             // A trunk that other flows still use never moved.
-            if self.state.source(*unit).is_ok() || self.state.end(*unit) != *end {
+            if self.state.switch(*unit).is_none() || self.state.end(*unit) != *end {
                 self.state.put(*unit, *end, path);
             }
         }

@@ -20,6 +20,7 @@ struct Leg {
     path: Vec<Arc>,
 }
 
+/// The placement, and what it loads at the rates sought.
 pub(super) struct State<'m> {
     pub model: &'m Model<'m>,
     /// F_s sought.
@@ -82,6 +83,29 @@ impl<'m> State<'m> {
         self.reload();
     }
 
+    /// How fast the energy rises with every F_s.
+    pub fn slopes(&self) -> Vec<f64> {
+        let mut slopes = vec![0.0; self.sending.len()];
+        for &r in &self.over {
+            let steep = self.weight[r as usize] * self.inverse[r as usize];
+            for (place, &word) in self.row(r).iter().enumerate() {
+                let mut left = word;
+                while left != 0 {
+                    slopes[self.shard(place * 64 + left.trailing_zeros() as usize)] += steep;
+                    left &= left - 1;
+                }
+            }
+        }
+        slopes
+    }
+
+    /// Moves `rate` from one server to another.
+    pub fn pass_on(&mut self, from: usize, to: usize, rate: f64) {
+        self.sending[from] -= rate;
+        self.sending[to] += rate;
+        self.reload();
+    }
+
     /// Works out the loads and prices afresh.
     fn reload(&mut self) {
         self.load.fill(0.0);
@@ -119,22 +143,27 @@ impl<'m> State<'m> {
     }
 
     pub fn trunk(&self, s: usize, at: usize) -> Unit {
-        self.sending.len() * self.model.workers.len() + s * self.model.aggregators.len() + at
+        self.flows() + s * self.model.aggregators.len() + at
     }
 
-    /// The worker of a flow, or (as an error) the position of the aggregator of a trunk.
-    pub fn source(&self, unit: Unit) -> Result<usize, usize> {
-        let (workers, flows) = (self.model.workers.len(), self.sending.len() * self.model.workers.len());
-        match unit.checked_sub(flows) {
-            None => Ok(unit % workers),
-            Some(trunk) => Err(trunk % self.model.aggregators.len()),
-        }
+    fn flows(&self) -> usize {
+        self.sending.len() * self.model.workers.len()
     }
 
+    /// The aggregator that sends a trunk on, as its position; `None` for a flow.
+    pub fn switch(&self, unit: Unit) -> Option<usize> {
+        Some(unit.checked_sub(self.flows())? % self.model.aggregators.len())
+    }
+
+    /// The worker that sends a flow.
+    pub fn worker(&self, flow: Unit) -> usize {
+        flow % self.model.workers.len()
+    }
+
+    /// The position of a unit's server.
     pub fn shard(&self, unit: Unit) -> usize {
-        let (workers, flows) = (self.model.workers.len(), self.sending.len() * self.model.workers.len());
-        match unit.checked_sub(flows) {
-            None => unit / workers,
+        match unit.checked_sub(self.flows()) {
+            None => unit / self.model.workers.len(),
             Some(trunk) => trunk / self.model.aggregators.len(),
         }
     }
@@ -163,7 +192,7 @@ impl<'m> State<'m> {
         &self.prices[s * resources..(s + 1) * resources]
     }
 
-    /// Makes a resource dearer for shard `s`, until it is next used or [`State::reprice`]d.
+    /// Makes a resource dearer for shard `s` until its price is next worked out: by [`State::reprice`], or as its load changes.
     pub fn surcharge(&mut self, s: usize, r: Resource, amount: f64) {
         self.prices[s * self.load.len() + r as usize] += amount;
     }
@@ -263,6 +292,12 @@ impl<'m> State<'m> {
             *takes = if put { *takes + 1 } else { *takes - 1 };
         }
         self.legs[unit] = leg;
+    }
+
+    /// Forgets what rounding errors have left on a resource that nothing loads.
+    pub fn clear(&mut self, r: Resource) {
+        self.load[r as usize] = 0.0;
+        self.note(r as usize);
     }
 
     /// How many units load a resource.
