@@ -45,6 +45,11 @@ mod search;
 mod solve;
 pub mod topology;
 pub mod units;
+mod whole;
+
+// Tests in here share the networks of those in `tests/`, which know the crate by its name.
+#[cfg(test)]
+extern crate self as inart_planner;
 
 pub use check::{Violation, check};
 pub use jobs::{JobPlans, Order, check_jobs, plan_jobs};

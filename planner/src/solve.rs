@@ -17,6 +17,7 @@ use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart::{self, Best};
 use crate::schemes::{baselines, rounding};
 use crate::topology::{Job, Topology};
+use crate::whole;
 
 /// Effort of the scheme exact, and of a proof for the scheme inart.
 const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INFINITY };
@@ -25,6 +26,8 @@ const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINIT
 const EARLY: f64 = 0.8;
 /// Flows times switches from which on a plan that meets the closed form is one without any LP.
 const LARGE: usize = 100_000;
+/// The part of what is left of a budget that goes into a better bound.
+const PROVING: f64 = 0.3;
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 const SLACK: f64 = 1e-4;
 
@@ -172,7 +175,12 @@ fn ours(
         return Ok(best);
     }
     let (goal, left) = (starts[0].rated.rate, options.time_left);
-    bounds.integral_bps = racks::bound(router.model, options.equal_shares, goal, bounds.integral_bps, left);
+    let (model, equal) = (router.model, options.equal_shares);
+    bounds.integral_bps = racks::bound(model, equal, goal, bounds.integral_bps, left);
+    // With a budget, a part of what is left of it.
+    let kept = if left().is_finite() { (1.0 - PROVING) * left() } else { 0.0 };
+    let proving = || left() - kept;
+    bounds.integral_bps = whole::bound(model, &router.dags, equal, goal, bounds.integral_bps, &proving);
     Ok(inart::improve(router, options, starts, bounds.integral_bps))
 }
 

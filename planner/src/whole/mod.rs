@@ -1,0 +1,108 @@
+//! A bound from whole units: what the links, switches and servers can carry in flows that cannot be split.
+//!
+//! At rates F, link e carries n(s, e) units of shard s: whole numbers with sum_s F_s n(s, e) <= B(e). So does a server its
+//! units, and a switch the members of its groups. Let pi(s, e) >= 0 price every unit of shard s on e, and let u(s, w)
+//! reward every worker. In any plan the rewards are earned by direct flows, of which we let none cost less than its
+//! reward, and by groups; and what all units pay is at most what the best whole units could pay on every capacity. Hence
+//!
+//! ```text
+//! sum_{s,w} u(s, w) <= sum_v max { worth of groups that fit C(v) } + sum_e max { sum_s pi(s, e) n_s : n fits B(e) }
+//! ```
+//!
+//! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one from v to the
+//! server. Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with all F_s
+//! lower, a placement only fits better. The inequality is checked from the prices alone, so no solver's tolerance
+//! enters the proof. docs/bounds.md has it in full, and how it compares.
+
+mod ascent;
+mod cover;
+mod fill;
+mod prices;
+
+use crate::dag::Dags;
+use crate::model::Model;
+
+use ascent::Ascent;
+use prices::{Certificate, Network, Prices};
+
+/// Looks (a look prices all ways and fills once) for the first prices, and for later ones that start from those.
+const FIRST: usize = 2000;
+const LATER: usize = 700;
+/// Looks in all, and arcs priced in all, which is what limits them on larger networks (at about 4 ns each).
+const LOOKS: usize = 20_000;
+const ARCS: usize = 1_500_000_000;
+/// The bound along a direction is found to this part of the rate.
+const PRECISE: f64 = 2e-3;
+
+/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time is left.
+pub(crate) fn bound(
+    model: &Model<'_>,
+    dags: &Dags<'_>,
+    equal: bool,
+    goal: f64,
+    bound: f64,
+    time_left: &dyn Fn() -> f64,
+) -> f64 {
+    let servers = model.servers.len();
+    let looks = LOOKS.min(ARCS / (model.aggregators.len() * servers * model.arcs()).max(1));
+    if goal >= bound || looks < FIRST {
+        return bound;
+    }
+    let network = Network::new(model, dags);
+    let mut proof = Proof { network: &network, ascent: Ascent::new(&network), looks, last: None, time_left };
+    if equal || servers == 1 {
+        let even = vec![1.0 / servers as f64; servers];
+        return proof.along(&even, goal, bound, FIRST);
+    }
+    cover::bound(&mut proof, &crate::bounds::alone(model), goal, bound)
+}
+
+/// A search for certificates, each starting from the prices of another.
+struct Proof<'p, 'n, 'm> {
+    network: &'n Network<'m>,
+    ascent: Ascent<'n, 'm>,
+    /// What `ascent` may take in all.
+    looks: usize,
+    /// The last prices, and the rates they were made for.
+    last: Option<(Prices, Vec<f64>)>,
+    time_left: &'p dyn Fn() -> f64,
+}
+
+impl Proof<'_, '_, '_> {
+    /// Whether looks or time are used up.
+    fn ended(&self) -> bool {
+        self.ascent.looks >= self.looks || (self.time_left)() <= 0.0
+    }
+
+    /// A certificate against `sending`, if one is found within `looks` looks.
+    fn against(&mut self, sending: &[f64], looks: usize) -> Option<Certificate> {
+        let start = match &self.last {
+            Some((prices, from)) => prices.scaled(from, sending),
+            None => Prices::even(self.network, sending),
+        };
+        let peak = self.ascent.climb(sending, start, looks, self.time_left);
+        self.last = Some((peak.prices, sending.to_vec()));
+        (peak.excess > 0.0).then_some(peak.certificate)
+    }
+
+    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`.
+    fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, first: usize) -> f64 {
+        let at = |rate: f64| -> Vec<f64> { shares.iter().map(|x| x * rate).collect() };
+        let mut looks = first;
+        while low < high * (1.0 - PRECISE) && !self.ended() {
+            let middle = 0.5 * (low + high);
+            match self.against(&at(middle), looks) {
+                Some(certificate) => {
+                    // It may refute even lower ones.
+                    let refuted = |rate: f64| certificate.excess(&at(rate)) > 0.0;
+                    high = crate::bounds::bisect_up(middle, |rate| rate <= low || !refuted(rate)).min(middle);
+                }
+                None => low = middle,
+            }
+            looks = LATER;
+        }
+        high
+    }
+}
+#[cfg(test)]
+mod tests;

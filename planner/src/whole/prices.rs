@@ -1,0 +1,190 @@
+//! Prices of whole units, and what they prove.
+
+use super::fill::{Fill, Worth};
+use crate::classes::{Class, classes};
+use crate::dag::{Costs, Dags};
+use crate::model::{Model, NodeIx};
+
+/// A job's racks, and the ways of its flows.
+pub(super) struct Network<'m> {
+    pub model: &'m Model<'m>,
+    pub dags: &'m Dags<'m>,
+    pub racks: Vec<Class>,
+}
+
+impl<'m> Network<'m> {
+    pub fn new(model: &'m Model<'m>, dags: &'m Dags<'m>) -> Self {
+        Network { model, dags, racks: classes(model) }
+    }
+
+    /// The ingress of a shard's server, as a position among the resources.
+    pub fn own(&self, s: usize) -> usize {
+        self.model.own(self.model.servers[s]) as usize
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.model.topology.nodes().len()
+    }
+}
+
+/// Lagrange multipliers, per shard.
+#[derive(Debug, Clone)]
+pub(super) struct Prices {
+    /// pi: `[shard][resource]`, of one unit on a link or into the shard's server. Never negative; 0 where nothing limits.
+    pub unit: Vec<Vec<f64>>,
+    /// u: `[shard][rack]`, the reward for bringing one worker's gradient to the shard's server.
+    pub reward: Vec<Vec<f64>>,
+}
+
+impl Prices {
+    /// Every limited resource equally dear when full.
+    pub fn even(network: &Network<'_>, sending: &[f64]) -> Self {
+        let model = network.model;
+        let mean = sending.iter().sum::<f64>() / sending.len() as f64;
+        let unit = |(s, f): (usize, &f64)| {
+            let price = |(r, &b): (usize, &f64)| {
+                let counts = (r < model.arcs() || r == network.own(s)) && b.is_finite() && b > 0.0;
+                if counts { f / b } else { 0.0 }
+            };
+            model.capacity.iter().enumerate().map(price).collect()
+        };
+        Prices {
+            unit: sending.iter().enumerate().map(unit).collect(),
+            reward: sending.iter().map(|f| vec![f / mean; network.racks.len()]).collect(),
+        }
+    }
+
+    pub fn zero(&self) -> Self {
+        let zeros = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| vec![0.0; row.len()]).collect();
+        Prices { unit: zeros(&self.unit), reward: zeros(&self.reward) }
+    }
+
+    /// Prices in proportion to the rates, as they would be if units could be split: a good start for other rates.
+    pub fn scaled(&self, from: &[f64], to: &[f64]) -> Self {
+        let mut scaled = self.clone();
+        for (s, (from, to)) in from.iter().zip(to).enumerate() {
+            let factor = if *from > 0.0 { to / from } else { 0.0 };
+            scaled.unit[s].iter_mut().chain(&mut scaled.reward[s]).for_each(|price| *price *= factor);
+        }
+        scaled
+    }
+}
+
+/// The cheapest ways under given prices.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// `[shard]`, to its server.
+    pub direct: Vec<Costs>,
+    /// `[shard][aggregator]`
+    pub to_group: Vec<Vec<Costs>>,
+}
+
+impl Ways {
+    pub fn new(network: &Network<'_>) -> Self {
+        let costs = |n: usize| (0..n).map(|_| Costs::default()).collect::<Vec<_>>();
+        let model = network.model;
+        let to_group = model.servers.iter().map(|_| costs(model.aggregators.len())).collect();
+        Ways { direct: costs(model.servers.len()), to_group }
+    }
+
+    /// Prices all of them; lowers rewards to what a direct flow costs, which never proves less.
+    pub fn find(&mut self, network: &Network<'_>, prices: &mut Prices) {
+        let (model, nodes) = (network.model, network.nodes());
+        for (s, &server) in model.servers.iter().enumerate() {
+            network.dags.to(server).price(&prices.unit[s], &mut self.direct[s], nodes);
+            for (&v, costs) in model.aggregators.iter().zip(&mut self.to_group[s]) {
+                network.dags.to(v).price(&prices.unit[s], costs, nodes);
+            }
+            for (n, rack) in network.racks.iter().enumerate() {
+                let direct = self.direct(network, prices, s, rack.source);
+                let reward = &mut prices.reward[s][n];
+                *reward = reward.min(direct);
+            }
+        }
+    }
+
+    /// What a direct flow from a rack, or a trunk from a switch, costs.
+    pub fn direct(&self, network: &Network<'_>, prices: &Prices, s: usize, from: NodeIx) -> f64 {
+        self.direct[s].of(from) + prices.unit[s][network.own(s)]
+    }
+
+    /// The racks that gain by joining a group of shard s at an aggregator, the best first.
+    pub fn gains(
+        &self,
+        network: &Network<'_>,
+        prices: &Prices,
+        s: usize,
+        aggregator: usize,
+    ) -> Vec<(f64, usize)> {
+        let costs = &self.to_group[s][aggregator];
+        let gain = |(n, rack): (usize, &Class)| (prices.reward[s][n] - costs.of(rack.source), n);
+        let mut gains: Vec<_> =
+            network.racks.iter().enumerate().map(gain).filter(|&(gain, _)| gain > 0.0).collect();
+        gains.sort_by(|a, b| b.0.total_cmp(&a.0));
+        gains
+    }
+}
+
+/// If `certain` exceeds what all fills are worth at F, no plan sends at rates F or higher.
+#[derive(Debug, Clone)]
+pub(super) struct Certificate {
+    /// Sum of u over shards and workers.
+    certain: f64,
+    /// The same of |u|: what rounding errors are measured against.
+    scale: f64,
+    pub fills: Vec<Fill>,
+}
+
+/// Relative rounding errors allowed for; sums of some ten thousand terms make errors far below.
+const ROUNDING: f64 = 1e-9;
+
+impl Certificate {
+    pub fn new(network: &Network<'_>, prices: &Prices, ways: &Ways) -> Self {
+        let model = network.model;
+        let rewards = || {
+            let of = |rewards: &Vec<f64>| -> Vec<f64> {
+                rewards.iter().zip(&network.racks).map(|(u, rack)| u * rack.workers.len() as f64).collect()
+            };
+            prices.reward.iter().flat_map(of)
+        };
+        let groups = model.aggregators.iter().enumerate().map(|(a, &v)| {
+            let worth = |s: usize| {
+                let mut value = -ways.direct(network, prices, s, v);
+                let mut table = Vec::new();
+                for (gain, rack) in ways.gains(network, prices, s, a) {
+                    table.extend(network.racks[rack].workers.iter().map(|_| {
+                        value += gain;
+                        value
+                    }));
+                }
+                (value > 0.0).then_some((s, Worth::Table(table)))
+            };
+            let shards = (0..model.servers.len()).filter_map(worth).collect();
+            Fill { resource: model.own(v), capacity: model.capacity_of(model.own(v)), shards }
+        });
+        let unit = &prices.unit;
+        let links = (0..model.capacity.len()).map(|r| {
+            let priced = (0..unit.len()).filter(|&s| unit[s][r] > 0.0);
+            let shards = priced.map(|s| (s, Worth::Each(unit[s][r]))).collect();
+            Fill { resource: r as u32, capacity: model.capacity[r], shards }
+        });
+        Certificate {
+            certain: rewards().sum(),
+            scale: rewards().map(f64::abs).sum(),
+            fills: groups.chain(links).filter(|fill| !fill.shards.is_empty()).collect(),
+        }
+    }
+
+    /// By how much these rates are too high, relative to what the fills are worth; positive: refuted.
+    pub fn excess(&self, sending: &[f64]) -> f64 {
+        self.excess_over(self.fills.iter().map(|fill| fill.most(sending)).sum())
+    }
+
+    pub fn excess_over(&self, filled: f64) -> f64 {
+        // Prices that are all 0 prove nothing.
+        if filled <= 0.0 && self.certain <= 0.0 {
+            return -1.0;
+        }
+        (self.certain - filled - ROUNDING * (self.scale + filled)) / filled.max(f64::MIN_POSITIVE)
+    }
+}
