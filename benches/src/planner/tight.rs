@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use inart_planner::{Options, Scheme};
+use inart_planner::{Options, Scheme, Topology};
 
 use crate::networks;
 use crate::table::{line, made, mbps, say, seconds};
@@ -59,5 +59,29 @@ pub fn run() -> anyhow::Result<()> {
     }
     let mean = |column: usize| proven.iter().map(|parts| parts[column]).sum::<f64>() / proven.len() as f64;
     say(&format!("mean of rate / bound: {:.3} within 1 s, {:.3} without a limit\n", mean(0), mean(1)));
+    equal(&networks)
+}
+
+/// The same networks with equal shares, without a limit: there the bound counts whole units on every link.
+fn equal(networks: &[(String, Topology)]) -> anyhow::Result<()> {
+    say("The same with equal shares, without a limit");
+    let widths = [22, 9, 9, 9, 9, 10];
+    line(&widths, &["network", "f~", "rate", "bound", "proven", "took"].map(str::to_owned));
+    let mut proven = Vec::new();
+    for (name, topology) in networks {
+        let start = Instant::now();
+        let plan = made(topology, &Options { equal_shares: true, ..Options::new(Scheme::Inart) })?;
+        let took = start.elapsed().as_secs_f64();
+        let bound = plan.bounds.integral_bps;
+        let part = plan.rate_bps / bound;
+        proven.push(part);
+        let lp = plan.bounds.lp_bps.map_or("-".into(), mbps);
+        line(
+            &widths,
+            &[name.clone(), lp, mbps(plan.rate_bps), mbps(bound), format!("{part:.3}"), seconds(took)],
+        );
+    }
+    let mean = proven.iter().sum::<f64>() / proven.len() as f64;
+    say(&format!("mean of rate / bound: {mean:.3}\n"));
     Ok(())
 }
