@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use inart_controller::{JobPlan, job_number};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role};
-use inart_planner::{Job, Levels, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
 use inart_trainer::{PARAMETERS, train_single_host};
 use inart_wire::{ShardId, WorkerId};
 
@@ -46,17 +46,16 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     let start = Instant::now();
     options.validate()?;
     let jobs = options.running_jobs();
-    // Each job is planned on its part of every capacity, so that all of them fit together.
-    let part = options.topology.with_jobs(jobs.clone()).scaled(1.0 / jobs.len() as f64);
+    let topology = options.topology.with_jobs(jobs.clone());
     let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
 
     tell("planning", 0);
-    let planned = plan_all(options, &part)?;
+    let planned = plan_all(options, &topology)?;
     tell("building the network", 0);
-    let scale = choose_scale(options, &part, &planned)?;
-    let mut network = Network::start(&part, options, scale.factor())?;
+    let scale = choose_scale(options, &topology, &planned)?;
+    let mut network = Network::start(&topology, options, scale.factor())?;
     tell("training on one host", 0);
     let single_host = train_alone(options, &jobs)?;
 
@@ -70,7 +69,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         schemes.push(figures);
     }
     Ok(Summary {
-        topology: part.name().to_owned(),
+        topology: topology.name().to_owned(),
         bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
         rounds: options.rounds,
         sums_checked,
@@ -85,9 +84,10 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     })
 }
 
-/// Plans every job under every scheme.
-fn plan_all(options: &Options, part: &Topology) -> Result<Vec<Planned>, Error> {
-    let plan_job = |scheme: Scheme, job: &Job| {
+/// Plans all jobs under every scheme; several together.
+fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
+    let jobs: Vec<&Job> = topology.jobs().iter().collect();
+    let plan_scheme = |&scheme: &Scheme| {
         let start = Instant::now();
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
@@ -96,12 +96,14 @@ fn plan_all(options: &Options, part: &Topology) -> Result<Vec<Planned>, Error> {
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };
-        inart_planner::plan(part, job, &how)
-            .map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })
-    };
-    let plan_scheme = |&scheme: &Scheme| {
-        let plans = part.jobs().iter().map(|job| plan_job(scheme, job));
-        Ok(Planned { scheme, plans: plans.collect::<Result<_, _>>()? })
+        let plans = match jobs[..] {
+            [job] => inart_planner::plan(topology, job, &how).map(|plan| vec![plan]),
+            _ => inart_planner::plan_jobs(topology, &jobs, &how, Order::Together).map(|set| set.plans),
+        };
+        Ok(Planned {
+            scheme,
+            plans: plans.map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })?,
+        })
     };
     options.schemes.iter().map(plan_scheme).collect()
 }

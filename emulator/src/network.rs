@@ -44,12 +44,11 @@ pub struct NetworkCounters {
 
 impl Network {
     /// Builds a network at `scale` times its rates, starts its switches and connects to them. No program is loaded yet.
-    /// `part` is the network with the jobs that shall run and the part of all capacities that each of them may use.
-    pub fn start(part: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
+    /// `topology` has the jobs that shall run.
+    pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
-        let ports = PortMap::new(part)?;
-        let whole = part.scaled(part.jobs().len() as f64 * scale);
-        let blueprint = blueprint(&whole, &ports);
+        let ports = PortMap::new(topology)?;
+        let blueprint = blueprint(&topology.scaled(scale), &ports);
         let lossy = !options.drop.is_zero();
         let wiring = Wiring::build(&blueprint, lossy)?;
         let relay = wiring
@@ -59,7 +58,7 @@ impl Network {
 
         let mut switches = Vec::new();
         for (device, name) in (1..).zip(ports.switches()) {
-            let place = wiring.namespace(index_of(part, name));
+            let place = wiring.namespace(index_of(topology, name));
             let count = ports.ports(name).count();
             switches.push(match &options.switch {
                 None => SwitchProcess::embedded(&options.program, name, device, place, count)?,
@@ -78,8 +77,9 @@ impl Network {
             let cause = |cause| Error::Switch { switch: name.clone(), cause: Box::new(cause) };
             drivers.insert(name.clone(), driver.map_err(cause)?);
         }
-        let controller = Controller::new(part.clone(), options.values, limits, drivers, Records::default())
-            .map_err(|cause| Error::Install { scheme: "any".into(), cause: Box::new(cause) })?;
+        let controller =
+            Controller::new(topology.clone(), options.values, limits, drivers, Records::default())
+                .map_err(|cause| Error::Install { scheme: "any".into(), cause: Box::new(cause) })?;
         Ok(Self { controller, runtime, relay, _switches: switches, wiring, scratch })
     }
 

@@ -40,7 +40,7 @@ pub struct Options {
     pub switch: Option<PathBuf>,
 }
 
-/// The most jobs at the same time: each is planned on its part of every capacity, which gets thin.
+/// The most jobs at the same time: each gets its part of the network, which gets thin.
 const MAX_JOBS: usize = 16;
 /// More rounds than anybody waits for.
 const MAX_ROUNDS: u32 = 100_000;
