@@ -55,7 +55,8 @@ fn main() -> ExitCode {
     };
     tracing_subscriber::fmt()
         .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("INART_LOG").unwrap_or_else(|_| "warn,highs=error".into()),
+            tracing_subscriber::EnvFilter::try_from_env("INART_LOG")
+                .unwrap_or_else(|_| "warn,highs=error".into()),
         )
         .with_writer(std::io::stderr)
         .init();
