@@ -18,7 +18,7 @@ const ROUNDINGS: u64 = 30;
 const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
-/// Search steps per target (a step looks at every flow, so large jobs get fewer), and targets missed in a row before a
+/// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row before a
 /// start is given up.
 const STEPS: usize = 8000;
 const FLOW_STEPS: usize = 1_600_000;
@@ -27,7 +27,7 @@ const MISSES: usize = 3;
 const STEP: f64 = 0.015;
 /// Starts of each kind that are searched from, and searches in all where no time is set.
 const FRESH: usize = 2;
-const CLIMBS: u64 = 12;
+const CLIMBS: u64 = 8;
 
 /// The best placement so far.
 #[derive(Debug, Clone)]
