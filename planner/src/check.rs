@@ -31,6 +31,8 @@ pub enum Violation {
         used_bps: f64,
         /// What it can take, bit/s.
         capacity_bps: f64,
+        /// The jobs that share it, if several plans are checked together; else empty.
+        jobs: Vec<String>,
     },
     /// Something is wrong with the plan of one of several jobs.
     Job {
@@ -57,9 +59,10 @@ impl fmt::Display for Violation {
                 write!(f, "{what}; check it against the topology it was made for")
             }
             Violation::Malformed { place, problem } => write!(f, "{place}: {problem}"),
-            Violation::Overload { resource, used_bps, capacity_bps } => {
+            Violation::Overload { resource, used_bps, capacity_bps, jobs } => {
                 let (used, capacity) = (display_rate(*used_bps), display_rate(*capacity_bps));
-                write!(f, "{resource}: {used} used of {capacity}")
+                write!(f, "{resource}: {used} used of {capacity}")?;
+                if jobs.is_empty() { Ok(()) } else { write!(f, " by the jobs {}", jobs.join(", ")) }
             }
             Violation::Job { job, violation } => write!(f, "job {job}: {violation}"),
             Violation::WrongNumber { what, stated, found } => {
@@ -378,7 +381,12 @@ impl Checker<'_> {
             if !self.is_ignored(resource) {
                 attainable = attainable.min(capacity_bps / per_bit);
                 if used_bps > capacity_bps * (1.0 + TOLERANCE) {
-                    self.found.push(Violation::Overload { resource: name.clone(), used_bps, capacity_bps });
+                    self.found.push(Violation::Overload {
+                        resource: name.clone(),
+                        used_bps,
+                        capacity_bps,
+                        jobs: Vec::new(),
+                    });
                 }
             }
             loads.insert(name, (used_bps, capacity_bps));

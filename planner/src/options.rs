@@ -189,6 +189,18 @@ pub enum PlanError {
         /// The scheme.
         scheme: Scheme,
     },
+    /// Two levels asked of several jobs together.
+    #[error("jobs planned together have one level; plan them in turn, or with one level")]
+    OneLevel,
+    /// A running plan to start several jobs from.
+    #[error("a running plan is of one job, and there are several; start one job from it")]
+    OneRunning,
+    /// The running plan shares resources with other jobs, whose plans are not known here.
+    #[error("job {job}: its running plan was made beside other jobs; plan all of them anew")]
+    Beside {
+        /// The job.
+        job: String,
+    },
     /// The network is too large for `exact`.
     #[error(
         "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"

@@ -132,6 +132,9 @@ fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bou
 /// (then `bounds.lp_bps` is absent); else the usual search starts from it too.
 fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
     let model = router.model;
+    if !plan.other_jobs.is_empty() {
+        return Err(PlanError::Beside { job: model.job.name.clone() });
+    }
     let running = Running::read(router, plan)?;
     let integral_bps = bounds::closed_form(model, options.equal_shares);
     let mut bounds = Bounds { lp_bps: None, integral_bps, two_levels_bps: None };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
 use inart_planner::{
-    Job, JobPlans, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Scheme, Topology, check,
+    Job, JobPlans, Levels, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Scheme, Topology, check,
     check_jobs, plan, plan_jobs,
 };
 use proptest::prelude::*;
@@ -192,6 +192,18 @@ fn what_there_is_no_plan_for() {
     let together = planned(&topology, Order::Together, &Options::new(Scheme::Exact)).unwrap_err();
     assert_eq!(together, PlanError::OneJob { scheme: Scheme::Exact });
     planned(&topology, Order::InTurn, &Options::new(Scheme::Exact)).unwrap();
+    let two_levels = Options { levels: Levels::Two, ..Options::new(Scheme::Inart) };
+    assert_eq!(planned(&topology, Order::Together, &two_levels).unwrap_err(), PlanError::OneLevel);
+    planned(&topology, Order::InTurn, &two_levels).unwrap();
+    let running = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let warm = Options { running: Some(&running), ..Options::new(Scheme::Inart) };
+    for order in [Order::Together, Order::InTurn] {
+        assert_eq!(planned(&topology, order, &warm).unwrap_err(), PlanError::OneRunning);
+    }
+    let both = planned(&topology, Order::Together, &Options::new(Scheme::Inart)).unwrap();
+    let warm = Options { running: Some(&both.plans[0]), ..Options::new(Scheme::Inart) };
+    let beside = plan(&topology, &topology.jobs()[0], &warm).unwrap_err();
+    assert_eq!(beside, PlanError::Beside { job: "a".to_owned() });
     let text = topology.to_yaml().replace("jobs:", "background:\n  - {node: t, rate: 2 Mbps}\njobs:");
     let loaded = Topology::from_yaml(&text).unwrap();
     for order in [Order::Together, Order::InTurn] {
@@ -217,7 +229,7 @@ fn the_checker_finds_what_is_wrong_with_several_plans() {
     };
     // Both as if alone: each holds, together they overload the switch.
     let both = spoilt(|plans| plans.plans = vec![alone("a"), alone("b")]);
-    assert!(both.contains("switch v: 8 Mbps used of 6 Mbps"), "{both}");
+    assert!(both.contains("switch v: 8 Mbps used of 6 Mbps by the jobs a, b"), "{both}");
     assert!(both.contains("job a: other jobs' use of switch v"), "{both}");
     assert!(spoilt(|plans| plans.plans[1].other_jobs.clear()).contains("job b: rate_bps"));
     assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps *= 0.5).contains("job a: rate_bps"));

@@ -58,7 +58,9 @@ fn loads(uses: &[(&Plan, Vec<Use>)], found: &mut Vec<Violation>) {
     for (resource, capacity_bps) in limits {
         let used_bps = total[resource];
         if used_bps > capacity_bps * (1.0 + TOLERANCE) {
-            found.push(Violation::Overload { resource: resource.to_owned(), used_bps, capacity_bps });
+            let sharing = uses.iter().filter(|(_, uses)| uses.iter().any(|use_| use_.resource == resource));
+            let jobs = sharing.map(|(plan, _)| plan.job.clone()).collect();
+            found.push(Violation::Overload { resource: resource.to_owned(), used_bps, capacity_bps, jobs });
         }
     }
     for (plan, uses) in uses {

@@ -37,7 +37,8 @@ use set::Network;
 ///
 /// # Errors
 /// What [`crate::plan`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
-/// nothing; [`PlanError::OneJob`] for the scheme exact together.
+/// nothing; together [`PlanError::OneJob`] for the scheme exact and [`PlanError::OneLevel`] for two levels;
+/// [`PlanError::OneRunning`] if there are several jobs and a running plan.
 ///
 /// # Panics
 /// If `jobs` is empty.
@@ -48,6 +49,9 @@ pub fn plan_jobs(
     order: Order,
 ) -> Result<JobPlans, PlanError> {
     assert!(!jobs.is_empty(), "there is at least one job to plan");
+    if options.running.is_some() && jobs.len() > 1 {
+        return Err(PlanError::OneRunning);
+    }
     let network = Network::new(topology, jobs, options);
     let (set, max_min_bound_bps) = match order {
         Order::InTurn => (in_turn::plan(&network)?, None),

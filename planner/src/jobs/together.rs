@@ -7,7 +7,7 @@ use super::set::{Laid, Network, Set};
 use super::{bound, in_turn};
 use crate::bounds::closed_form;
 use crate::model::Model;
-use crate::options::{Options, PlanError, Scheme};
+use crate::options::{Levels, Options, PlanError, Scheme};
 use crate::plan::{Bounds, Plan};
 use crate::routes::Routes;
 use crate::solve;
@@ -27,6 +27,9 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     let ours = options.scheme == Scheme::Inart;
     if options.scheme == Scheme::Exact {
         return Err(PlanError::OneJob { scheme: options.scheme });
+    }
+    if options.levels == Levels::Two {
+        return Err(PlanError::OneLevel);
     }
     let models: Vec<Model<'_>> = jobs.iter().map(|job| Model::new(topology, job)).collect();
     let most: Vec<f64> = models.iter().map(|model| closed_form(model, options.equal_shares)).collect();

@@ -80,6 +80,18 @@ pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
     Ok(plans.remove(0))
 }
 
+/// Reads the plan to start from. It may be of a network that has changed since: the planner says what of it is left.
+/// Errors name the file.
+pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
+    let mut plans = File::read(path)?.into_plans();
+    let (place, count) = (path.display(), plans.len());
+    ensure!(
+        count == 1,
+        "{place}: it has {count} plans, and one job starts from one; plan them anew, without --from"
+    );
+    Ok(plans.remove(0))
+}
+
 /// Reads plans that hold on this topology; errors name the file.
 pub fn read_all(topology: &Topology, path: &Path) -> anyhow::Result<Vec<Plan>> {
     let file = File::read(path)?;

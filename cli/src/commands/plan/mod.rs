@@ -3,21 +3,21 @@
 mod check;
 mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 pub use check::{read, read_all};
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Order, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Order, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The topology document (YAML or JSON).
     topology: PathBuf,
-    /// inart, r-inart, atp, atp-nocap, lbmm or even.
+    /// inart, r-inart, atp, atp-nocap, lbmm, even or (small networks) exact.
     #[arg(long, default_value = "inart", conflicts_with = "check")]
     scheme: Scheme,
     /// Seed of every draw; the same inputs give the same plan.
@@ -45,8 +45,8 @@ pub struct Args {
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
     #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
-    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit status 0 if it holds, 1 if it
-    /// violates something, 2 if it is no plan for this topology.
+    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit status 0
+    /// if it holds, 1 if it violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
     check: Option<PathBuf>,
 }
@@ -64,20 +64,13 @@ fn parse_loss(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The plan to start from. It may be of a network that has changed since: the planner says what of it is left.
-fn running(path: &Path) -> anyhow::Result<Plan> {
-    let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
-    Plan::from_json(&text).with_context(place)
-}
-
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let topology = super::topology::read(&args.topology)?;
     if let Some(plan) = &args.check {
         return check::run(&topology, plan, json);
     }
-    let running = args.from.as_deref().map(running).transpose()?;
+    let running = args.from.as_deref().map(check::read_running).transpose()?;
     if running.is_some() && args.scheme != Scheme::Inart {
         bail!("--from: scheme {} starts from nothing; use --scheme inart", args.scheme);
     }
