@@ -1,0 +1,88 @@
+//! Several jobs through the command: planned, checked, refused.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use inart_planner::{Job, JobPlans, Topology};
+use serde_json::Value;
+use support::Workbench;
+
+/// Fig. 1 with two jobs, of four and of two workers, each with a server of its own.
+fn bench() -> Workbench {
+    let bench = Workbench::new();
+    let fig1 = Topology::from_yaml(&bench.read("fig1.yaml")).unwrap();
+    let job = |name: &str, workers: &[&str], server: &str| Job {
+        name: name.to_owned(),
+        workers: workers.iter().map(|name| fig1.node_named(name).unwrap()).collect(),
+        servers: vec![fig1.node_named(server).unwrap()],
+        gradient_bytes: None,
+    };
+    let jobs = vec![job("four", &["w1", "w2", "w5", "w6"], "s1"), job("two", &["w3", "w4"], "s2")];
+    bench.write("net.yaml", fig1.with_jobs(jobs).to_yaml());
+    bench
+}
+
+fn printed(bench: &Workbench, arguments: &[&str]) -> String {
+    let output = bench.inart(arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn both_orders_are_planned_and_hold() {
+    let bench = bench();
+    for order in ["together", "in-turn"] {
+        let text = printed(&bench, &["plan", "net.yaml", "--order", order, "--json"]);
+        let plans = JobPlans::from_json(&text).unwrap();
+        let names: Vec<&str> = plans.plans.iter().map(|plan| plan.job.as_str()).collect();
+        assert_eq!((names, plans.order.to_string()), (vec!["four", "two"], order.to_owned()));
+        bench.write("set.json", text);
+        let held = printed(&bench, &["plan", "--check", "set.json", "net.yaml"]);
+        assert!(held.contains("they hold together on topology fig1"), "{held}");
+        let table = printed(&bench, &["plan", "net.yaml", "--order", order]);
+        assert!(table.contains(&format!("2 jobs {order}")) && table.contains("fullest resources"), "{table}");
+    }
+    // The order of `--job` is the order in turn.
+    let text = printed(
+        &bench,
+        &["plan", "net.yaml", "--order", "in-turn", "--job", "two", "--job", "four", "--json"],
+    );
+    assert_eq!(JobPlans::from_json(&text).unwrap().plans[0].job, "two");
+    // One job is one plan, as ever.
+    let one: Value =
+        serde_json::from_str(&printed(&bench, &["plan", "net.yaml", "--job", "two", "--json"])).unwrap();
+    assert_eq!(one["job"], "two");
+}
+
+#[test]
+fn plans_made_apart_do_not_pass_as_a_set() {
+    let bench = bench();
+    let mut set: Value = serde_json::from_str(&printed(&bench, &["plan", "net.yaml", "--json"])).unwrap();
+    for (n, job) in ["four", "two"].into_iter().enumerate() {
+        let alone = printed(&bench, &["plan", "net.yaml", "--job", job, "--json"]);
+        set["plans"][n] = serde_json::from_str(&alone).unwrap();
+    }
+    bench.write("set.json", set.to_string());
+    let output = bench.inart(&["plan", "--check", "set.json", "net.yaml"]);
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{found}");
+    assert!(found.contains(" used of ") && found.contains("by the jobs four, two"), "{found}");
+}
+
+#[test]
+fn what_several_jobs_cannot_have() {
+    let bench = bench();
+    bench.write("set.json", printed(&bench, &["plan", "net.yaml", "--json"]));
+    bench.write("one.json", printed(&bench, &["plan", "net.yaml", "--job", "two", "--json"]));
+    bench.refused(&["plan", "net.yaml", "--job", "two", "--job", "two"], &["--job two is given twice"]);
+    bench.refused(&["plan", "net.yaml", "--job", "six"], &["job six", "four, two"]);
+    bench.refused(&["plan", "net.yaml", "--levels", "2"], &["one level", "in turn"]);
+    bench.refused(&["plan", "net.yaml", "--scheme", "exact"], &["exact plans one job", "in turn"]);
+    bench.refused(&["plan", "net.yaml", "--from", "set.json"], &["set.json", "2 plans", "without --from"]);
+    let both = ["plan", "net.yaml", "--from", "one.json", "--job", "two", "--job", "four"];
+    bench.refused(&both, &["--from", "give one --job"]);
+    bench.refused(&["topology", "draw", "net.yaml", "--plan", "set.json"], &["set.json", "2 plans"]);
+    let deal = ["topology", "leaf-spine", "--leaves", "2", "--spines", "1", "--jobs", "9"];
+    bench.refused(&deal, &["9 jobs", "server per job"]);
+    printed(&bench, &["plan", "net.yaml", "--levels", "2", "--order", "in-turn"]);
+}
