@@ -96,12 +96,24 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
 }
 
+fn is_large(model: &Model<'_>) -> bool {
+    model.workers.len() * model.servers.len() * model.aggregators.len() >= LARGE
+}
+
+/// Plans one of several jobs: like [`plan_on`], but without what cannot be broken off in its part of a budget.
+pub(crate) fn plan_in_time(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
+    let hurried = (options.time_left)().is_finite() && (is_large(model) || options.out_of_time());
+    if hurried && options.scheme == Scheme::Inart && options.levels == Levels::One {
+        return quick(model, options);
+    }
+    plan_on(model, options)
+}
+
 /// The scheme inart for large jobs where one group construction meets the closed form of the bound: an LP would take long and
 /// is not needed, so its optimum is stated only where an even routing certifies it.
 fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan> {
     let model = router.model;
-    let size = model.workers.len() * model.servers.len() * model.aggregators.len();
-    if options.scheme != Scheme::Inart || options.levels != Levels::One || size < LARGE {
+    if options.scheme != Scheme::Inart || options.levels != Levels::One || !is_large(model) {
         return None;
     }
     let integral_bps = bounds::closed_form(model, options.equal_shares);
@@ -112,12 +124,13 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
 }
 
 /// The scheme inart without any LP: constructions and a short search, for a job that is planned many times beside others.
-/// Its bound is the closed form.
+/// Its bounds are those that need no LP either.
 pub(crate) fn quick(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     let router = Router::new(model);
     feasible(&router)?;
-    let integral_bps = bounds::closed_form(model, options.equal_shares);
-    let mut starts = inart::constructed(&router, options.equal_shares, integral_bps, &[1.0, 0.9, 0.75, 0.6]);
+    let integral_bps = bounds::closed_form(model, options.equal_shares).min(racks::egress(model));
+    let parts: &[f64] = if options.out_of_time() { &[1.0] } else { &[1.0, 0.9, 0.75, 0.6] };
+    let mut starts = inart::constructed(&router, options.equal_shares, integral_bps, parts);
     starts.truncate(1);
     let best = inart::improve_in(1, &router, options, starts, integral_bps);
     Ok(write_best(model, options, &best, Bounds { lp_bps: None, integral_bps, two_levels_bps: None }))

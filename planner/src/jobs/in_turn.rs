@@ -1,6 +1,6 @@
 //! One job after the other: what the earlier ones send is background traffic.
 
-use super::set::{Network, Set, snapped};
+use super::set::{Network, Set, part_of_time, snapped};
 use super::uses::per_bit;
 use crate::model::Model;
 use crate::options::{Options, PlanError};
@@ -8,15 +8,15 @@ use crate::router::Router;
 use crate::solve;
 use crate::topology::Job;
 
-/// Plans the jobs in their order.
-pub(super) fn plan(network: &Network<'_>) -> Result<Set, PlanError> {
+/// Plans the jobs in their order, within `time_left` (seconds).
+pub(super) fn plan(network: &Network<'_>, time_left: &dyn Fn() -> f64) -> Result<Set, PlanError> {
     let mut left = network.capacity.clone();
     let mut set = Set { laid: Vec::new(), shares: Vec::new(), rates: Vec::new() };
     for (job, waiting) in network.jobs.iter().zip((1..=network.jobs.len()).rev()) {
         let model = Model::within(network.topology, job, left.clone(), f64::INFINITY);
-        let time_left = network.part_of_time(waiting);
+        let time_left = part_of_time(time_left, waiting);
         let options = Options { time_left: &time_left, ..*network.options };
-        let plan = solve::plan_on(&model, &options).map_err(|error| after(network, job, error))?;
+        let plan = solve::plan_in_time(&model, &options).map_err(|error| after(network, job, error))?;
         let shares: Vec<f64> = plan.shards.iter().map(|shard| shard.share).collect();
         let rate = plan.rate_bps;
         let laid = network.laid(plan);

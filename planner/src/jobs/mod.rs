@@ -54,7 +54,7 @@ pub fn plan_jobs(
     }
     let network = Network::new(topology, jobs, options);
     let (set, max_min_bound_bps) = match order {
-        Order::InTurn => (in_turn::plan(&network)?, None),
+        Order::InTurn => (in_turn::plan(&network, options.time_left)?, None),
         Order::Together => {
             let (set, bound) = together::plan(&network)?;
             (set, Some(bound))

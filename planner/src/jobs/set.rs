@@ -53,14 +53,6 @@ impl<'a> Network<'a> {
         Network { topology, jobs, options, capacity, limits, index: Index::new(topology) }
     }
 
-    /// What is left of one of `parts` equal parts, from now on, of the time.
-    pub fn part_of_time(&self, parts: usize) -> impl Fn() -> f64 + use<'a> {
-        let time_left = self.options.time_left;
-        let at_first = time_left();
-        let rest = if at_first.is_finite() { at_first * (1.0 - 1.0 / parts as f64) } else { 0.0 };
-        move || time_left() - rest
-    }
-
     pub fn laid(&self, plan: Plan) -> Rc<Laid> {
         let units = self.index.units(&plan);
         Rc::new(Laid { plan, units })
@@ -186,4 +178,11 @@ impl<'a> Network<'a> {
 /// What is left of a capacity; a rounding error of it is nothing.
 pub(super) fn snapped(left: f64, whole: f64) -> f64 {
     if left > 1e-9 * whole { left } else { 0.0 }
+}
+
+/// What is left of one of `parts` equal parts, from now on, of a time in seconds.
+pub(super) fn part_of_time(time_left: &dyn Fn() -> f64, parts: usize) -> impl Fn() -> f64 {
+    let at_first = time_left();
+    let rest = if at_first.is_finite() { at_first * (1.0 - 1.0 / parts as f64) } else { 0.0 };
+    move || time_left() - rest
 }

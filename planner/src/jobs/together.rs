@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::fair::is_fairer;
-use super::set::{Laid, Network, Set};
+use super::set::{Laid, Network, Set, part_of_time};
 use super::{bound, in_turn};
 use crate::bounds::closed_form;
 use crate::model::Model;
 use crate::options::{Levels, Options, PlanError, Scheme};
 use crate::plan::{Bounds, Plan};
+use crate::racks;
 use crate::routes::Routes;
 use crate::solve;
 
@@ -32,28 +33,34 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
         return Err(PlanError::OneLevel);
     }
     let models: Vec<Model<'_>> = jobs.iter().map(|job| Model::new(topology, job)).collect();
-    let most: Vec<f64> = models.iter().map(|model| closed_form(model, options.equal_shares)).collect();
+    let most = models.iter().map(|model| closed_form(model, options.equal_shares).min(racks::egress(model)));
+    let most: Vec<f64> = most.collect();
+    let mut built = None;
     if ours {
-        let set = build(network, &most)?;
+        let set = build(network, &most, &part_of_time(options.time_left, 4))?;
         if reaches(&set, &most) {
             let bounds =
                 most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
             return Ok((bounded(network, set, bounds), most));
         }
+        built = Some(set);
     }
-    // Half the time is for each job alone and its bound, half for all of them.
+    // A quarter of the time each: this, the jobs alone and their bounds, one after the other, all of them.
+    let quarter = part_of_time(options.time_left, 3);
     let mut alone: Vec<Plan> = Vec::new();
     for (model, waiting) in models.iter().zip((1..=jobs.len()).rev()) {
-        let time_left = network.part_of_time(2 * waiting);
-        alone.push(solve::plan_on(model, &Options { time_left: &time_left, ..*options })?);
+        let time_left = part_of_time(&quarter, waiting);
+        let options = Options { time_left: &time_left, ..*options };
+        alone.push(solve::plan_in_time(model, &options)?);
     }
     let bounds: Vec<Bounds> = alone.iter().map(|plan| plan.bounds.clone()).collect();
     let most: Vec<f64> = bounds.iter().map(|bounds| bounds.integral_bps).collect();
-    let fair = bound::max_min(&models, &most, options.equal_shares);
+    let fair = bound::max_min(&models, &most, options);
     let laid = alone.into_iter().map(|plan| network.laid(plan)).collect();
     let mut best = network.side_by_side(laid, &fair);
+    best = built.into_iter().fold(best, fairest);
     if !options.out_of_time()
-        && let Ok(set) = in_turn::plan(network)
+        && let Ok(set) = in_turn::plan(network, &part_of_time(options.time_left, 2))
         && takes_shortest_paths(&models[0], &set)
     {
         let better = network.side_by_side(set.laid.clone(), &fair);
@@ -65,7 +72,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
                 break;
             }
             let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
-            best = fairest(best, build(network, &targets)?);
+            best = fairest(best, build(network, &targets, &part_of_time(options.time_left, 4))?);
         }
         best = improve(network, best, &fair);
     }
@@ -101,11 +108,13 @@ fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator<Item = Bou
     Set { laid: set.laid.iter().zip(bounds).map(with).collect(), ..set }
 }
 
-/// Plans one job after the other, none faster than its target, beside those before it at theirs.
-fn build(network: &Network<'_>, targets: &[f64]) -> Result<Set, PlanError> {
+/// Plans one job after the other, none faster than its target, beside those before it at theirs, within `time_left` (seconds).
+fn build(network: &Network<'_>, targets: &[f64], time_left: &dyn Fn() -> f64) -> Result<Set, PlanError> {
     let mut set = Set { laid: Vec::new(), shares: Vec::new(), rates: Vec::new() };
     for (job, &target) in targets.iter().enumerate() {
-        let plan = beside(network, job, network.left_for(job, &set, &set.rates), target)?;
+        let time_left = part_of_time(time_left, targets.len() - job);
+        let options = Options { time_left: &time_left, ..*network.options };
+        let plan = beside(network, &options, job, network.left_for(job, &set, &set.rates), target)?;
         set.rates.push(plan.rate_bps.min(target));
         set.shares.push(plan.shards.iter().map(|shard| shard.share).collect());
         set.laid.push(network.laid(plan));
@@ -116,6 +125,7 @@ fn build(network: &Network<'_>, targets: &[f64]) -> Result<Set, PlanError> {
 /// Plans a job within what others leave, no faster than `ceiling_bps`.
 fn beside(
     network: &Network<'_>,
+    options: &Options<'_>,
     job: usize,
     mut left: Vec<f64>,
     ceiling_bps: f64,
@@ -127,7 +137,7 @@ fn beside(
         left[resource] = left[resource].max(KEPT * network.capacity[resource]);
     }
     let model = Model::within(topology, network.jobs[job], left, ceiling_bps);
-    solve::quick(&model, network.options)
+    solve::quick(&model, options)
 }
 
 /// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then
@@ -149,7 +159,7 @@ fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
                     }
                     moves -= 1;
                     let left = network.left_for(job, &trial, &rates);
-                    let Ok(plan) = beside(network, job, left, rates[job]) else { continue };
+                    let Ok(plan) = beside(network, network.options, job, left, rates[job]) else { continue };
                     trial.shares[job] = plan.shards.iter().map(|shard| shard.share).collect();
                     trial.laid[job] = network.laid(plan);
                     let risen = network.side_by_side(trial.laid.clone(), fair);

@@ -122,7 +122,7 @@ pub(crate) fn starts(
     let (solution, fixed) = (fractional.cloned(), equal.then(|| equal_shares(model.servers.len())));
     let solution = solution.unwrap_or_else(|| fractional::guess(model, fixed.as_deref()));
     let shares: Vec<f64> = solution.sending.iter().map(|f| f / solution.rate).collect();
-    for sharpness in SHARPNESS {
+    for sharpness in SHARPNESS.into_iter().take_while(|_| !options.out_of_time()) {
         add(router.place_weighted(&expectations::decide(router, &solution, sharpness), &shares), &mut starts);
     }
     if let Some(fractional) = fractional {
