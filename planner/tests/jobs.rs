@@ -187,6 +187,15 @@ fn jobs_of_a_fat_tree_keep_out_of_each_others_way() {
 }
 
 #[test]
+fn without_any_time_the_plans_still_hold() {
+    for order in [Order::Together, Order::InTurn] {
+        let late = Options { time_left: &|| 0.0, ..Options::new(Scheme::Inart) };
+        let plans = planned(&one_switch(), order, &late).unwrap();
+        assert!(plans.min_rate_bps >= 1e6, "direct alone gives that");
+    }
+}
+
+#[test]
 fn what_there_is_no_plan_for() {
     let topology = one_switch();
     let together = planned(&topology, Order::Together, &Options::new(Scheme::Exact)).unwrap_err();
