@@ -121,6 +121,7 @@ fn wrong_texts_name_place_and_mend() {
         (Format::Dot, "graph {".repeat(3), &["line 1"]),
         (Format::Dot, "graph {".to_owned() + &"{".repeat(100_000), &["nested", "64"]),
         (Format::Graphml, "<graphml><graph>".into(), &["line 1", "graphml"]),
+        (Format::Graphml, "<a\n b='c'/\n>".into(), &["line 2", "graphml"]),
         (Format::Graphml, "<a/>".into(), &["no <graph>", "--format"]),
         (Format::Graphml, "<graph><node id='a'/><node id='a'/></graph>".into(), &["node \"a\"", "twice"]),
         (Format::Graphml, "<graph><node/></graph>".into(), &["<node> has no id"]),

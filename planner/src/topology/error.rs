@@ -24,11 +24,20 @@ impl TopologyError {
     ) -> Self {
         TopologyError {
             line: line.into().filter(|&line| line > 0),
-            place: place.into(),
-            problem: problem.into(),
-            mend: mend.into(),
+            place: one_line(place.into()),
+            problem: one_line(problem.into()),
+            mend: one_line(mend.into()),
         }
     }
+}
+
+/// Names and marks of a document may hold line breaks, which parsers quote as they are.
+fn one_line(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
 }
 
 impl fmt::Display for TopologyError {
