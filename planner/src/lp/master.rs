@@ -73,6 +73,8 @@ impl<'f> Master<'f> {
         program.set_option("presolve", "off");
         program.set_option("solver", "simplex");
         program.set_option("simplex_strategy", PRIMAL);
+        // Perturbed bounds have to be put right at the end, and on degenerate networks HiGHS never got done with that.
+        program.set_option("primal_simplex_bound_perturbation_multiplier", 0.0);
         program.set_option("primal_feasibility_tolerance", TOLERANCE);
         program.set_option("dual_feasibility_tolerance", TOLERANCE);
         let uplink = *rows.last().expect("invariant: just made");
