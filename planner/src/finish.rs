@@ -1,5 +1,7 @@
 //! From a placement to a plan: its rate, its loads, and everything by name.
 
+use std::collections::BTreeMap;
+
 use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, Scheme};
 use crate::placement::{Placement, trunk_end, weighted};
@@ -31,6 +33,7 @@ pub(crate) fn write(
     let mut flows = Vec::new();
     let mut trunks = Vec::new();
     for (s, &server) in model.servers.iter().enumerate() {
+        let mut groups: BTreeMap<NodeIx, Vec<String>> = BTreeMap::new();
         for (flow, &worker) in placement.flows[s].iter().zip(&model.workers) {
             flows.push(Flow {
                 worker: name(worker),
@@ -38,16 +41,17 @@ pub(crate) fn write(
                 aggregator: (flow.end != server).then(|| name(flow.end)),
                 path: names(worker, &flow.path),
             });
+            if let Some(path) = placement.trunks[s].get(&flow.end) {
+                groups.entry(flow.end).or_default().push(name(worker));
+                let second = Some(trunk_end(model, path)).filter(|&end| end != server);
+                second.map(|end| groups.entry(end).or_default().push(name(worker)));
+            }
         }
         for (&v, path) in &placement.trunks[s] {
-            let trunks_of = &placement.trunks[s];
-            let ends_here =
-                |end: NodeIx| end == v || trunks_of.get(&end).is_some_and(|path| trunk_end(model, path) == v);
-            let group = placement.flows[s].iter().zip(&model.workers).filter(|(flow, _)| ends_here(flow.end));
             trunks.push(Trunk {
                 aggregator: name(v),
                 server: name(server),
-                workers: group.map(|(_, &worker)| name(worker)).collect(),
+                workers: groups.remove(&v).unwrap_or_default(),
                 path: names(v, path),
             });
         }
