@@ -44,7 +44,9 @@ pub(crate) fn write(
             if let Some(path) = placement.trunks[s].get(&flow.end) {
                 groups.entry(flow.end).or_default().push(name(worker));
                 let second = Some(trunk_end(model, path)).filter(|&end| end != server);
-                second.map(|end| groups.entry(end).or_default().push(name(worker)));
+                if let Some(end) = second {
+                    groups.entry(end).or_default().push(name(worker));
+                }
             }
         }
         for (&v, path) in &placement.trunks[s] {

@@ -27,6 +27,8 @@ use tree::Tree;
 const STEPS: usize = 3000;
 const FLOWS: usize = 200;
 const MISSES: usize = 4;
+/// Searches from the best placement, after those from every start.
+const AGAIN: u64 = 4;
 /// Flows from which on constructions are not searched any more.
 const LARGE: usize = 4000;
 /// Parts of the rates that the switches' capacities allow which are tried: links may allow less.
@@ -55,10 +57,19 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, 
         if met(&best.1, bound) || options.out_of_time() {
             break;
         }
-        if router.model.workers.len() * router.model.servers.len() <= LARGE {
+        if flows(router.model) <= LARGE {
             let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n as u64));
             best = climb(router, options, start, best, bound, rng);
         }
+    }
+    for n in 0..if flows(router.model) <= LARGE { AGAIN } else { 0 } {
+        if met(&best.1, bound) || options.out_of_time() {
+            break;
+        }
+        let sending = best.1.shares.iter().map(|x| x * best.1.rate).collect();
+        let start = Start { tree: Tree::new(router, &best.0, sending), rated: best.1.clone(), aim: None };
+        let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_sub(1 + n));
+        best = climb(router, options, start, best, bound, rng);
     }
     best
 }
