@@ -138,11 +138,12 @@ impl<'a> Model<'a> {
     }
 
     pub fn resource_name(&self, resource: Resource) -> String {
+        // Plans name hundreds of resources: no formatter.
         if (resource as usize) < self.arcs() {
-            return format!("link {}->{}", self.name(self.tail(resource)), self.name(self.head(resource)));
+            return ["link ", self.name(self.tail(resource)), "->", self.name(self.head(resource))].concat();
         }
         let node = &self.topology.nodes()[resource as usize - self.arcs()];
-        format!("{} {}", node.kind, node.name)
+        [node.kind.name(), " ", &node.name].concat()
     }
 
     /// The entry of a plan's load list.

@@ -26,15 +26,19 @@ impl<'m> Routes<'m> {
         self.towards[to as usize].get_or_init(|| {
             let mut hops = vec![FAR; self.towards.len()];
             hops[to as usize] = 0;
-            let mut queue = std::collections::VecDeque::from([to]);
-            while let Some(node) = queue.pop_front() {
+            let mut reached = Vec::with_capacity(hops.len());
+            reached.push(to);
+            let mut next = 0;
+            while let Some(&node) = reached.get(next) {
+                next += 1;
                 if node != to && !self.model.forwards(node) {
                     continue;
                 }
+                let farther = hops[node as usize] + 1;
                 for &(_, before) in self.model.arcs_in(node) {
                     if hops[before as usize] == FAR {
-                        hops[before as usize] = hops[node as usize] + 1;
-                        queue.push_back(before);
+                        hops[before as usize] = farther;
+                        reached.push(before);
                     }
                 }
             }

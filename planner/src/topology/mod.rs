@@ -46,13 +46,20 @@ pub enum NodeKind {
     Worker,
 }
 
-impl fmt::Display for NodeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl NodeKind {
+    /// Its name, as in topologies and plans.
+    pub fn name(self) -> &'static str {
+        match self {
             NodeKind::Switch => "switch",
             NodeKind::Server => "server",
             NodeKind::Worker => "worker",
-        })
+        }
+    }
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
