@@ -275,10 +275,10 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let job = || model.job.name.clone();
     for &server in &model.servers {
         if model.intake_bps(server) <= 0.0 {
-            return Err(PlanError::Exhausted {
-                job: job(),
-                resource: model.resource_name(model.own(server)),
-            });
+            let own = model.resource_name(model.own(server));
+            let used_up = model.capacity_of(model.own(server)) <= 0.0;
+            let resource = if used_up { own } else { format!("the links into {own}") };
+            return Err(PlanError::Exhausted { job: job(), resource });
         }
         if let Some(&worker) = model.workers.iter().find(|&&worker| !router.reaches(worker, server, server)) {
             let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
