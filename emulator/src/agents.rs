@@ -123,8 +123,12 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>) {
     let mut speaker = None;
     for report in Reports::new(stream) {
         let heard = report.and_then(|report| {
-            if let Report::Hello(role) = report {
-                speaker = Some(role);
+            match (&report, speaker) {
+                (Report::Hello(role), _) => speaker = Some(*role),
+                (Report::Failed { error }, None) => {
+                    return Err(io::Error::other(format!("a host that could not start: {error}")));
+                }
+                _ => {}
             }
             let role =
                 speaker.ok_or_else(|| io::Error::other("it comes from somebody who did not say hello"))?;
