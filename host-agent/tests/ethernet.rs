@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
 use std::process::Command;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
@@ -55,8 +56,9 @@ fn lay_network() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Two rounds, then one with a NaN at worker 0; the sums and the failure.
-fn work(rank: u16) -> (Vec<Vec<f32>>, Error) {
+/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before one of them
+/// gives up: the job would end for the other in the midst of its round.
+fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     let mut worker =
         Worker::new(assignment(), WorkerId::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
     let mut gradient = vec![0.0f32; LEN];
@@ -69,6 +71,7 @@ fn work(rank: u16) -> (Vec<Vec<f32>>, Error) {
         assert_eq!((stats.round, stats.counters.results), (round.into(), LEN.div_ceil(64) as u64));
         sums.push(gradient.clone());
     }
+    summed.wait();
     gradient[5] = if rank == 0 { f32::NAN } else { 0.0 };
     (sums, worker.all_reduce(&mut gradient).unwrap_err())
 }
@@ -86,7 +89,12 @@ fn two_workers_and_a_server_on_a_bridge() {
             let end = server.run().unwrap_err();
             (end.to_string(), server.counters())
         });
-        let workers: Vec<_> = (0..2).map(|rank| thread::spawn(move || work(rank))).collect();
+        let summed = Arc::new(Barrier::new(2));
+        let start = |rank| {
+            let summed = Arc::clone(&summed);
+            thread::spawn(move || work(rank, &summed))
+        };
+        let workers: Vec<_> = (0..2).map(start).collect();
         let [(sums, culprit), (same, other)] =
             workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>().try_into().unwrap();
 
