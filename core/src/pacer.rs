@@ -9,6 +9,7 @@ use crate::Instant;
 /// come back when it is half full, so that it wakes a few times per burst, not for every frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
+    rate_bps: f64,
     frame_time: Duration,
     /// When the bucket is full again.
     full_at: Instant,
@@ -22,7 +23,12 @@ impl Pacer {
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
         // The cast saturates: a rate so low that a frame takes centuries is as good as none.
         let nanos = (8.0 * frame_bytes as f64 * 1e9 / rate_bps) as u64;
-        Self { frame_time: Duration::from_nanos(nanos.saturating_add(1)), full_at: Instant::START }
+        Self { rate_bps, frame_time: Duration::from_nanos(nanos.saturating_add(1)), full_at: Instant::START }
+    }
+
+    /// In bits per second.
+    pub(crate) fn rate_bps(&self) -> f64 {
+        self.rate_bps
     }
 
     /// Takes the tokens for one frame, or says when they will be there.

@@ -23,6 +23,11 @@ impl RttEstimator {
     const MIN: Duration = Duration::from_millis(20);
     const MAX: Duration = Duration::from_millis(500);
 
+    /// The smoothed time; `None` before the first sample.
+    pub(crate) fn smoothed(&self) -> Option<Duration> {
+        self.smoothed.map(|(mean, _)| mean)
+    }
+
     /// Takes in the time of a chunk that was sent once.
     pub(crate) fn sample(&mut self, time: Duration) {
         self.doublings = 0;

@@ -2,6 +2,7 @@
 
 mod chunk;
 mod seats;
+mod status;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -44,8 +45,8 @@ pub struct ServerShard {
     /// Ring over twice the window.
     chunks: Vec<Option<Chunk>>,
     oldest: ChunkSeq,
-    /// By rank.
-    last_heard: Vec<Instant>,
+    /// By rank; `None` if never.
+    last_heard: Vec<Option<Instant>>,
     timers: TimerTable,
     outbox: VecDeque<Outgoing>,
     abort: Option<(AbortReason, WorkerId)>,
@@ -64,7 +65,7 @@ impl ServerShard {
             patience,
             chunks: alloc::vec![None; 2 * assignment.window_chunks as usize],
             oldest: ChunkSeq::default(),
-            last_heard: alloc::vec![Instant::START; assignment.workers.len()],
+            last_heard: alloc::vec![None; assignment.workers.len()],
             timers: TimerTable::default(),
             outbox: VecDeque::new(),
             abort: None,
@@ -259,11 +260,9 @@ impl ServerShard {
 
     /// Gives the job up if a worker that the oldest open chunk waits for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
-        let known = (0..self.assignment.window_chunks).map(|ahead| self.oldest.advance(ahead));
-        let open =
-            known.filter_map(|sequence| self.chunk(sequence)).find(|chunk| chunk.completed_by.is_none());
-        let Some(chunk) = open else { return };
-        let silent_since = |rank: &WorkerId| self.last_heard[rank.index()].max(chunk.opened);
+        let Some(chunk) = self.open_chunks().next() else { return };
+        let silent_since =
+            |rank: &WorkerId| self.last_heard[rank.index()].map_or(chunk.opened, |at| at.max(chunk.opened));
         let Some(culprit) = chunk.missing().map(|seat| self.rank(seat)).min_by_key(silent_since) else {
             return;
         };
@@ -308,7 +307,7 @@ impl Machine for ServerShard {
         self.counters.bytes_received += bytes.len() as u64;
         for seat in header.contributors.ranks().chain([header.worker]) {
             let rank = self.rank(seat);
-            self.last_heard[rank.index()] = now;
+            self.last_heard[rank.index()] = Some(now);
         }
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {

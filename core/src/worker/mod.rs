@@ -3,6 +3,7 @@
 mod abort;
 mod gradient;
 mod shard;
+mod status;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -37,6 +38,8 @@ pub struct WorkerFlow {
     gradient: Option<Gradient>,
     abort: Option<Abort>,
     failure: Option<Failure>,
+    /// Rounds started.
+    rounds: u32,
     counters: WorkerCounters,
 }
 
@@ -57,6 +60,7 @@ impl WorkerFlow {
             gradient: None,
             abort: None,
             failure: None,
+            rounds: 0,
             counters: WorkerCounters::default(),
             assignment,
         })
@@ -83,6 +87,7 @@ impl WorkerFlow {
         let loaded = self.gradient.get_or_insert_with(|| Gradient::new(&split, gradient.len(), workers));
         self.counters.clipped += loaded.load(gradient) as u64;
         self.first_chunks.clear();
+        self.rounds += 1;
         let mut first_chunk = 0;
         for (shard, flow) in self.flows.iter_mut().enumerate() {
             let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");

@@ -16,14 +16,14 @@ const BYPASS_AFTER_TIMEOUTS: u32 = 6;
 
 /// A chunk that was sent and not yet answered, or answered before an older one.
 #[derive(Clone, Debug, Default)]
-struct InFlight {
-    answered: bool,
+pub(super) struct InFlight {
+    pub(super) answered: bool,
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
     timeouts: u32,
-    sends: u32,
-    sent_at: Instant,
+    pub(super) sends: u32,
+    pub(super) sent_at: Instant,
     /// When it is sent again; `None` while it is queued.
     deadline: Option<Instant>,
 }
@@ -42,19 +42,21 @@ pub(super) struct Transmission {
 pub(super) struct ShardFlow {
     window: u32,
     patience: Duration,
-    chunks: u32,
+    pub(super) chunks: u32,
     /// Sequence of this round's chunk 0.
     base: ChunkSeq,
     /// Oldest chunk without a result: `oldest + window` may not be sent.
-    oldest: u32,
+    pub(super) oldest: u32,
     /// First chunk never sent.
-    next: u32,
+    pub(super) next: u32,
     /// Ring over the window.
-    in_flight: Vec<InFlight>,
+    pub(super) in_flight: Vec<InFlight>,
     resend: VecDeque<u32>,
-    pacer: Pacer,
-    rtt: RttEstimator,
+    pub(super) pacer: Pacer,
+    pub(super) rtt: RttEstimator,
     timers: TimerTable,
+    /// When the server was last heard from, if ever.
+    pub(super) last_heard: Option<Instant>,
 }
 
 impl ShardFlow {
@@ -71,6 +73,7 @@ impl ShardFlow {
             pacer,
             rtt: RttEstimator::default(),
             timers: TimerTable::default(),
+            last_heard: None,
         }
     }
 
@@ -113,6 +116,7 @@ impl ShardFlow {
 
     /// The server was heard from.
     pub(super) fn heard(&mut self, now: Instant) {
+        self.last_heard = Some(now);
         if !self.is_done() {
             self.timers.set(Timer::Patience, now + self.patience);
         }
@@ -231,7 +235,7 @@ impl ShardFlow {
         }
     }
 
-    fn index(&self, chunk: u32) -> usize {
+    pub(super) fn index(&self, chunk: u32) -> usize {
         (chunk & (self.window - 1)) as usize
     }
 

@@ -142,3 +142,36 @@ fn seats_do_not_change_who_is_to_blame() {
         assert!(failure.contains("w2"), "{failure}");
     }
 }
+
+#[test]
+fn status_says_who_is_waited_for() {
+    let job = assignment(3, &[1.0], 4);
+    let mut network = Network::new(job, 0b0000, kind_fate());
+    let split = Split::new(&assignment(3, &[1.0], 4), 500);
+    run_round(&mut network, &split, &gradients(3, 0, 500));
+    let done = network.workers[0].status(network.now);
+    assert_eq!((done.round, done.in_round, done.shards[0].in_flight), (Some(0), false, 0));
+    assert_eq!((done.shards[0].oldest, network.servers[0].status(network.now).oldest), (None, None));
+
+    network.late_start = Some((1, std::time::Duration::from_millis(10)));
+    network.start_round(&gradients(3, 1, 500));
+    let waiting = network.workers[0].status(network.now);
+    let pending = waiting.shards[0].oldest.unwrap();
+    assert_eq!((waiting.round, waiting.in_round, waiting.shards[0].in_flight), (Some(1), true, 4));
+    assert_eq!((pending.chunk, pending.sequence.get()), (0, 16));
+    let server = network.servers[0].status(network.now);
+    let open = server.oldest.unwrap();
+    assert_eq!((server.completed, server.in_flight, open.sequence), (16, 4, pending.sequence));
+    let missing: Vec<_> =
+        open.missing.iter().map(|worker| (worker.rank.get(), worker.name.as_str())).collect();
+    assert_eq!(missing, [(1, "w2")]);
+    assert!(open.missing[0].heard_seconds.unwrap() >= 0.01 && server.heard_seconds[0].unwrap() < 0.01);
+    assert_eq!(
+        serde_json::from_str::<inart_core::ServerStatus>(
+            &serde_json::to_string(&network.servers[0].status(network.now)).unwrap()
+        )
+        .unwrap()
+        .in_flight,
+        4
+    );
+}

@@ -111,15 +111,8 @@ impl Network {
 
     /// Runs one round; the result or failure of each worker that is not dead.
     pub fn all_reduce(&mut self, gradients: &[Vec<f32>]) -> Vec<Result<Vec<f32>, Failure>> {
-        let mut failed_at_start = vec![None; self.workers.len()];
-        for (rank, gradient) in gradients.iter().enumerate() {
-            let late = self.late_start.is_some_and(|(late, _)| late == rank);
-            if !self.dead_workers.contains(&rank) && !late {
-                failed_at_start[rank] = self.workers[rank].start_round(self.now, gradient).err();
-            }
-        }
-        if let Some((rank, late)) = self.late_start {
-            self.run_until(self.now + late);
+        let failed_at_start = self.start_round(gradients);
+        if let Some((rank, _)) = self.late_start {
             self.workers[rank].start_round(self.now, &gradients[rank]).unwrap();
         }
         if let Some(rank) = self.stopped {
@@ -137,6 +130,22 @@ impl Network {
             finished.map(|()| sum)
         })
         .collect()
+    }
+
+    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start. By rank: who
+    /// failed to.
+    pub fn start_round(&mut self, gradients: &[Vec<f32>]) -> Vec<Option<Failure>> {
+        let mut failed = vec![None; self.workers.len()];
+        for (rank, gradient) in gradients.iter().enumerate() {
+            let late = self.late_start.is_some_and(|(late, _)| late == rank);
+            if !self.dead_workers.contains(&rank) && !late {
+                failed[rank] = self.workers[rank].start_round(self.now, gradient).err();
+            }
+        }
+        if let Some((_, late)) = self.late_start {
+            self.run_until(self.now + late);
+        }
+        failed
     }
 
     fn run_until_idle(&mut self) {

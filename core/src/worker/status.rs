@@ -1,0 +1,57 @@
+//! What a worker is doing.
+
+use alloc::string::ToString;
+
+use inart_wire::ShardId;
+
+use super::WorkerFlow;
+use super::shard::ShardFlow;
+use crate::{FlowStatus, Instant, PendingChunk, ShardAssignment, WorkerStatus};
+
+impl WorkerFlow {
+    /// What this worker is doing, and what it waits for.
+    pub fn status(&self, now: Instant) -> WorkerStatus {
+        let shards = self.flows.iter().zip(&self.assignment.shards).enumerate();
+        WorkerStatus {
+            job: self.assignment.job,
+            job_name: self.assignment.name.clone(),
+            epoch: self.assignment.epoch,
+            rank: self.rank,
+            name: self.assignment.workers[self.rank.index()].name.clone(),
+            round: self.rounds.checked_sub(1),
+            in_round: self.failure.is_none() && !self.is_idle(),
+            shards: shards
+                .map(|(shard, (flow, told))| {
+                    let shard =
+                        ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+                    flow.status(now, shard, told)
+                })
+                .collect(),
+            failure: self.failure.as_ref().map(|failure| failure.to_string()),
+        }
+    }
+}
+
+impl ShardFlow {
+    fn status(&self, now: Instant, shard: ShardId, told: &ShardAssignment) -> FlowStatus {
+        let unanswered =
+            (self.oldest..self.next).filter(|chunk| !self.in_flight[self.index(*chunk)].answered);
+        let sent = &self.in_flight[self.index(self.oldest)];
+        FlowStatus {
+            shard,
+            server: told.server.clone(),
+            chunks: self.chunks,
+            in_flight: unanswered.count() as u32,
+            oldest: (self.oldest < self.next).then(|| PendingChunk {
+                chunk: self.oldest,
+                sequence: self.sequence(self.oldest),
+                sent_seconds: now.since(sent.sent_at).as_secs_f64(),
+                sends: sent.sends,
+            }),
+            rate_bps: self.pacer.rate_bps(),
+            planned_rate_bps: told.rate_bps,
+            rtt_seconds: self.rtt.smoothed().map(|time| time.as_secs_f64()),
+            server_heard_seconds: self.last_heard.map(|at| now.since(at).as_secs_f64()),
+        }
+    }
+}
