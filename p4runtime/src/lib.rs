@@ -20,6 +20,7 @@ pub use client::{
 pub use codec::EntryError;
 pub use entry::{ActionCall, Counts, Entry, Match, Matches, OneShot, TableAction};
 pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
+pub use inart_tls::Security;
 pub use schema::{Kind, Schema, SchemaError};
 pub use value::{Value, ValueError};
 

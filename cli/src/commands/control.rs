@@ -13,8 +13,11 @@ use inart_controller::{
 use inart_core::Assignment;
 use inart_p4runtime::{DeviceId, ElectionId, Target};
 use inart_planner::Topology;
+use inart_tls::Security;
 use inart_wire::ValuesPerPacket;
 use serde::Deserialize;
+
+use super::security::ClientArgs;
 
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
@@ -38,12 +41,14 @@ pub struct ControlArgs {
     /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
     #[arg(long)]
     replace_program: bool,
+    #[command(flatten)]
+    security: ClientArgs,
 }
 
 fn parse_switch(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, address)) if !name.is_empty() => {
-            target(address, None).map_err(|error| error.to_string())?;
+            target(address, None, Security::Local).map_err(|error| error.to_string())?;
             Ok((name.to_owned(), address.to_owned()))
         }
         _ => Err("write NAME=HOST:PORT, such as v1=127.0.0.1:9559".to_owned()),
@@ -51,7 +56,7 @@ fn parse_switch(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
-fn target(text: &str, election: Option<ElectionId>) -> anyhow::Result<Target> {
+fn target(text: &str, election: Option<ElectionId>, security: Security) -> anyhow::Result<Target> {
     let (address, device) = match text.split_once(',') {
         None => (text, 0),
         Some((address, option)) => {
@@ -65,7 +70,7 @@ fn target(text: &str, election: Option<ElectionId>) -> anyhow::Result<Target> {
     if address.is_empty() {
         bail!("\"{text}\" has no address: write HOST:PORT, such as 127.0.0.1:9559");
     }
-    Ok(Target { election, ..Target::new(address, DeviceId(device)) })
+    Ok(Target { election, security, ..Target::new(address, DeviceId(device)) })
 }
 
 /// What a command does with the switches.
@@ -147,11 +152,12 @@ impl ControlArgs {
         let ports = inart_controller::PortMap::new(&topology)?;
         ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
         let program = Arc::new(self.program(values)?);
+        let security = self.security.security()?;
         let election = (access == Access::Write).then(|| ElectionId(self.election_id.into()));
         let mut switches = BTreeMap::new();
         for (name, address) in &addresses {
             let place = || format!("switch {name}");
-            let target = target(address, election).with_context(place)?;
+            let target = target(address, election, security.clone()).with_context(place)?;
             let driver = P4Runtime::connect(target, program.clone()).await.with_context(place)?;
             switches.insert(name.clone(), driver);
         }

@@ -10,6 +10,7 @@ pub mod output;
 pub mod plan;
 pub mod push;
 pub mod rollback;
+mod security;
 pub mod server;
 pub mod switch;
 pub mod topology;

@@ -11,12 +11,15 @@ use inart_p4runtime::DeviceId;
 use inart_softswitch::ports::{self, Options};
 use inart_softswitch::server::{Server, Wiring};
 use inart_softswitch::{Port, Program, Switch, conformance};
+use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Where `simple_switch_grpc` listens unless told otherwise.
-const DEFAULT_ADDRESS: &str = "0.0.0.0:9559";
+use super::security::ServerArgs;
+
+/// Where P4Runtime listens unless told otherwise. `simple_switch_grpc` takes every interface; whoever wants that says so.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
 /// Packets and digests for controllers that wait while those are slow; more are dropped.
 const EVENT_QUEUE: usize = 4096;
@@ -57,12 +60,14 @@ pub struct Args {
 /// Options that `simple_switch_grpc` takes after a `--`; here they may stand before it as well.
 #[derive(clap::Args, Default)]
 struct Target {
-    /// Where P4Runtime listens [default: 0.0.0.0:9559]; port 0 picks one and prints it.
+    /// Where P4Runtime listens [default: 127.0.0.1:9559]; port 0 picks one and prints it.
     #[arg(long, value_name = "HOST:PORT")]
     grpc_server_addr: Option<String>,
     /// Packets out of this port go to the controller, and its packets come in by it.
     #[arg(long, value_name = "PORT", value_parser = port)]
     cpu_port: Option<Port>,
+    #[command(flatten)]
+    security: ServerArgs,
 }
 
 /// What follows the `--`.
@@ -149,6 +154,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
     let address = after.target.grpc_server_addr.or(args.target.grpc_server_addr);
     let cpu_port = after.target.cpu_port.or(args.target.cpu_port);
+    let tls = after.target.security.or(args.target.security).tls()?;
     args.ignored.notes().for_each(|note| eprintln!("note: {note}"));
 
     let mut switch = Switch::new(args.device_id);
@@ -165,7 +171,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let address = address.as_deref().unwrap_or(DEFAULT_ADDRESS);
-    runtime.block_on(serve(switch, options, DeviceId(args.device_id), address, json))?;
+    if tls.is_none() && !inart_tls::is_local(address) {
+        eprintln!(
+            "note: P4Runtime is not protected on {address}: whoever reaches it can reprogram this switch; \
+             see --grpc-server-ssl"
+        );
+    }
+    runtime.block_on(serve(switch, options, DeviceId(args.device_id), address, tls, json))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -182,6 +194,7 @@ async fn serve(
     options: Options,
     device: DeviceId,
     address: &str,
+    tls: Option<ServerTls>,
     json: bool,
 ) -> anyhow::Result<()> {
     // From here on signals end the switch in order.
@@ -202,6 +215,9 @@ async fn serve(
     let running = handle.clone();
     let packet_out = Box::new(move |frame| running.packet_out(frame));
     let mut server = Server::new();
+    if let Some(tls) = tls {
+        server.set_tls(tls);
+    }
     server.add(device, Wiring { switch: handle.switch().clone(), started, packet_out, events });
     announce(listener.local_addr()?, device, &options, json);
     let stop = async move {

@@ -1,7 +1,9 @@
 //! What can go wrong between a client and its device.
 
+use std::error::Error as _;
 use std::time::Duration;
 
+use inart_tls::{EndpointError, Security};
 use tonic::{Code, Status};
 
 use super::{ElectionId, Target};
@@ -12,14 +14,9 @@ use crate::schema::SchemaError;
 /// What went wrong, where, and what mends it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
-    /// The address cannot be understood.
-    #[error("\"{address}\" is not an address ({reason}); write host:port or unix:/path")]
-    Address {
-        /// The address given.
-        address: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// The address cannot be understood, or not be reached the way that was asked for.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// Nothing answers at the address.
     #[error("no P4Runtime server answers at {address} ({reason}); start the switch or correct the address")]
     Connect {
@@ -27,6 +24,16 @@ pub enum ClientError {
         address: String,
         /// What the system said.
         reason: String,
+    },
+    /// The connection was made, and ended before the device had said anything.
+    #[error("the connection to {address} ended at once ({reason}): {mend}")]
+    Refused {
+        /// The address.
+        address: String,
+        /// What the system said.
+        reason: String,
+        /// What may mend it.
+        mend: &'static str,
     },
     /// The device did not answer in time.
     #[error("device {device} at {address} did not answer {what} within {timeout:?}")]
@@ -112,10 +119,6 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 impl ClientError {
-    pub(super) fn address(address: &str, error: impl std::error::Error) -> Self {
-        Self::Address { address: address.to_owned(), reason: innermost(&error) }
-    }
-
     pub(super) fn connect(address: &str, error: impl std::error::Error) -> Self {
         Self::Connect { address: address.to_owned(), reason: innermost(&error) }
     }
@@ -126,6 +129,23 @@ impl ClientError {
 
     pub(super) fn no_schema(target: &Target) -> Self {
         Self::NoSchema { address: target.address.clone(), device: target.device.0 }
+    }
+
+    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server has looked at
+    /// its certificate, so this is where it hears of it.
+    pub(super) fn opening(target: &Target, status: Status) -> Self {
+        if status.source().is_none() {
+            return Self::rpc("StreamChannel", target, status);
+        }
+        let mend = match target.security {
+            Security::Tls(_) => {
+                "give a certificate of an authority that the server accepts (--tls-cert, --tls-key)"
+            }
+            Security::Local | Security::Plain => {
+                "if the server wants TLS, give --tls-ca, --tls-cert and --tls-key"
+            }
+        };
+        Self::Refused { address: target.address.clone(), reason: innermost(&status), mend }
     }
 
     pub(super) fn rpc(call: &'static str, target: &Target, status: Status) -> Self {

@@ -8,8 +8,9 @@ use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use inart_tls::{Security, endpoint};
 use tokio::sync::mpsc;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
 use crate::error::{UpdateError, WriteError, update_errors};
 use crate::p4::config::v1::P4Info;
@@ -57,8 +58,10 @@ impl From<v1::Uint128> for ElectionId {
 /// Where to connect and as whom.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// `host:port`, `http://host:port` or `unix:/path`.
+    /// `host:port`, the same after a scheme, or `unix:/path`.
     pub address: String,
+    /// How the connection is protected.
+    pub security: Security,
     /// The device.
     pub device: DeviceId,
     /// The election id to ask for; `None` never becomes primary.
@@ -70,10 +73,11 @@ pub struct Target {
 }
 
 impl Target {
-    /// The default role, election id 1, five seconds.
+    /// A plain connection on this machine, the default role, election id 1, five seconds.
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
         Self {
             address: address.into(),
+            security: Security::Local,
             device,
             election: Some(ElectionId(1)),
             role: String::new(),
@@ -111,12 +115,7 @@ impl Client {
     /// Connects, opens the stream and waits for the device's answer to the arbitration, whoever is primary.
     pub async fn connect(target: Target) -> Result<Self, ClientError> {
         let address = &target.address;
-        let uri = match address.contains("://") || address.starts_with("unix:") {
-            true => address.clone(),
-            false => format!("http://{address}"),
-        };
-        let endpoint = Endpoint::from_shared(uri)
-            .map_err(|error| ClientError::address(address, error))?
+        let endpoint = endpoint(address, &target.security)?
             .connect_timeout(target.timeout)
             .tcp_nodelay(true)
             .http2_max_header_list_size(MAX_HEADERS_BYTES);

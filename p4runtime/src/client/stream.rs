@@ -89,7 +89,7 @@ impl Stream {
         }
         let session = stream.session.borrow().clone();
         match session {
-            Session::Closed(status) => Err(closed(target, status)),
+            Session::Closed(status) => Err(ClientError::opening(target, status)),
             _ => Ok(stream),
         }
     }

@@ -30,6 +30,7 @@ use std::time::Instant;
 
 use inart_p4runtime::DeviceId;
 use inart_p4runtime::p4::v1::p4_runtime_server::P4RuntimeServer;
+use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tonic::transport::server::TcpIncoming;
@@ -59,6 +60,7 @@ pub struct Wiring {
 pub struct Server {
     devices: BTreeMap<u64, Arc<Device>>,
     feeds: Vec<(Arc<Device>, mpsc::Receiver<Event>)>,
+    tls: Option<ServerTls>,
 }
 
 impl Server {
@@ -75,12 +77,22 @@ impl Server {
         self.devices.insert(id.0, device);
     }
 
+    /// Serves by TLS only.
+    pub fn set_tls(&mut self, tls: ServerTls) {
+        self.tls = Some(tls);
+    }
+
     /// Serves until `stop` is ready. Streams are cut then.
     pub async fn serve(
         self,
         listener: TcpListener,
         stop: impl Future<Output = ()>,
     ) -> Result<(), tonic::transport::Error> {
+        let mut builder =
+            tonic::transport::Server::builder().http2_keepalive_interval(Some(device::KEEPALIVE));
+        if let Some(tls) = &self.tls {
+            builder = builder.tls_config(tls.config())?;
+        }
         let service = P4RuntimeServer::new(Service::new(self.devices))
             .max_decoding_message_size(usize::MAX)
             .max_encoding_message_size(usize::MAX);
@@ -89,10 +101,7 @@ impl Server {
             pumps.spawn(async move { device.pump(feed).await });
         }
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let serving = tonic::transport::Server::builder()
-            .http2_keepalive_interval(Some(device::KEEPALIVE))
-            .add_service(service)
-            .serve_with_incoming(incoming);
+        let serving = builder.add_service(service).serve_with_incoming(incoming);
         tokio::select! {
             result = serving => result,
             () = stop => Ok(()),

@@ -1,0 +1,98 @@
+//! How a command's gRPC connections are protected.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use inart_tls::{ClientTls, IdentityFiles, Security, ServerTls};
+
+/// Arguments of every command that connects to a switch.
+#[derive(clap::Args)]
+pub struct ClientArgs {
+    /// Connect by TLS, and believe servers with a certificate of this authority (PEM).
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The certificate to show to servers that ask for one (PEM).
+    #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// The key of --tls-cert (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// The name in the servers' certificates, where it is not the host of their addresses.
+    #[arg(long, value_name = "NAME", requires = "tls_ca")]
+    tls_name: Option<String>,
+    /// Connect to other machines without TLS: anybody on the network can read and change what is sent.
+    #[arg(long, conflicts_with = "tls_ca")]
+    insecure: bool,
+}
+
+impl ClientArgs {
+    /// What was asked for; plain connections stay on this machine unless told otherwise.
+    pub fn security(&self) -> anyhow::Result<Security> {
+        let Some(ca) = &self.tls_ca else {
+            return Ok(if self.insecure { Security::Plain } else { Security::Local });
+        };
+        let identity = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(IdentityFiles { certificate: certificate.clone(), key: key.clone() })
+            }
+            _ => None,
+        };
+        let tls = ClientTls::load(ca, identity.as_ref(), self.tls_name.as_deref()).context("TLS")?;
+        Ok(Security::Tls(tls))
+    }
+}
+
+/// The TLS options of `simple_switch_grpc`.
+#[derive(clap::Args, Default)]
+pub struct ServerArgs {
+    /// Serve P4Runtime by TLS only.
+    #[arg(long)]
+    grpc_server_ssl: bool,
+    /// The authority whose clients are served with --grpc-server-with-client-auth (PEM).
+    #[arg(long, value_name = "FILE")]
+    grpc_server_cacert: Option<PathBuf>,
+    /// The switch's certificate (PEM).
+    #[arg(long, value_name = "FILE")]
+    grpc_server_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM).
+    #[arg(long, value_name = "FILE")]
+    grpc_server_key: Option<PathBuf>,
+    /// Serve only clients with a certificate of the authority: mutual TLS.
+    #[arg(long)]
+    grpc_server_with_client_auth: bool,
+}
+
+impl ServerArgs {
+    /// These, where given; the other's where not.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            grpc_server_ssl: self.grpc_server_ssl || other.grpc_server_ssl,
+            grpc_server_cacert: self.grpc_server_cacert.or(other.grpc_server_cacert),
+            grpc_server_cert: self.grpc_server_cert.or(other.grpc_server_cert),
+            grpc_server_key: self.grpc_server_key.or(other.grpc_server_key),
+            grpc_server_with_client_auth: self.grpc_server_with_client_auth
+                || other.grpc_server_with_client_auth,
+        }
+    }
+
+    /// What to serve with; `None` is plain.
+    pub fn tls(self) -> anyhow::Result<Option<ServerTls>> {
+        if !self.grpc_server_ssl {
+            let parts = [&self.grpc_server_cacert, &self.grpc_server_cert, &self.grpc_server_key];
+            if self.grpc_server_with_client_auth || parts.iter().any(|part| part.is_some()) {
+                bail!("certificates are for TLS: add --grpc-server-ssl");
+            }
+            return Ok(None);
+        }
+        let certificate = self.grpc_server_cert.context("--grpc-server-ssl needs --grpc-server-cert FILE")?;
+        let key = self.grpc_server_key.context("--grpc-server-ssl needs --grpc-server-key FILE")?;
+        let client_ca = match (self.grpc_server_with_client_auth, self.grpc_server_cacert) {
+            (true, None) => bail!("--grpc-server-with-client-auth needs --grpc-server-cacert FILE"),
+            (true, ca) => ca,
+            // As simple_switch_grpc: without client authentication nobody's certificate is looked at.
+            (false, _) => None,
+        };
+        let identity = IdentityFiles { certificate, key };
+        Ok(Some(ServerTls::load(&identity, client_ca.as_deref()).context("TLS")?))
+    }
+}

@@ -1,0 +1,83 @@
+//! Where a client connects, and how safely.
+
+use std::error::Error;
+
+use tonic::transport::Endpoint;
+
+use crate::{ClientTls, is_local};
+
+/// How a client's connection is protected.
+#[derive(Clone, Debug, Default)]
+pub enum Security {
+    /// Not at all, so it stays on this machine: other addresses are refused.
+    #[default]
+    Local,
+    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for it.
+    Plain,
+    /// By TLS.
+    Tls(ClientTls),
+}
+
+/// Why there is no endpoint.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum EndpointError {
+    /// The address cannot be understood.
+    #[error("\"{address}\" is not an address ({reason}); write host:port or unix:/path")]
+    Address {
+        /// The address.
+        address: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A plain connection that would leave this machine.
+    #[error(
+        "{address} is another machine: connect by TLS (--tls-ca, --tls-cert, --tls-key), or allow a plain connection, \
+         which anybody on the network can read and change (--insecure)"
+    )]
+    Unprotected {
+        /// The address.
+        address: String,
+    },
+    /// The authority's certificate, the identity or the server's name cannot be used.
+    #[error("TLS to {address} cannot be set up: {reason}")]
+    Tls {
+        /// The address.
+        address: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which needs no TLS.
+pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, EndpointError> {
+    let is_socket = address.starts_with("unix:");
+    let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let uri = match security {
+        _ if is_socket => address.to_owned(),
+        Security::Tls(_) => format!("https://{bare}"),
+        Security::Local | Security::Plain => format!("http://{bare}"),
+    };
+    let wrong = |error: tonic::transport::Error| EndpointError::Address {
+        address: address.to_owned(),
+        reason: innermost(&error),
+    };
+    let endpoint = Endpoint::from_shared(uri).map_err(wrong)?;
+    match security {
+        Security::Local if !is_local(address) => {
+            Err(EndpointError::Unprotected { address: address.to_owned() })
+        }
+        Security::Tls(tls) if !is_socket => endpoint
+            .tls_config(tls.config())
+            .map_err(|error| EndpointError::Tls { address: address.to_owned(), reason: innermost(&error) }),
+        _ => Ok(endpoint),
+    }
+}
+
+/// The innermost cause: the outer ones only say "transport error".
+fn innermost(error: &dyn Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}

@@ -1,0 +1,100 @@
+//! Mutual TLS for gRPC: who a side is and whom it trusts, read from PEM files and checked before anything is served.
+//!
+//! Every gRPC connection of the workspace, to a switch or to the controller, is made with a [`ClientTls`] or a
+//! [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user asks for more.
+//! Keys are never printed: neither type shows what is in it.
+
+mod address;
+mod endpoint;
+mod error;
+mod pem;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
+
+pub use address::is_local;
+pub use endpoint::{EndpointError, Security, endpoint};
+pub use error::TlsError;
+
+/// The PEM files that say who a side is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityFiles {
+    /// Its certificate, followed by those between it and the authority, if there are any.
+    pub certificate: PathBuf,
+    /// The key of the certificate: PKCS #8, PKCS #1 or SEC 1, without a passphrase.
+    pub key: PathBuf,
+}
+
+/// How a client proves who it is, and which servers it believes.
+#[derive(Clone)]
+pub struct ClientTls(ClientTlsConfig);
+
+impl ClientTls {
+    /// A client that believes servers with a certificate of the authority in `ca` for the name in the address, or for
+    /// `server_name` if it is given; `identity` is needed by servers that ask for it.
+    ///
+    /// # Errors
+    /// Names the file that cannot be read, or is not what it should be.
+    pub fn load(
+        ca: &Path,
+        identity: Option<&IdentityFiles>,
+        server_name: Option<&str>,
+    ) -> Result<Self, TlsError> {
+        let mut config = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem::authority(ca)?));
+        if let Some(files) = identity {
+            config = config.identity(load_identity(files)?);
+        }
+        if let Some(name) = server_name {
+            config = config.domain_name(name);
+        }
+        Ok(Self(config))
+    }
+
+    /// For an endpoint, whose address then begins with `https://`.
+    pub fn config(&self) -> ClientTlsConfig {
+        self.0.clone()
+    }
+}
+
+/// How a server proves who it is, and which clients it believes.
+#[derive(Clone)]
+pub struct ServerTls(ServerTlsConfig);
+
+impl ServerTls {
+    /// A server that shows `identity`. With `client_ca` it serves only clients with a certificate of that authority: mutual
+    /// TLS; without, anybody.
+    ///
+    /// # Errors
+    /// Names the file that cannot be read, or is not what it should be.
+    pub fn load(identity: &IdentityFiles, client_ca: Option<&Path>) -> Result<Self, TlsError> {
+        let mut config = ServerTlsConfig::new().identity(load_identity(identity)?);
+        if let Some(ca) = client_ca {
+            config = config.client_ca_root(Certificate::from_pem(pem::authority(ca)?));
+        }
+        Ok(Self(config))
+    }
+
+    /// For a server.
+    pub fn config(&self) -> ServerTlsConfig {
+        self.0.clone()
+    }
+}
+
+fn load_identity(files: &IdentityFiles) -> Result<Identity, TlsError> {
+    let (certificate, key) = pem::identity(files)?;
+    Ok(Identity::from_pem(certificate, key))
+}
+
+impl fmt::Debug for ClientTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientTls(..)")
+    }
+}
+
+impl fmt::Debug for ServerTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServerTls(..)")
+    }
+}
