@@ -9,6 +9,7 @@ extern crate alloc;
 extern crate std;
 
 mod assignment;
+pub mod audit;
 mod counters;
 mod failure;
 mod machine;

@@ -3,10 +3,10 @@
 use std::io;
 
 use inart_controller::{DriverError, InstallError, PortsError, ProgramError};
+use inart_core::audit::Mismatch;
 use inart_planner::PlanError;
 use inart_trainer::ConfigError;
 
-use crate::auditor::Mismatch;
 use crate::wiring::WiringError;
 
 /// Why an emulation ends without figures, in one line.

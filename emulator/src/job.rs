@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use inart_core::audit::{Received, Sent, check_round};
 use inart_core::{Assignment, ServerCounters, Split};
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
 
-use crate::auditor::check_round;
 use crate::error::Error;
 use crate::figures::{JobFigures, Pace, RoundFigures};
 
@@ -106,8 +106,17 @@ impl JobRun {
 
     fn audit(&mut self, round: u32, reports: &[RoundReport]) -> Result<(), Error> {
         let names = self.assignment.workers.iter().map(|worker| worker.name.as_str());
-        let named: Vec<_> = names.zip(reports).collect();
-        check_round(round, &named, &self.chunks).map_err(|mismatch| Error::Mismatch {
+        let (sent, received): (Vec<_>, Vec<_>) = names
+            .zip(reports)
+            .map(|(worker, report)| {
+                let RoundReport { quantised, exponents, result, result_exponents, .. } = report;
+                (
+                    Sent { worker, quantised, exponents },
+                    Received { worker, result, exponents: result_exponents },
+                )
+            })
+            .unzip();
+        check_round(round, &sent, &received, &self.chunks).map_err(|mismatch| Error::Mismatch {
             scheme: self.scheme.clone(),
             job: self.assignment.name.clone(),
             mismatch: Box::new(mismatch),

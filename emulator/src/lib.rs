@@ -6,7 +6,6 @@
 //! emulation ends, and any number of them can run side by side.
 
 mod agents;
-pub mod auditor;
 mod capacity;
 pub mod chart;
 mod child;

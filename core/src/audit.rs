@@ -1,9 +1,33 @@
 //! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
 //! they put in, encoded by the rule of `docs/protocol.md`. Shares no code with the switches and the servers.
 
-use std::ops::Range;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
 
-use inart_host_agent::report::RoundReport;
+/// What a worker says it put into a round. Values in the gradient's order, exponents per chunk in that of
+/// [`Split::chunks`](crate::Split::chunks).
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// Its name.
+    pub worker: &'a str,
+    /// Its quantised values.
+    pub quantised: &'a [i32],
+    /// What they are scaled by.
+    pub exponents: &'a [i8],
+}
+
+/// What a worker says it got, in the same order.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// Its name.
+    pub worker: &'a str,
+    /// The sums.
+    pub result: &'a [i32],
+    /// What they are scaled by.
+    pub exponents: &'a [i8],
+}
 
 /// The first difference found, with everything one needs to look for its cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,52 +84,63 @@ pub enum Difference {
     },
 }
 
-/// Checks one round. `reports` holds each worker's name and report in order of rank, `chunks` the range of values of
-/// each chunk.
+/// Checks one round. `sent` is of every worker of the job in order of rank, `received` of those that ended the round,
+/// `chunks` the range of values of each chunk.
 pub fn check_round(
     round: u32,
-    reports: &[(&str, &RoundReport)],
+    sent: &[Sent<'_>],
+    received: &[Received<'_>],
     chunks: &[Range<usize>],
 ) -> Result<(), Mismatch> {
-    let Some((_, first)) = reports.first() else { return Ok(()) };
-    let values = chunks.iter().map(ExactSizeIterator::len).sum();
     let fail = |chunk, worker: &str, what| Err(Mismatch { round, chunk, worker: worker.to_owned(), what });
-    for (worker, report) in reports {
-        for (items, seen, expected) in [
-            ("sent values", report.quantised.len(), values),
-            ("sent exponents", report.exponents.len(), chunks.len()),
-            ("received values", report.result.len(), values),
-            ("received exponents", report.result_exponents.len(), chunks.len()),
-        ] {
+    let values = chunks.iter().map(ExactSizeIterator::len).sum();
+    let lengths = |worker, items: [(&'static str, usize); 2]| {
+        for ((items, seen), expected) in items.into_iter().zip([values, chunks.len()]) {
             if seen != expected {
                 return fail(0, worker, Difference::Length { items, seen, expected });
             }
         }
+        Ok(())
+    };
+    for sent in sent {
+        lengths(
+            sent.worker,
+            [("sent values", sent.quantised.len()), ("sent exponents", sent.exponents.len())],
+        )?;
     }
+    for received in received {
+        let exponents = received.exponents.len();
+        lengths(
+            received.worker,
+            [("received values", received.result.len()), ("received exponents", exponents)],
+        )?;
+    }
+    let Some(first) = sent.first() else { return Ok(()) };
     let mut sums = Vec::new();
     for (chunk, range) in chunks.iter().enumerate() {
         let sent_exponent = first.exponents[chunk];
         sums.clear();
         sums.resize(range.len(), 0i64);
-        for (worker, report) in reports {
-            let seen = report.exponents[chunk];
+        for sent in sent {
+            let seen = sent.exponents[chunk];
             if seen != sent_exponent {
-                return fail(chunk, worker, Difference::SentExponent { seen, expected: sent_exponent });
+                return fail(chunk, sent.worker, Difference::SentExponent { seen, expected: sent_exponent });
             }
-            for (sum, value) in sums.iter_mut().zip(&report.quantised[range.clone()]) {
+            for (sum, value) in sums.iter_mut().zip(&sent.quantised[range.clone()]) {
                 *sum += i64::from(*value);
             }
         }
         let shift = encode(&mut sums);
         let exponent = i32::from(sent_exponent) + shift as i32;
-        for (worker, report) in reports {
-            let seen = report.result_exponents[chunk];
+        for received in received {
+            let seen = received.exponents[chunk];
             if i32::from(seen) != exponent {
-                return fail(chunk, worker, Difference::Exponent { seen, expected: exponent });
+                return fail(chunk, received.worker, Difference::Exponent { seen, expected: exponent });
             }
-            for ((index, &seen), &expected) in range.clone().zip(&report.result[range.clone()]).zip(&sums) {
+            let values = range.clone().zip(&received.result[range.clone()]).zip(&sums);
+            for ((index, &seen), &expected) in values {
                 if i64::from(seen) != expected {
-                    return fail(chunk, worker, Difference::Value { index, seen, expected });
+                    return fail(chunk, received.worker, Difference::Value { index, seen, expected });
                 }
             }
         }
@@ -134,25 +169,39 @@ fn round_half_even(value: i64, shift: u32) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString;
+    use std::vec;
+
     use super::*;
 
-    fn report(quantised: Vec<i32>, result: Vec<i32>) -> RoundReport {
-        RoundReport {
-            round: 4,
-            comm_seconds: 0.0,
-            counters: Default::default(),
-            quantised,
-            exponents: vec![-20, -18],
-            result,
-            result_exponents: vec![-20, -18],
-        }
+    #[derive(Clone)]
+    struct Report {
+        quantised: Vec<i32>,
+        exponents: Vec<i8>,
+        result: Vec<i32>,
+        result_exponents: Vec<i8>,
     }
 
-    fn check(a: &RoundReport, b: &RoundReport) -> Result<(), Mismatch> {
-        check_round(4, &[("w1", a), ("w2", b)], &[0..2, 2..3])
+    fn report(quantised: Vec<i32>, result: Vec<i32>) -> Report {
+        Report { quantised, exponents: vec![-20, -18], result, result_exponents: vec![-20, -18] }
     }
 
-    fn pair() -> (RoundReport, RoundReport) {
+    fn check(a: &Report, b: &Report) -> Result<(), Mismatch> {
+        let named = [("w1", a), ("w2", b)];
+        let sent = named.map(|(worker, report)| Sent {
+            worker,
+            quantised: &report.quantised,
+            exponents: &report.exponents,
+        });
+        let received = named.map(|(worker, report)| Received {
+            worker,
+            result: &report.result,
+            exponents: &report.result_exponents,
+        });
+        check_round(4, &sent, &received, &[0..2, 2..3])
+    }
+
+    fn pair() -> (Report, Report) {
         (report(vec![1, -2, 30], vec![11, -7, 0]), report(vec![10, -5, -30], vec![11, -7, 0]))
     }
 
@@ -160,7 +209,7 @@ mod tests {
     fn exact_sums_pass() {
         let (a, b) = pair();
         assert_eq!(check(&a, &b), Ok(()));
-        assert_eq!(check_round(0, &[], &[]), Ok(()));
+        assert_eq!(check_round(0, &[], &[], &[]), Ok(()));
     }
 
     #[test]
