@@ -40,6 +40,8 @@ enum Command {
     Switch(commands::switch::Args),
     /// Run a whole training job on this machine, every sum checked.
     Emulate(commands::emulate::Args),
+    /// Run jobs in virtual time: the real code under seeded faults, every sum checked.
+    Simulate(commands::simulate::Args),
     /// Plan the experiments of the paper's figures: tables and charts, with the paper's numbers.
     Experiment(commands::experiment::Args),
     /// Print the INART frames of a pcap file.
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Server(args) => commands::server::run(args, json),
         Command::Switch(args) => commands::switch::run(args, json),
         Command::Emulate(args) => commands::emulate::run(args, json),
+        Command::Simulate(args) => commands::simulate::run(args, json),
         Command::Experiment(args) => commands::experiment::run(args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     };

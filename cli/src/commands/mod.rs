@@ -12,6 +12,7 @@ pub mod push;
 pub mod rollback;
 mod security;
 pub mod server;
+pub mod simulate;
 pub mod switch;
 pub mod topology;
 pub mod worker;

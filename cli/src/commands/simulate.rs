@@ -1,0 +1,151 @@
+//! `inart simulate`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use inart_planner::units::Size;
+use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
+use inart_simulator::quantity::Span;
+use inart_simulator::{Dataplane, Faults, Network, Options, simulate};
+use inart_wire::ValuesPerPacket;
+
+use super::output::print;
+
+/// How long the search for a plan may take.
+const PLANNING: Duration = Duration::from_secs(10);
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 1_000_000;
+
+/// Arguments of `inart simulate`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network and its jobs: a YAML or JSON file.
+    topology: PathBuf,
+    /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// What goes wrong, and what else is on the links: a YAML or JSON file (docs/simulation.md).
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+    /// Rounds per job.
+    #[arg(long, default_value_t = 10)]
+    rounds: u32,
+    /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB].
+    #[arg(long)]
+    gradient: Option<Size>,
+    /// Values per frame: 32, 64 or 256.
+    #[arg(long, default_value_t = ValuesPerPacket::N32)]
+    values: ValuesPerPacket,
+    /// Chunks in flight per worker and shard, a power of two.
+    #[arg(long, default_value_t = 64)]
+    window: u32,
+    /// Scheme to plan all jobs with.
+    #[arg(long, default_value = "inart")]
+    scheme: Scheme,
+    /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
+    #[arg(long, default_value = "1")]
+    levels: Levels,
+    /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
+    #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
+    plan: Option<PathBuf>,
+    /// How long hosts wait for a silent peer.
+    #[arg(long, default_value = "10 s")]
+    patience: Span,
+    /// Virtual time after which a run that has not ended is a failure.
+    #[arg(long, default_value = "600 s")]
+    limit: Span,
+    /// Write every event into this file, a line each.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+/// Runs the command. A run that fails, rather than being impossible, ends with status 1.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let topology = super::topology::read(&args.topology)?;
+    let faults = match &args.faults {
+        Some(path) => {
+            let place = path.display().to_string();
+            let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
+            Faults::from_yaml(&text).context(place)?
+        }
+        None => Faults::default(),
+    };
+    ensure!(
+        (1..=MAX_ROUNDS).contains(&args.rounds),
+        "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
+        args.rounds
+    );
+    ensure!(
+        args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
+        "--window: {}; give a power of two from 1 to {}",
+        args.window,
+        inart_p4::SLOTS
+    );
+    let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
+    let gradient_bytes = args.gradient.map_or(default, |size| size.0);
+    ensure!(
+        (4.0..=4e9).contains(&gradient_bytes),
+        "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
+    );
+    let options = Options {
+        rounds: args.rounds,
+        gradient_values: (gradient_bytes / 4.0) as usize,
+        seed: args.seed,
+        patience: Duration::from_nanos(args.patience.0),
+        limit: args.limit,
+        ..Options::default()
+    };
+    let plans = match &args.plan {
+        Some(path) => super::plan::read_all(&topology, path)?,
+        None => plan(&topology, &args)?,
+    };
+    let network = Network::install(&topology, &Arc::new(Dataplane::new(args.values)?), &plans, args.window)?;
+    let mut log = match &args.log {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
+            Some(BufWriter::new(file))
+        }
+        None => None,
+    };
+    let start = Instant::now();
+    let report = simulate(&network, &faults, &options, log.as_mut().map(|log| log as &mut dyn Write))?;
+    let hops_per_second = report.packet_hops as f64 / start.elapsed().as_secs_f64().max(1e-9);
+    if let Some(mut log) = log {
+        log.flush().context("--log")?;
+    }
+    if json {
+        let mut document = serde_json::to_value(&report)?;
+        document["packet_hops_per_second"] = hops_per_second.into();
+        print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+    } else {
+        print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
+    }
+    Ok(match &report.failure {
+        None => ExitCode::SUCCESS,
+        Some(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
+    let jobs: Vec<&Job> = topology.jobs().iter().collect();
+    let start = Instant::now();
+    let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
+    let options = inart_planner::Options {
+        seed: args.seed,
+        levels: args.levels,
+        time_left: &time_left,
+        ..inart_planner::Options::new(args.scheme)
+    };
+    Ok(match jobs[..] {
+        [job] => vec![inart_planner::plan(topology, job, &options)?],
+        _ => inart_planner::plan_jobs(topology, &jobs, &options, Order::Together)?.plans,
+    })
+}

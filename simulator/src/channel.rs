@@ -1,0 +1,96 @@
+//! One direction of a link: its sender's queue, its rate and its delay.
+
+use std::collections::VecDeque;
+
+use inart_planner::Link;
+
+use crate::faults::LinkFaults;
+use crate::quantity::QueueLimit;
+
+/// One direction of a link. Frames leave in the order in which they came, each when the one before has been sent.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    /// Index of the node that receives.
+    pub to: u32,
+    /// Number of its port, if it is a switch.
+    pub port: u16,
+    nanos_per_byte: f64,
+    pub delay: u64,
+    limit: QueueLimit,
+    pub faults: LinkFaults,
+    /// Whether `faults` has anything.
+    pub faulty: bool,
+    /// Frames that wait or are being sent: when each will have been sent, and its bytes.
+    waiting: VecDeque<(u64, u32)>,
+    waiting_bytes: u64,
+    /// When everything that waits will have been sent.
+    idle_at: u64,
+    /// When the last frame that was not reordered arrives.
+    pub last_arrival: u64,
+    /// How many faults hold it down.
+    pub down: u32,
+    /// Counts the times it went down.
+    pub generation: u32,
+}
+
+impl Channel {
+    pub fn new(link: &Link, to: usize, port: u16, limit: QueueLimit, faults: LinkFaults) -> Self {
+        Self {
+            to: to as u32,
+            port,
+            nanos_per_byte: 8e9 / link.rate_bps,
+            delay: (link.delay_seconds * 1e9) as u64,
+            limit,
+            faulty: faults != LinkFaults { link: faults.link.clone(), ..LinkFaults::default() },
+            faults,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            idle_at: 0,
+            last_arrival: 0,
+            down: 0,
+            generation: 0,
+        }
+    }
+
+    /// Frames that wait or are being sent.
+    pub fn depth(&mut self, now: u64) -> u32 {
+        while let Some(&(sent_at, bytes)) = self.waiting.front()
+            && sent_at <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(bytes);
+        }
+        self.waiting.len() as u32
+    }
+
+    /// Takes a frame in; says when it will have been sent, or `None` if the queue is full.
+    pub fn enqueue(&mut self, now: u64, bytes: usize) -> Option<u64> {
+        let depth = self.depth(now);
+        let full = match self.limit {
+            QueueLimit::Bytes(limit) => depth > 0 && self.waiting_bytes + bytes as u64 > limit,
+            QueueLimit::Frames(limit) => depth >= limit,
+        };
+        if full {
+            return None;
+        }
+        self.idle_at = self.idle_at.max(now) + self.nanos(bytes);
+        self.waiting.push_back((self.idle_at, bytes as u32));
+        self.waiting_bytes += bytes as u64;
+        Some(self.idle_at)
+    }
+
+    /// How long a frame of that many bytes takes to be sent.
+    pub fn nanos(&self, bytes: usize) -> u64 {
+        ((bytes as f64 * self.nanos_per_byte) as u64).max(1)
+    }
+
+    /// The link goes down: what waits or is under way is lost.
+    pub fn cut(&mut self, now: u64) {
+        self.down += 1;
+        self.generation += 1;
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+        self.idle_at = now;
+        self.last_arrival = now;
+    }
+}

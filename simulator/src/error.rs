@@ -1,0 +1,77 @@
+//! Why a run cannot be made as asked for.
+
+use inart_controller::{InstallError, ProgramError};
+use inart_core::AssignmentError;
+use inart_planner::PlanError;
+
+/// Why a run cannot be made as asked for, in one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The faults are no document of ours.
+    #[error("{}{problem}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Document {
+        /// Where.
+        line: Option<u64>,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Something in the faults that makes no sense on this network.
+    #[error("{place}: {problem}")]
+    Faults {
+        /// Which entry.
+        place: String,
+        /// What is wrong with it, and the mend.
+        problem: String,
+    },
+    /// An option out of range.
+    #[error("{option}: {problem}")]
+    Option {
+        /// As on the command line.
+        option: &'static str,
+        /// What is wrong with it, and the mend.
+        problem: String,
+    },
+    /// A plan for a job that is not there.
+    #[error("the plan is for job {job}, which topology {topology} does not have: plan again")]
+    NoJob {
+        /// The job.
+        job: String,
+        /// The topology.
+        topology: String,
+    },
+    /// A host without an interface.
+    #[error("host {host} has no link: connect it to a switch, or leave it out")]
+    NoLink {
+        /// The host.
+        host: String,
+    },
+    /// No plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The plan cannot be installed.
+    #[error(transparent)]
+    Install(Box<InstallError>),
+    /// The compiled program cannot be used.
+    #[error(transparent)]
+    Controller(#[from] ProgramError),
+    /// The switch cannot run the compiled program.
+    #[error("the compiled program: {0}")]
+    Program(String),
+    /// A switch refuses what the controller wrote.
+    #[error("switch {switch}: {reason}")]
+    Switch {
+        /// The switch.
+        switch: String,
+        /// What it says.
+        reason: String,
+    },
+    /// The hosts refuse what the controller told them.
+    #[error(transparent)]
+    Assignment(#[from] AssignmentError),
+}
+
+impl From<InstallError> for Error {
+    fn from(error: InstallError) -> Self {
+        Self::Install(Box::new(error))
+    }
+}

@@ -1,0 +1,221 @@
+//! What happens to frames and processes.
+
+use inart_core::Instant;
+use inart_softswitch::{Port, Sink};
+use inart_wire::MacAddr;
+
+use crate::agenda::{ChannelId, FrameId, MachineId, What};
+use crate::host::{End, Role};
+use crate::rounds::gradient;
+use crate::simulation::{Node, Simulation};
+use crate::wire::Wire;
+
+/// EtherType of INART frames, at its place in an Ethernet header.
+const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
+
+/// Sends what a switch sends.
+struct Ports<'w, 'a> {
+    wire: &'w mut Wire<'a>,
+    ports: &'w [ChannelId],
+}
+
+impl Sink for Ports<'_, '_> {
+    fn packet(&mut self, port: Port, frame: &[u8]) {
+        // A port that leads nowhere: nothing is installed that names one.
+        let Some(channel) = (port.0 as usize).checked_sub(1).and_then(|index| self.ports.get(index)) else {
+            return;
+        };
+        let frame = self.wire.frames.copy_of(frame);
+        self.wire.transmit(*channel, frame);
+    }
+}
+
+impl Simulation<'_> {
+    /// A frame reaches the end of its channel.
+    pub(crate) fn arrive(&mut self, frame: FrameId) {
+        let in_flight = self.wire.frames.get(frame);
+        let id = in_flight.channel;
+        let channel = &self.wire.channels[id.0 as usize];
+        if in_flight.generation != channel.generation {
+            self.wire.tally.cut += 1;
+            return self.wire.lose(id, frame, "cut off");
+        }
+        if in_flight.corrupt {
+            // The check sequence of Ethernet; an INART frame has none of its own.
+            return self.wire.lose(id, frame, "discarded: wrong check sequence");
+        }
+        match &mut self.nodes[channel.to as usize] {
+            Node::Switch(node) => {
+                if node.switch.program().is_none() {
+                    self.wire.tally.unprogrammed += 1;
+                    return self.wire.lose(id, frame, "discarded: switch without program");
+                }
+                let port = Port(channel.port.into());
+                let bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
+                let now_us = self.wire.now / 1000;
+                let mut ports = Ports { wire: &mut self.wire, ports: &node.ports };
+                node.switch.process(port, &bytes, now_us, &mut ports);
+                self.wire.frames.get_mut(frame).bytes = bytes;
+                self.wire.frames.give_back(frame);
+            }
+            Node::Host(host) if host.paused > 0 => host.inbox.push(frame),
+            Node::Host(_) => self.deliver(channel.to as usize, frame),
+        }
+    }
+
+    /// Hands a frame to the processes of a host.
+    pub(crate) fn deliver(&mut self, host: usize, frame: FrameId) {
+        let bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
+        if bytes.get(12..14) == Some(&INART) {
+            let Node::Host(node) = &self.nodes[host] else { return };
+            let mut heard = false;
+            for index in 0..node.machines.len() {
+                let Node::Host(node) = &self.nodes[host] else { return };
+                let machine = node.machines[index];
+                let now = Instant::from_nanos(self.wire.now);
+                heard |= !matches!(self.processes[machine.0 as usize].role, Role::Gone(_));
+                if let Some(state) = self.processes[machine.0 as usize].machine() {
+                    state.handle_frame(now, &bytes);
+                    self.pump(machine);
+                }
+            }
+            if !heard {
+                self.wire.tally.unheard += 1;
+            }
+        }
+        self.wire.frames.get_mut(frame).bytes = bytes;
+        self.wire.frames.give_back(frame);
+    }
+
+    /// A process's deadline.
+    pub(crate) fn wake(&mut self, machine: MachineId) {
+        let process = &mut self.processes[machine.0 as usize];
+        if process.wake_at != Some(self.wire.now) {
+            return;
+        }
+        process.wake_at = None;
+        match &self.nodes[process.host] {
+            Node::Host(host) if host.paused == 0 => self.pump(machine),
+            _ => {}
+        }
+    }
+
+    /// Lets a process send all it wants to, ends its round if it has ended, and plans when it wakes.
+    pub(crate) fn pump(&mut self, machine: MachineId) {
+        loop {
+            self.send_all(machine);
+            if !self.end_round(machine) {
+                break;
+            }
+        }
+        if let Some(at) = self.processes[machine.0 as usize].sleep(self.wire.now) {
+            self.wire.agenda.plan(at, What::Wake(machine));
+        }
+    }
+
+    fn send_all(&mut self, machine: MachineId) {
+        let now = Instant::from_nanos(self.wire.now);
+        let process = &mut self.processes[machine.0 as usize];
+        let Node::Host(host) = &mut self.nodes[process.host] else { return };
+        let Some(state) = process.machine() else { return };
+        let room = self.network.dataplane.values.frame_bytes();
+        loop {
+            let frame = self.wire.frames.take();
+            let buffer = &mut self.wire.frames.get_mut(frame).bytes;
+            buffer.resize(room, 0);
+            let Some(length) = state.poll_transmit(now, buffer) else {
+                return self.wire.frames.give_back(frame);
+            };
+            buffer.truncate(length);
+            if host.remember > 0 {
+                host.sent.truncate(host.remember - 1);
+                host.sent.push_front(buffer.clone());
+            }
+            self.wire.transmit(host.channel, frame);
+        }
+    }
+
+    /// Begins a worker's present round.
+    pub(crate) fn start_round(&mut self, machine: MachineId) {
+        let process = &mut self.processes[machine.0 as usize];
+        if let Role::Worker(worker) = &mut process.role {
+            let options = self.options;
+            gradient(
+                options.seed,
+                process.job,
+                worker.rank.index(),
+                worker.round,
+                options.spikes,
+                &mut self.floats,
+            );
+            // Why there is none is told again at the round's end.
+            let _ = worker.flow.start_round(Instant::from_nanos(self.wire.now), &self.floats);
+        }
+    }
+
+    /// If a worker's round has ended, begins the next; false if there is nothing left to be done now.
+    fn end_round(&mut self, machine: MachineId) -> bool {
+        let process = &mut self.processes[machine.0 as usize];
+        let Role::Worker(worker) = &mut process.role else { return false };
+        if worker.end.is_some() || !worker.flow.is_idle() {
+            return false;
+        }
+        let job = &mut self.jobs[process.job];
+        let rank = worker.rank.index();
+        let name = || self.network.assignments[process.job].workers[rank].name.as_str();
+        if let Err(failure) = worker.flow.finish_round(&mut self.floats) {
+            self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
+            worker.end = Some(End::Failed(failure));
+        } else {
+            self.wire.log.note(self.wire.now, || format!("{} ends round {}", name(), worker.round));
+            let record = worker.flow.record().expect("a round has ended");
+            if let Err(mismatch) = job.rounds.end(worker.round, rank, &record) {
+                job.wrong.get_or_insert(mismatch);
+            }
+            worker.round += 1;
+            if worker.round < self.options.rounds {
+                self.start_round(machine);
+                return true;
+            }
+            worker.end = Some(End::Done);
+        }
+        self.ended(machine);
+        false
+    }
+
+    /// Notes that a worker has ended, in whatever way.
+    pub(crate) fn ended(&mut self, machine: MachineId) {
+        self.running -= 1;
+        let job = self.processes[machine.0 as usize].job;
+        let ended = |machine: &MachineId| match &self.processes[machine.0 as usize].role {
+            Role::Worker(worker) => worker.end.is_some(),
+            _ => true,
+        };
+        if self.jobs[job].workers.iter().all(ended) {
+            self.jobs[job].ended_at = Some(self.wire.now);
+            if self.shared.is_none() {
+                self.shared = Some((self.wire.now, self.slowest_results()));
+            }
+        }
+    }
+
+    /// The next frame of a background flow.
+    pub(crate) fn background(&mut self, flow: u32) {
+        let spec = self.script.flows[flow as usize];
+        let address = |node: inart_planner::NodeId| {
+            let name = &self.network.topology.node(node).name;
+            self.network.ports.mac(name).unwrap_or(MacAddr([0; 6]))
+        };
+        let (from, to) = (address(spec.from), address(spec.to));
+        let Node::Host(host) = &self.nodes[spec.from.index()] else { return };
+        let frame = self.wire.frames.take();
+        let bytes = &mut self.wire.frames.get_mut(frame).bytes;
+        bytes.clear();
+        bytes.extend_from_slice(&to.0);
+        bytes.extend_from_slice(&from.0);
+        bytes.extend_from_slice(&[0x08, 0x00]);
+        bytes.resize(spec.frame_bytes.into(), 0);
+        self.wire.transmit(host.channel, frame);
+        self.wire.agenda.plan(self.wire.now + spec.gap.0, What::Background(flow));
+    }
+}

@@ -1,0 +1,34 @@
+//! The real code in virtual time: `inart-core`'s workers and servers and the compiled P4 program with the controller's
+//! tables, on an event queue, with links that have rate, delay and queue, and with faults drawn from a seed.
+//!
+//! [`Network::install`] puts plans on a topology, [`simulate`] runs jobs on it and compares every sum bit for bit with what
+//! the workers put in. The same arguments give the same run, event for event. No clock, no I/O.
+
+mod agenda;
+mod channel;
+mod dataplane;
+mod error;
+mod events;
+pub mod faults;
+mod host;
+mod log;
+mod network;
+mod pool;
+pub mod quantity;
+mod report;
+mod rounds;
+mod script;
+mod simulation;
+mod steps;
+mod tally;
+mod verdict;
+mod wire;
+
+pub use dataplane::Dataplane;
+pub use error::Error;
+pub use faults::Faults;
+pub use network::Network;
+pub use report::{JobReport, Report, WorkerEnd};
+pub use simulation::{Options, simulate};
+pub use tally::Tally;
+pub use wire::Single;

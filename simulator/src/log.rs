@@ -1,0 +1,71 @@
+//! The event log: one line per event, for people and for comparing runs byte for byte.
+
+use std::io::{self, Write};
+
+use inart_wire::Frame;
+
+use crate::agenda::ChannelId;
+
+/// Where the lines go, if anywhere.
+pub(crate) struct Log<'a> {
+    out: Option<&'a mut dyn Write>,
+    /// `from>to`, by channel.
+    names: Vec<String>,
+    error: Option<io::Error>,
+}
+
+impl<'a> Log<'a> {
+    pub fn new(out: Option<&'a mut dyn Write>, names: Vec<String>) -> Self {
+        Self { out, names, error: None }
+    }
+
+    /// What went wrong when it was written, if anything.
+    pub fn error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// Something that is not about a frame on a link.
+    pub fn note(&mut self, now: u64, text: impl FnOnce() -> String) {
+        if self.out.is_some() {
+            self.line(now, &text());
+        }
+    }
+
+    /// What becomes of a frame on a channel.
+    #[inline]
+    pub fn frame(&mut self, now: u64, channel: ChannelId, bytes: &[u8], fate: &str) {
+        if self.out.is_some() {
+            let line = format!("{} {fate} {}", self.names[channel.0 as usize], describe(bytes));
+            self.line(now, &line);
+        }
+    }
+
+    /// What becomes of a channel.
+    pub fn link(&mut self, now: u64, channel: ChannelId, fate: &str) {
+        if self.out.is_some() {
+            let line = format!("{} {fate}", self.names[channel.0 as usize]);
+            self.line(now, &line);
+        }
+    }
+
+    fn line(&mut self, now: u64, text: &str) {
+        if let (Some(out), None) = (&mut self.out, &self.error) {
+            let (seconds, nanos) = (now / 1_000_000_000, now % 1_000_000_000);
+            self.error = writeln!(out, "{seconds}.{nanos:09} {text}").err();
+        }
+    }
+}
+
+fn describe(bytes: &[u8]) -> String {
+    let Ok(frame) = Frame::new_checked(bytes) else { return format!("{} bytes", bytes.len()) };
+    let (epoch, job, shard, worker) = (frame.epoch(), frame.job(), frame.shard(), frame.worker());
+    let (sequence, contributors) = (frame.sequence(), frame.contributors());
+    format!(
+        "{} e{epoch} j{job} s{shard} w{worker} #{sequence} {} of {}:{:x} exponent {}",
+        frame.kind(),
+        frame.flags(),
+        contributors.group.index(),
+        contributors.bitmap,
+        frame.exponent()
+    )
+}

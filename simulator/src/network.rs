@@ -1,0 +1,87 @@
+//! A network with plans installed, ready to be run any number of times.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use inart_controller::driver::Memory;
+use inart_controller::entries::SwitchTables;
+use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, Running, job_number};
+use inart_core::Assignment;
+use inart_planner::{NodeKind, Plan, Topology};
+
+use crate::{Dataplane, Error};
+
+/// A topology whose switches hold what the controller wrote for some plans.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(crate) topology: Topology,
+    pub(crate) ports: PortMap,
+    pub(crate) dataplane: Arc<Dataplane>,
+    pub(crate) assignments: Vec<Assignment>,
+    /// By name of the switch.
+    pub(crate) tables: BTreeMap<String, SwitchTables>,
+    jobs: Vec<JobPlan>,
+    records: Records,
+}
+
+impl Network {
+    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They are pushed twice,
+    /// so that the entries of an older epoch are there, as they are after a push in the middle of a training.
+    pub fn install(
+        topology: &Topology,
+        dataplane: &Arc<Dataplane>,
+        plans: &[Plan],
+        window_chunks: u32,
+    ) -> Result<Self, Error> {
+        let job = |plan: &Plan| {
+            let job = job_number(topology, &plan.job).ok_or_else(|| Error::NoJob {
+                job: plan.job.clone(),
+                topology: topology.name().to_owned(),
+            })?;
+            Ok(JobPlan { job, plan: plan.clone(), window_chunks, rate_scale: 1.0, new_epoch: true })
+        };
+        let mut jobs = plans.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
+        let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
+        let drivers = switches.map(|node| (node.name.clone(), Memory::new(dataplane.limits))).collect();
+        let values = dataplane.values;
+        let mut controller =
+            Controller::new(topology.clone(), values, dataplane.limits, drivers, Records::default())?;
+        let _older = block_on(controller.install(&jobs))?;
+        let InstallReport { assignments, .. } = block_on(controller.install(&jobs))?;
+        let (ports, records) = (controller.ports().clone(), controller.records().clone());
+        let tables = controller.switches().iter().map(|(name, memory)| (name.clone(), memory.tables.clone()));
+        let tables = tables.collect();
+        jobs.iter_mut().for_each(|job| job.new_epoch = false);
+        let topology = topology.clone();
+        Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
+    }
+
+    /// What the hosts of each job are told.
+    pub fn assignments(&self) -> &[Assignment] {
+        &self.assignments
+    }
+
+    /// The topology.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What the controller writes on a switch that has lost everything, while the others hold what they held.
+    pub(crate) fn reinstall(&self, restarted: &str) -> Result<SwitchTables, Error> {
+        let limits = self.dataplane.limits;
+        let memory = |(name, tables): (&String, &SwitchTables)| {
+            let mut memory = Memory::new(limits);
+            if name != restarted {
+                (memory.running, memory.tables) = (Running::Ours, tables.clone());
+            }
+            (name.clone(), memory)
+        };
+        let drivers = self.tables.iter().map(memory).collect();
+        let values = self.dataplane.values;
+        let mut controller =
+            Controller::new(self.topology.clone(), values, limits, drivers, self.records.clone())?;
+        block_on(controller.install(&self.jobs))?;
+        Ok(controller.switches().remove(restarted).map(|memory| memory.tables).unwrap_or_default())
+    }
+}

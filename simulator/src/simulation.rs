@@ -1,0 +1,265 @@
+//! One run: the event loop.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use inart_controller::entries::SwitchTables;
+use inart_core::audit::Mismatch;
+use inart_planner::{NodeId, NodeKind};
+use inart_softswitch::Switch;
+use inart_wire::{ShardId, WorkerId};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::agenda::{Agenda, ChannelId, MachineId, What};
+use crate::channel::Channel;
+use crate::faults::Faults;
+use crate::host::{Host, Process};
+use crate::log::Log;
+use crate::pool::Pool;
+use crate::quantity::{Share, Span};
+use crate::report::Report;
+use crate::rounds::Rounds;
+use crate::script::{Script, Step, channel};
+use crate::tally::{Switched, Tally};
+use crate::wire::{Single, Wire};
+use crate::{Error, Network};
+
+/// What the hosts do, and for how long.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rounds per job.
+    pub rounds: u32,
+    /// Values of each gradient.
+    pub gradient_values: usize,
+    /// Share of gradients with a value that does not fit the exponent agreed on.
+    pub spikes: Share,
+    /// Decides gradients and faults.
+    pub seed: u64,
+    /// How long hosts wait for a silent peer.
+    pub patience: Duration,
+    /// Virtual time after which a run that has not ended is a failure.
+    pub limit: Span,
+    /// One hop, by its number from 0, that fares otherwise.
+    pub single: Option<(u64, Single)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rounds: 10,
+            gradient_values: 10_000,
+            spikes: Share::default(),
+            seed: 1,
+            patience: Duration::from_secs(10),
+            limit: Span(600_000_000_000),
+            single: None,
+        }
+    }
+}
+
+/// A switch and the channels out of its ports: port p is `ports[p - 1]`.
+pub(crate) struct SwitchNode {
+    pub switch: Switch,
+    pub ports: Vec<ChannelId>,
+}
+
+pub(crate) enum Node {
+    Switch(Box<SwitchNode>),
+    Host(Host),
+}
+
+/// A running job.
+pub(crate) struct Job {
+    pub rounds: Rounds,
+    /// By rank.
+    pub workers: Vec<MachineId>,
+    pub ended_at: Option<u64>,
+    pub wrong: Option<Mismatch>,
+}
+
+/// A run.
+pub(crate) struct Simulation<'a> {
+    pub network: &'a Network,
+    pub options: &'a Options,
+    pub script: Script,
+    pub wire: Wire<'a>,
+    pub nodes: Vec<Node>,
+    pub processes: Vec<Process>,
+    pub jobs: Vec<Job>,
+    /// Results that the slowest worker of each job had when the first job ended.
+    pub shared: Option<(u64, Vec<u64>)>,
+    /// What switches had counted when they were restarted.
+    pub switched_before: Switched,
+    /// Workers that have not ended.
+    pub running: usize,
+    /// A gradient, or a sum.
+    pub floats: Vec<f32>,
+}
+
+/// Runs the jobs of a network under faults. Every hop becomes a line of `log`, if there is one.
+///
+/// # Errors
+/// What cannot be run as asked for; a run that fails says so in its [`Report`].
+pub fn simulate<'a>(
+    network: &'a Network,
+    faults: &Faults,
+    options: &'a Options,
+    log: Option<&'a mut dyn io::Write>,
+) -> Result<Report, Error> {
+    let mut simulation = Simulation::new(network, faults, options, log)?;
+    let ended = simulation.run()?;
+    if let Some(error) = simulation.wire.log.error() {
+        return Err(Error::Option { option: "--log", problem: error.to_string() });
+    }
+    Ok(simulation.report(ended))
+}
+
+impl<'a> Simulation<'a> {
+    fn new(
+        network: &'a Network,
+        faults: &Faults,
+        options: &'a Options,
+        log: Option<&'a mut dyn io::Write>,
+    ) -> Result<Self, Error> {
+        let topology = &network.topology;
+        let patience = Span(u64::try_from(options.patience.as_nanos()).unwrap_or(u64::MAX));
+        let script = Script::new(topology, faults, patience)?;
+        let (mut channels, mut names) = (Vec::new(), Vec::new());
+        for link in topology.links() {
+            for [from, to] in [link.ends, [link.ends[1], link.ends[0]]] {
+                let [from, receiver] = [from, to].map(|id| topology.node(id).name.as_str());
+                let port = network.ports.port(receiver, from).map_or(0, |port| port.get());
+                let faults = script.links[channels.len()].clone();
+                channels.push(Channel::new(link, to.index(), port, script.queue, faults));
+                names.push(format!("{from}>{receiver}"));
+            }
+        }
+        let wire = Wire {
+            now: 0,
+            agenda: Agenda::default(),
+            frames: Pool::default(),
+            channels,
+            rng: ChaCha8Rng::seed_from_u64(options.seed),
+            hops: 0,
+            single: options.single,
+            tally: Tally { partitions: script.partitions, ..Tally::default() },
+            log: Log::new(log, names),
+        };
+        let mut simulation = Self {
+            network,
+            options,
+            script,
+            wire,
+            nodes: Vec::new(),
+            processes: Vec::new(),
+            jobs: Vec::new(),
+            shared: None,
+            switched_before: Switched::default(),
+            running: 0,
+            floats: vec![0.0; options.gradient_values],
+        };
+        for id in topology.node_ids() {
+            let node = simulation.node(id)?;
+            simulation.nodes.push(node);
+        }
+        simulation.start_processes()?;
+        Ok(simulation)
+    }
+
+    fn node(&self, id: NodeId) -> Result<Node, Error> {
+        let (topology, ports) = (&self.network.topology, &self.network.ports);
+        let name = &topology.node(id).name;
+        let out = |peer: &str| {
+            let peer = topology.node_named(peer).expect("ports lead to nodes of the topology");
+            channel(topology, id, peer).expect("ports are the ends of links")
+        };
+        if topology.node(id).kind == NodeKind::Switch {
+            let ports = ports.ports(name).map(|(_, peer)| out(peer)).collect();
+            return Ok(Node::Switch(Box::new(SwitchNode {
+                switch: self.switch(name, &self.network.tables[name])?,
+                ports,
+            })));
+        }
+        let remembered = self.script.steps.iter().filter_map(|(_, step)| match step {
+            Step::Stale(host, count) if *host == id => Some(*count as usize),
+            _ => None,
+        });
+        Ok(Node::Host(Host {
+            channel: out(ports.attachment(name).ok_or_else(|| Error::NoLink { host: name.clone() })?),
+            machines: Vec::new(),
+            paused: 0,
+            inbox: Vec::new(),
+            sent: VecDeque::new(),
+            remember: remembered.max().unwrap_or(0),
+        }))
+    }
+
+    /// A switch with empty registers, as the controller leaves it.
+    pub(crate) fn switch(&self, name: &str, tables: &SwitchTables) -> Result<Switch, Error> {
+        let switch = self.network.dataplane.switch(tables);
+        switch.map_err(|error| Error::Switch { switch: name.to_owned(), reason: error.to_string() })
+    }
+
+    fn start_processes(&mut self) -> Result<(), Error> {
+        let (network, patience) = (self.network, self.options.patience);
+        let host = |name: &str| network.topology.node_named(name).expect("jobs run on hosts").index();
+        for (job, assignment) in network.assignments.iter().enumerate() {
+            for (shard, server) in assignment.shards.iter().enumerate() {
+                let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+                let process = Process::server(assignment, job, host(&server.server), shard, patience)?;
+                self.add(process);
+            }
+            let mut workers = Vec::new();
+            for (rank, worker) in assignment.workers.iter().enumerate() {
+                let rank = WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers");
+                let process = Process::worker(assignment, job, host(&worker.name), rank, patience)?;
+                workers.push(self.add(process));
+            }
+            let rounds = Rounds::new(assignment, self.options.gradient_values);
+            self.jobs.push(Job { rounds, workers, ended_at: None, wrong: None });
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, process: Process) -> MachineId {
+        let id = MachineId(self.processes.len() as u32);
+        if let Node::Host(host) = &mut self.nodes[process.host] {
+            host.machines.push(id);
+        }
+        self.processes.push(process);
+        id
+    }
+
+    /// Runs until every worker has ended; false if that does not happen.
+    fn run(&mut self) -> Result<bool, Error> {
+        for step in 0..self.script.steps.len() {
+            self.wire.agenda.plan(self.script.steps[step].0.0, What::Step(step as u32));
+        }
+        for flow in 0..self.script.flows.len() {
+            self.wire.agenda.plan(0, What::Background(flow as u32));
+        }
+        self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
+        for job in 0..self.jobs.len() {
+            for machine in self.jobs[job].workers.clone() {
+                self.start_round(machine);
+                self.pump(machine);
+            }
+        }
+        while self.running > 0 {
+            let Some((at, what)) = self.wire.agenda.next().filter(|(at, _)| *at <= self.options.limit.0)
+            else {
+                return Ok(false);
+            };
+            self.wire.now = at;
+            match what {
+                What::Arrive(frame) => self.arrive(frame),
+                What::Wake(machine) => self.wake(machine),
+                What::Background(flow) => self.background(flow),
+                What::Step(step) => self.step(step as usize)?,
+            }
+        }
+        Ok(true)
+    }
+}

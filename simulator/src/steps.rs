@@ -1,0 +1,144 @@
+//! What the script does.
+
+use inart_planner::{NodeId, NodeKind};
+use inart_softswitch::Switch;
+use inart_wire::{Epoch, Frame, FrameRepr, HeaderRepr};
+
+use crate::Error;
+use crate::host::{End, Process, Role};
+use crate::script::Step;
+use crate::simulation::{Node, Simulation};
+
+impl Simulation<'_> {
+    /// Does a step of the script.
+    pub(crate) fn step(&mut self, index: usize) -> Result<(), Error> {
+        let step = self.script.steps[index].1;
+        let now = self.wire.now;
+        let name = |node: NodeId| self.network.topology.node(node).name.clone();
+        match step {
+            Step::Wipe(node) => {
+                self.wire.log.note(now, || format!("{} restarts", name(node)));
+                self.wire.tally.restarts += 1;
+                if let Node::Switch(switch) = &mut self.nodes[node.index()] {
+                    self.switched_before.add(&switch.switch);
+                    switch.switch = Switch::new(0);
+                }
+            }
+            Step::Install(node) => {
+                self.wire.log.note(now, || format!("{} is installed again", name(node)));
+                let ready = self.switch(&name(node), &self.network.reinstall(&name(node))?)?;
+                if let Node::Switch(switch) = &mut self.nodes[node.index()] {
+                    switch.switch = ready;
+                }
+            }
+            Step::Down(channel) => {
+                self.wire.log.link(now, channel, "goes down");
+                self.wire.tally.links_down += 1;
+                self.wire.channels[channel.0 as usize].cut(now);
+            }
+            Step::Up(channel) => {
+                self.wire.log.link(now, channel, "comes up");
+                self.wire.channels[channel.0 as usize].down -= 1;
+            }
+            Step::Pause(node) => {
+                self.wire.log.note(now, || format!("{} pauses", name(node)));
+                self.wire.tally.pauses += 1;
+                if let Node::Host(host) = &mut self.nodes[node.index()] {
+                    host.paused += 1;
+                }
+            }
+            Step::Resume(node) => {
+                self.wire.log.note(now, || format!("{} goes on", name(node)));
+                self.resume(node);
+            }
+            Step::Crash(node) => {
+                self.wire.log.note(now, || format!("{} is killed", name(node)));
+                self.crash(node);
+            }
+            Step::Start(node) => {
+                self.wire.log.note(now, || format!("{} is started again", name(node)));
+                self.start(node)?;
+            }
+            Step::Stale(node, count) => self.repeat_stale(node, count as usize),
+        }
+        Ok(())
+    }
+
+    /// What waited for the host comes in, then its timers.
+    fn resume(&mut self, node: NodeId) {
+        let Node::Host(host) = &mut self.nodes[node.index()] else { return };
+        host.paused -= 1;
+        if host.paused > 0 {
+            return;
+        }
+        let (inbox, machines) = (std::mem::take(&mut host.inbox), host.machines.clone());
+        for frame in inbox {
+            self.deliver(node.index(), frame);
+        }
+        machines.into_iter().for_each(|machine| self.pump(machine));
+    }
+
+    fn crash(&mut self, node: NodeId) {
+        match self.network.topology.node(node).kind {
+            NodeKind::Worker => self.wire.tally.worker_crashes += 1,
+            _ => self.wire.tally.server_crashes += 1,
+        }
+        let Node::Host(host) = &mut self.nodes[node.index()] else { return };
+        for machine in host.machines.clone() {
+            match &mut self.processes[machine.0 as usize].role {
+                Role::Worker(worker) if worker.end.is_none() => {
+                    worker.end = Some(End::Killed);
+                    self.ended(machine);
+                }
+                Role::Worker(_) | Role::Gone(_) => {}
+                Role::Server(_, shard) => {
+                    let gone = Role::Gone(*shard);
+                    self.processes[machine.0 as usize].role = gone;
+                }
+            }
+        }
+    }
+
+    /// The servers of the host begin anew: they know nothing of what was.
+    fn start(&mut self, node: NodeId) -> Result<(), Error> {
+        let Node::Host(host) = &self.nodes[node.index()] else { return Ok(()) };
+        for machine in host.machines.clone() {
+            let process = &mut self.processes[machine.0 as usize];
+            if let Role::Gone(shard) = process.role {
+                let assignment = &self.network.assignments[process.job];
+                *process =
+                    Process::server(assignment, process.job, process.host, shard, self.options.patience)?;
+                self.wire.tally.server_restarts += 1;
+                self.pump(machine);
+            }
+        }
+        Ok(())
+    }
+
+    /// The host's last frames come again, with the number of the epoch before.
+    fn repeat_stale(&mut self, node: NodeId, count: usize) {
+        let Node::Host(host) = &self.nodes[node.index()] else { return };
+        let mut older = Vec::new();
+        for bytes in host.sent.iter().take(count).rev() {
+            let Ok(frame) = Frame::new_checked(bytes.as_slice()) else { continue };
+            let Ok(header) = HeaderRepr::parse(&frame) else { continue };
+            let repr = FrameRepr {
+                destination: frame.destination(),
+                source: frame.source(),
+                values_per_packet: frame.values_per_packet(),
+                header: HeaderRepr { epoch: Epoch::from(header.epoch.get().wrapping_sub(1)), ..header },
+            };
+            let mut stale = vec![0; repr.buffer_len()];
+            let values: Vec<i32> = frame.values().take(header.length.into()).collect();
+            if repr.emit(&values, &mut stale).is_ok() {
+                older.push(stale);
+            }
+        }
+        let channel = host.channel;
+        for bytes in older {
+            self.wire.tally.stale += 1;
+            let frame = self.wire.frames.copy_of(&bytes);
+            self.wire.transmit(channel, frame);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What happened to frames, counted.
+
+use std::collections::BTreeMap;
+
+use inart_p4::{Outcome, Reason};
+use inart_softswitch::Switch;
+
+macro_rules! tally {
+    ($($(#[$doc:meta])* $field:ident $text:literal,)+) => {
+        /// How often each fault happened.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Tally {
+            $($(#[$doc])* pub $field: u64,)+
+        }
+
+        impl Tally {
+            /// Those that happened, by name.
+            pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
+                [$(($text, self.$field)),+].into_iter().filter(|(_, count)| *count > 0).collect()
+            }
+
+            /// Adds those of another run.
+            pub fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
+}
+
+tally! {
+    /// Frames lost at random.
+    dropped "frame lost",
+    /// Frames that arrived twice.
+    duplicated "frame doubled",
+    /// Frames that were held back while others overtook them.
+    reordered "frame reordered",
+    /// Frames that were delayed, with all behind them.
+    delayed "frame delayed",
+    /// Frames discarded because of a wrong check sequence.
+    corrupted "frame corrupted",
+    /// Frames that found a queue full.
+    overflowed "queue full",
+    /// Frames that were on a link when it went down, or were sent into one that was.
+    cut "frame cut off by a link",
+    /// Frames that came to a host that was gone.
+    unheard "frame to a host that is gone",
+    /// Frames that came to a switch without a program.
+    unprogrammed "frame to a switch without a program",
+    /// Links that went down, each direction.
+    links_down "link down",
+    /// Groups of nodes that were cut off from the others.
+    partitions "partition",
+    /// Switches that lost everything.
+    restarts "switch restart",
+    /// Hosts that did nothing for a while.
+    pauses "host pause",
+    /// Workers that were killed.
+    worker_crashes "worker crash",
+    /// Servers that were killed.
+    server_crashes "server crash",
+    /// Servers that were started again.
+    server_restarts "server restart",
+    /// Frames of an older epoch that were injected.
+    stale "stale frame",
+}
+
+/// What switches count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Switched {
+    /// Frames taken into a sum.
+    pub summed: u64,
+    /// Frames refused, by reason.
+    pub refused: BTreeMap<String, u64>,
+}
+
+impl Switched {
+    /// Adds what a switch has counted since it was loaded.
+    pub fn add(&mut self, switch: &Switch) {
+        let cell = |counter, index: usize| {
+            let cells = switch.counters(counter).unwrap_or_default();
+            cells.get(index).map_or(0, |cell| cell.packets)
+        };
+        for outcome in [Outcome::Stored, Outcome::Added, Outcome::Completed] {
+            self.summed += cell("InArtIngress.outcomes", outcome.index());
+        }
+        for reason in Reason::ALL {
+            match cell("InArtIngress.drops", reason.index()) {
+                0 => {}
+                count => *self.refused.entry(reason.to_string()).or_default() += count,
+            }
+        }
+    }
+}

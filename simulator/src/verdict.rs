@@ -1,0 +1,136 @@
+//! Whether a run was right, and its figures.
+
+use inart_core::Failure;
+use inart_wire::AbortReason;
+
+use crate::host::{End, Role, Worker};
+use crate::report::{JobReport, Report, WorkerEnd};
+use crate::rounds::Record;
+use crate::simulation::{Node, Simulation};
+
+impl Simulation<'_> {
+    fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
+        self.jobs[job].workers.iter().filter_map(|machine| match &self.processes[machine.0 as usize].role {
+            Role::Worker(worker) => Some(worker),
+            _ => None,
+        })
+    }
+
+    /// By job, the results that its slowest worker has.
+    pub(crate) fn slowest_results(&self) -> Vec<u64> {
+        let slowest = |job| self.workers(job).map(|worker| worker.flow.counters().results).min().unwrap_or(0);
+        (0..self.jobs.len()).map(slowest).collect()
+    }
+
+    /// What the run came to; `ended` tells whether every worker did.
+    pub(crate) fn report(mut self, ended: bool) -> Report {
+        for job in 0..self.jobs.len() {
+            let last: Vec<_> = self
+                .workers(job)
+                .map(|worker| (worker.round, worker.flow.record().map(|record| Record::of(&record))))
+                .collect();
+            let job = &mut self.jobs[job];
+            let audited = job.rounds.audit_open(&last);
+            job.wrong = job.wrong.take().or(audited.err());
+        }
+        let failure = self.failure(ended);
+        let mut switched = std::mem::take(&mut self.switched_before);
+        for node in &self.nodes {
+            if let Node::Switch(node) = node {
+                switched.add(&node.switch);
+            }
+        }
+        let jobs: Vec<_> = (0..self.jobs.len()).map(|job| self.job_report(job)).collect();
+        let goodputs = || jobs.iter().map(|job| job.shared_goodput_bps);
+        let squares = goodputs().map(|x| x * x).sum::<f64>() * jobs.len() as f64;
+        Report {
+            topology: self.network.topology.name().to_owned(),
+            seed: self.options.seed,
+            failure,
+            seconds: self.wire.now as f64 / 1e9,
+            packet_hops: self.wire.hops,
+            summed_in_switches: switched.summed,
+            refused: switched.refused,
+            sums_checked: self.jobs.iter().map(|job| job.rounds.sums_checked).sum(),
+            faults: self.wire.tally.by_name(),
+            tally: self.wire.tally,
+            jain: if squares > 0.0 { goodputs().sum::<f64>().powi(2) / squares } else { 1.0 },
+            jobs,
+        }
+    }
+
+    /// Why the run is a failure, if it is one.
+    fn failure(&self, ended: bool) -> Option<String> {
+        for (job, assignment) in self.jobs.iter().zip(&self.network.assignments) {
+            if let Some(wrong) = &job.wrong {
+                return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
+            }
+        }
+        for job in 0..self.jobs.len() {
+            let assignment = &self.network.assignments[job];
+            for (worker, address) in self.workers(job).zip(&assignment.workers) {
+                let (name, job) = (&address.name, &assignment.name);
+                let round = worker.round;
+                match &worker.end {
+                    None if ended => {
+                        return Some(format!("silence: worker {name} of job {job} was never told"));
+                    }
+                    None => {
+                        let at = self.wire.now as f64 / 1e9;
+                        return Some(format!(
+                            "hang: worker {name} of job {job} is still in round {round} after {at} s"
+                        ));
+                    }
+                    Some(End::Failed(failure)) if !self.is_excused(failure) => {
+                        return Some(format!(
+                            "worker {name} of job {job} gave up in round {round} though nobody was gone: {failure}"
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the faults are a reason for this failure.
+    fn is_excused(&self, failure: &Failure) -> bool {
+        match failure {
+            Failure::ServerSilent { .. }
+            | Failure::Aborted { reason: AbortReason::Silent | AbortReason::ServerLost, .. } => {
+                self.script.may_end_jobs
+            }
+            _ => false,
+        }
+    }
+
+    fn job_report(&self, job: usize) -> JobReport {
+        let assignment = &self.network.assignments[job];
+        let state = &self.jobs[job];
+        let seconds = state.ended_at.unwrap_or(self.wire.now) as f64 / 1e9;
+        let bits = f64::from(state.rounds.audited) * self.options.gradient_values as f64 * 32.0;
+        let (shared_at, slowest) = self.shared.clone().unwrap_or((self.wire.now, self.slowest_results()));
+        let per_second = |bits: f64, seconds: f64| if seconds > 0.0 { bits / seconds } else { 0.0 };
+        let shared_bits = slowest[job] as f64 * self.network.dataplane.values.get() as f64 * 32.0;
+        let ends = self.workers(job).zip(&assignment.workers).filter_map(|(worker, address)| {
+            let end = match worker.end.as_ref() {
+                Some(End::Done) => return None,
+                Some(End::Failed(failure)) => failure.to_string(),
+                Some(End::Killed) => "killed".to_owned(),
+                None => format!("in round {}", worker.round),
+            };
+            Some(WorkerEnd { worker: address.name.clone(), end })
+        });
+        JobReport {
+            job: assignment.name.clone(),
+            rounds: state.rounds.audited,
+            seconds,
+            goodput_bps: per_second(bits, seconds),
+            shared_goodput_bps: per_second(shared_bits, shared_at as f64 / 1e9),
+            planned_bps: assignment.shards.iter().filter(|s| s.share > 0.0).map(|shard| shard.rate_bps).sum(),
+            retransmissions: self.workers(job).map(|worker| worker.flow.counters().retransmissions).sum(),
+            bypasses: self.workers(job).map(|worker| worker.flow.counters().bypasses).sum(),
+            ends: ends.collect(),
+        }
+    }
+}
