@@ -4,6 +4,7 @@
 
 mod commands;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -32,6 +33,8 @@ enum Command {
     Diff(commands::diff::Args),
     /// Return to the plan installed before the last push.
     Rollback(commands::rollback::Args),
+    /// Install plans and keep the switches in order, as a daemon.
+    Controller(commands::controller::Args),
     /// Run a worker's host agent.
     Worker(commands::worker::Args),
     /// Run a parameter server's host agent.
@@ -55,12 +58,15 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    // A daemon tells what happens; everything else speaks when something is wrong.
+    let level = if matches!(cli.command, Command::Controller(_)) { "info" } else { "warn" };
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("INART_LOG")
-                .unwrap_or_else(|_| "warn,highs=error".into()),
+                .unwrap_or_else(|_| format!("{level},highs=error").into()),
         )
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     let json = cli.json;
     let result = match cli.command {
@@ -69,6 +75,7 @@ fn main() -> ExitCode {
         Command::Push(args) => commands::push::run(args, json),
         Command::Diff(args) => commands::diff::run(args, json),
         Command::Rollback(args) => commands::rollback::run(args, json),
+        Command::Controller(args) => commands::controller::run(args, json),
         Command::Worker(args) => commands::worker::run(args, json),
         Command::Server(args) => commands::server::run(args, json),
         Command::Switch(args) => commands::switch::run(args, json),

@@ -55,3 +55,23 @@ pub enum DriverError {
     #[error("{0}")]
     Memory(String),
 }
+
+impl DriverError {
+    /// Whether the connection failed, rather than the switch refusing what it was asked.
+    pub fn is_connection(&self) -> bool {
+        use inart_p4runtime::Code;
+        let broken = |code: &Code| {
+            matches!(code, Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal)
+        };
+        match self {
+            DriverError::Client(ClientError::Rpc { code, .. }) => broken(code),
+            DriverError::Client(error) => {
+                matches!(
+                    error,
+                    ClientError::Connect { .. } | ClientError::Refused { .. } | ClientError::Timeout { .. }
+                )
+            }
+            _ => false,
+        }
+    }
+}

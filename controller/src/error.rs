@@ -163,6 +163,18 @@ pub enum InstallError {
 }
 
 impl InstallError {
+    /// Whether the same install may well succeed later: switches were out of reach, rather than the plans wrong.
+    pub fn is_transient(&self) -> bool {
+        let errors = match self {
+            InstallError::Switches(errors)
+            | InstallError::Undone { cause: Cause::Switches(errors) }
+            | InstallError::NotUndone { cause: Cause::Switches(errors), .. }
+            | InstallError::Replaced { cause: Cause::Switches(errors), .. } => errors,
+            _ => return false,
+        };
+        errors.0.iter().all(|(_, error)| error.is_connection())
+    }
+
     pub(crate) fn plan(job: &str, reason: PlanError) -> Self {
         InstallError::Plan { job: job.to_owned(), reason: Box::new(reason) }
     }

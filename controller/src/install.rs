@@ -44,6 +44,8 @@ pub struct InstallReport {
     pub switches: BTreeMap<String, SwitchChange>,
     /// What to tell the hosts, in the order of the plans.
     pub assignments: Vec<Assignment>,
+    /// What every switch shall hold in the end.
+    pub desired: Network,
 }
 
 impl InstallReport {
@@ -102,6 +104,11 @@ impl<D: SwitchDriver> Controller<D> {
     /// The drivers, by switch name.
     pub fn switches(&mut self) -> &mut BTreeMap<String, D> {
         &mut self.switches
+    }
+
+    /// The drivers by switch name, and the records.
+    pub fn into_parts(self) -> (BTreeMap<String, D>, Records) {
+        (self.switches, self.records)
     }
 
     /// What [`Controller::install`] would do. Changes nothing.
@@ -184,7 +191,8 @@ impl<D: SwitchDriver> Controller<D> {
                 .count();
             (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
         });
-        let report = InstallReport { switches: switches.collect(), assignments };
+        let report =
+            InstallReport { switches: switches.collect(), assignments, desired: target.desired.clone() };
         Ok(Route { report, current, target })
     }
 

@@ -6,9 +6,13 @@
 //!   All of it is pure.
 //! - [`Controller`] reads the switches, computes the target, writes the difference and reads it back, over a
 //!   [`SwitchDriver`]; [`Records`] remember what was pushed, [`Names`] put updates into words.
+//! - [`daemon`] does so for good: it keeps a session with every switch and mends what differs. [`api`] is what hosts and
+//!   people ask it.
 
+pub mod api;
 pub mod assignment;
 mod counters;
+pub mod daemon;
 pub mod diff;
 pub mod driver;
 pub mod entries;

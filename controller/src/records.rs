@@ -64,6 +64,9 @@ pub struct JobRecord {
     /// Epochs that may still have entries though no host uses them: those before the live one, and those of pushes
     /// that were begun and not finished.
     pub stale: BTreeSet<Epoch>,
+    /// Hosts that have run under the live epoch, such as worker-3.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub claimed: BTreeSet<String>,
 }
 
 impl JobRecord {
@@ -155,6 +158,20 @@ impl Records {
             record.pushes.pop_front();
         }
         record.pushes.push_back(push);
+        record.claimed.clear();
+    }
+
+    /// Notes that a host runs in `role` (such as worker-3) under the job's live epoch; false if one did before, or if
+    /// `epoch` is not the live one.
+    pub fn claim(&mut self, job: JobId, epoch: Epoch, role: String) -> Result<bool, RecordsError> {
+        let Some(record) = self.jobs.get_mut(&job) else { return Ok(false) };
+        if record.live().is_none_or(|live| live.epoch != epoch) || !record.claimed.insert(role.clone()) {
+            return Ok(false);
+        }
+        self.save().inspect_err(|_| {
+            self.jobs.entry(job).or_default().claimed.remove(&role);
+        })?;
+        Ok(true)
     }
 
     /// Writes the records; either all of them or, if the machine stops meanwhile, none.

@@ -6,6 +6,7 @@
 //! - [`Entry`]: a table entry in names, encoded to and decoded from [`p4::v1::TableEntry`].
 //! - [`Client`]: one connection to one device in one role.
 
+mod channel;
 mod client;
 mod codec;
 mod entry;
@@ -14,6 +15,7 @@ mod schema;
 mod update;
 mod value;
 
+pub use channel::{ChannelError, connect_channel};
 pub use client::{
     Arbitration, Client, ClientError, DeviceId, ElectionId, Event, Packet, Pipeline, PipelineAction, Target,
 };
@@ -22,6 +24,7 @@ pub use entry::{ActionCall, Counts, Entry, Match, Matches, OneShot, TableAction}
 pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
 pub use inart_tls::Security;
 pub use schema::{Kind, Schema, SchemaError};
+pub use tonic::Code;
 pub use value::{Value, ValueError};
 
 #[allow(missing_docs, clippy::all, clippy::pedantic)]

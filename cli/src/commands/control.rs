@@ -35,12 +35,12 @@ pub struct ControlArgs {
     /// Folder with the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Rank among controllers: the greatest is primary and may write.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    election_id: u64,
+    /// Rank among controllers: the greatest is primary and may write [default: 1; of `inart controller`, the time].
+    #[arg(long, value_name = "NUMBER")]
+    pub election_id: Option<u64>,
     /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
     #[arg(long)]
-    replace_program: bool,
+    pub replace_program: bool,
     #[command(flatten)]
     security: ClientArgs,
 }
@@ -129,15 +129,41 @@ impl ControlArgs {
         Ok(if addresses.is_empty() { records.switches.clone() } else { addresses })
     }
 
+    /// How connections are protected.
+    pub fn security(&self) -> anyhow::Result<Security> {
+        self.security.security()
+    }
+
     /// The compiled program for that many values.
-    fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Program> {
+    pub fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Arc<Program>> {
         let artifact = match &self.p4 {
             Some(dir) => {
                 inart_p4::load_dir(dir, values).with_context(|| format!("--p4 {}", dir.display()))?
             }
             None => inart_p4::artifact(values),
         };
-        Ok(Program::new(values, &artifact.json, &artifact.p4info)?)
+        Ok(Arc::new(Program::new(values, &artifact.json, &artifact.p4info)?))
+    }
+
+    /// Where the topology's switches are, which `records` are told.
+    pub fn targets(
+        &self,
+        topology: &Topology,
+        records: &mut Records,
+        election: Option<ElectionId>,
+    ) -> anyhow::Result<BTreeMap<String, Target>> {
+        let addresses = self.addresses(records)?;
+        let ports = inart_controller::PortMap::new(topology)?;
+        ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
+        let security = self.security.security()?;
+        let targets = addresses.iter().map(|(name, address)| {
+            let target =
+                target(address, election, security.clone()).with_context(|| format!("switch {name}"))?;
+            Ok((name.clone(), target))
+        });
+        let targets = targets.collect::<anyhow::Result<_>>()?;
+        records.switches = addresses;
+        Ok(targets)
     }
 
     /// Connects to all switches of the topology: as primary to write, as nobody to read only.
@@ -148,20 +174,10 @@ impl ControlArgs {
         mut records: Records,
         access: Access,
     ) -> anyhow::Result<Controller<P4Runtime>> {
-        let addresses = self.addresses(&records)?;
-        let ports = inart_controller::PortMap::new(&topology)?;
-        ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
-        let program = Arc::new(self.program(values)?);
-        let security = self.security.security()?;
-        let election = (access == Access::Write).then(|| ElectionId(self.election_id.into()));
-        let mut switches = BTreeMap::new();
-        for (name, address) in &addresses {
-            let place = || format!("switch {name}");
-            let target = target(address, election, security.clone()).with_context(place)?;
-            let driver = P4Runtime::connect(target, program.clone()).await.with_context(place)?;
-            switches.insert(name.clone(), driver);
-        }
-        records.switches = addresses;
+        let election = (access == Access::Write).then(|| ElectionId(self.election_id.unwrap_or(1).into()));
+        let targets = self.targets(&topology, &mut records, election)?;
+        let program = self.program(values)?;
+        let switches = P4Runtime::connect_all(targets, &program).await?;
         let mut controller = Controller::new(topology, values, program.limits, switches, records)?;
         controller.replace_program(self.replace_program);
         Ok(controller)

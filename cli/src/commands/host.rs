@@ -4,32 +4,44 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use inart_controller::api::{Client, ClientError};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::{Options, StopSignal};
-use inart_wire::Epoch;
+use inart_p4runtime::ChannelError;
+
+use super::security::ClientArgs;
 
 /// Arguments of every host.
 #[derive(clap::Args)]
 pub struct HostArgs {
-    /// The job's assignment: a JSON file that the controller writes.
-    #[arg(long, value_name = "FILE")]
-    pub assignment: PathBuf,
+    /// The job's assignment: a JSON file, as `inart push --assignments` writes it.
+    #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
+    assignment: Option<PathBuf>,
+    /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the plan.
+    #[arg(long, value_name = "ADDRESS")]
+    controller: Option<String>,
+    /// With --controller: name of the job; needed if it has several.
+    #[arg(long, value_name = "NAME", requires = "controller", default_value = "", hide_default_value = true)]
+    job: String,
+    #[command(flatten)]
+    security: ClientArgs,
     /// Network interface to send and receive on.
     #[arg(long, value_name = "NAME")]
     pub interface: String,
     /// Seconds for which a peer that is waited for may be silent before the job is given up.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_patience)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
     patience: Duration,
     /// Unix socket to report to, instead of printing.
     #[arg(long, value_name = "SOCKET")]
     report: Option<PathBuf>,
 }
 
-fn parse_patience(text: &str) -> Result<Duration, String> {
+/// A duration above 0.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
         .filter(|patience| !patience.is_zero())
@@ -53,7 +65,7 @@ impl HostArgs {
             None => Output::Text,
         };
         let options = Options { patience: self.patience, stop: Some(stop) };
-        let result = read_assignment(&self.assignment).and_then(|read| body(read, options, &mut output));
+        let result = self.assignment().and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
             // The error is printed too; whoever the report was for may be gone.
             let _ = reporter.send(&Report::Failed { error: super::output::one_line(error) });
@@ -63,12 +75,16 @@ impl HostArgs {
 }
 
 impl HostArgs {
-    /// Notes beside the assignment that `who` runs with it, and refuses a second run: sequences would start anew within
-    /// the same epoch, and a switch that still holds a sum of the first run would answer with it.
-    pub fn claim(&self, epoch: Epoch, who: &str) -> anyhow::Result<()> {
-        let mut name = self.assignment.clone().into_os_string();
-        name.push(format!(".epoch-{epoch}.{who}.used"));
-        let place = || format!("--assignment {}", self.assignment.display());
+    /// Notes beside the assignment, or at the controller, that `who` runs with it, and refuses a second run: sequences
+    /// would start anew within the same epoch, and a switch that still holds a sum of the first run would answer with it.
+    pub fn claim(&self, assignment: &Assignment, who: &str) -> anyhow::Result<()> {
+        let Some(file) = &self.assignment else {
+            let (job, epoch) = (assignment.job, assignment.epoch);
+            return self.ask(async |controller| controller.claim(job, epoch, who).await);
+        };
+        let mut name = file.clone().into_os_string();
+        name.push(format!(".epoch-{}.{who}.used", assignment.epoch));
+        let place = || format!("--assignment {}", file.display());
         match File::create_new(&name) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => anyhow::bail!(
@@ -80,7 +96,41 @@ impl HostArgs {
                 .with_context(|| format!("{}: cannot note beside it that {who} runs with it", place())),
         }
     }
+
+    fn assignment(&self) -> anyhow::Result<Assignment> {
+        match &self.assignment {
+            Some(file) => read_assignment(file),
+            None => self.ask(async |controller| controller.assignment(&self.job).await),
+        }
+    }
+
+    /// Asks the controller; again and again while it is not there or not ready, which a controller that starts or
+    /// restarts is soon.
+    fn ask<T>(&self, question: impl AsyncFn(Client) -> Result<T, ClientError>) -> anyhow::Result<T> {
+        let address = self.controller.as_deref().context("--assignment or --controller is missing")?;
+        let security = self.security.security()?;
+        let give_up = Instant::now() + CONTROLLER_PATIENCE;
+        super::control::block_on(async {
+            loop {
+                let answer = match Client::connect(address, &security).await {
+                    Ok(controller) => question(controller).await,
+                    Err(error) => Err(error),
+                };
+                match answer {
+                    Err(ClientError::Connect(ChannelError::Connect { .. }) | ClientError::NotYet { .. })
+                        if Instant::now() < give_up =>
+                    {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                    answer => return answer.context("--controller"),
+                }
+            }
+        })
+    }
 }
+
+/// How long a host waits for a controller that is not ready.
+const CONTROLLER_PATIENCE: Duration = Duration::from_secs(30);
 
 fn read_assignment(file: &Path) -> anyhow::Result<Assignment> {
     let place = || format!("--assignment {}", file.display());

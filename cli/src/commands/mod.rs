@@ -1,6 +1,7 @@
 //! One file per command; each has `Args` and `run`.
 
 mod control;
+pub mod controller;
 pub mod decode;
 pub mod diff;
 pub mod emulate;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
-use inart_planner::Plan;
+use inart_planner::{Plan, Topology};
 use inart_wire::ValuesPerPacket;
 
 use super::control::{self, Access, ControlArgs};
@@ -17,9 +17,18 @@ pub struct PlanArgs {
     plan: PathBuf,
     /// The topology document (YAML or JSON) that it was made for.
     topology: PathBuf,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(flatten)]
+    pub control: ControlArgs,
+}
+
+/// How to install it.
+#[derive(clap::Args)]
+pub struct Settings {
     /// Values per packet: 32, 64 or 256; the switches' program is compiled for it.
     #[arg(long, default_value = "64")]
-    values: ValuesPerPacket,
+    pub values: ValuesPerPacket,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = 64, value_parser = parse_window)]
     window: u32,
@@ -29,8 +38,22 @@ pub struct PlanArgs {
     /// Take a new epoch even if this plan is installed: for a job that starts again from its first round.
     #[arg(long)]
     new_epoch: bool,
-    #[command(flatten)]
-    pub control: ControlArgs,
+}
+
+impl Settings {
+    /// A plan of the topology with these settings; `place` is where it was read.
+    pub fn job_plan(&self, topology: &Topology, plan: Plan, place: &str) -> anyhow::Result<JobPlan> {
+        let job = job_number(topology, &plan.job).with_context(|| {
+            format!("{place}: job {} is not among the first 65535 of the topology", plan.job)
+        })?;
+        Ok(JobPlan {
+            job,
+            plan,
+            window_chunks: self.window,
+            rate_scale: self.rate_scale,
+            new_epoch: self.new_epoch,
+        })
+    }
 }
 
 fn parse_window(text: &str) -> Result<u32, String> {
@@ -58,22 +81,11 @@ impl PlanArgs {
     pub async fn prepare(&self, access: Access) -> anyhow::Result<(Controller<P4Runtime>, Vec<JobPlan>)> {
         let topology = super::topology::read(&self.topology)?;
         let plans = super::plan::read_all(&topology, &self.plan)?;
-        let job_plan = |plan: Plan| {
-            let job = job_number(&topology, &plan.job).with_context(|| {
-                let place = self.plan.display();
-                format!("{place}: job {} is not among the first 65535 of the topology", plan.job)
-            })?;
-            Ok(JobPlan {
-                job,
-                plan,
-                window_chunks: self.window,
-                rate_scale: self.rate_scale,
-                new_epoch: self.new_epoch,
-            })
-        };
+        let place = self.plan.display().to_string();
+        let job_plan = |plan| self.settings.job_plan(&topology, plan, &place);
         let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
         let records = Records::open(&self.control.state(), topology.name())?;
-        let controller = self.control.controller(topology, self.values, records, access).await?;
+        let controller = self.control.controller(topology, self.settings.values, records, access).await?;
         Ok((controller, jobs))
     }
 }

@@ -22,9 +22,8 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let role = Role::Server(assignment.job, args.shard);
-        let epoch = assignment.epoch;
-        let mut server = Server::new(assignment, args.shard, &args.host.interface, options)?;
-        args.host.claim(epoch, &format!("server-{}", args.shard))?;
+        let mut server = Server::new(assignment.clone(), args.shard, &args.host.interface, options)?;
+        args.host.claim(&assignment, &format!("server-{}", args.shard))?;
         output.hello(role)?;
         let result = server.run();
         let counters = server.counters();

@@ -44,7 +44,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let mut workload = args.workload.build(&assignment, args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
         let mut worker = Worker::with_options(assignment.clone(), args.rank, &args.host.interface, options)?;
-        args.host.claim(assignment.epoch, &format!("worker-{}", args.rank))?;
+        args.host.claim(&assignment, &format!("worker-{}", args.rank))?;
         output.hello(role)?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)
     })

@@ -1,16 +1,20 @@
 //! A switch behind a P4Runtime server: our tables in the program's names, and back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures::future::join_all;
 use inart_p4runtime::p4::v1;
 use inart_p4runtime::{
-    ActionCall, Client, Entry, EntryError, Match, Pipeline, PipelineAction, Schema, TableAction, Target,
+    ActionCall, Client, ElectionId, Entry, EntryError, Match, Pipeline, PipelineAction, Schema, TableAction,
+    Target,
 };
 use inart_wire::{Contributors, MacAddr, WorkerId};
 
 use super::{DriverError, Running, SwitchDriver};
 use crate::diff::{Item, Op, Update};
 use crate::entries::{GroupId, MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables};
+use crate::error::SwitchErrors;
 use crate::ports::PortNo;
 use crate::program::Program;
 use crate::slots::SlotRange;
@@ -39,6 +43,47 @@ impl P4Runtime {
         if client.target().election.is_some() {
             client.wait_primary(timeout).await?;
         }
+        Ok(P4Runtime { client, program })
+    }
+
+    /// As [`P4Runtime::connect`], to all switches (by name) at once.
+    pub async fn connect_all(
+        targets: BTreeMap<String, Target>,
+        program: &Arc<Program>,
+    ) -> Result<BTreeMap<String, Self>, SwitchErrors> {
+        let all = targets.into_iter().map(async |(name, target)| {
+            let driver = Self::connect(target, program.clone()).await;
+            (name, driver)
+        });
+        let (mut drivers, mut failed) = (BTreeMap::new(), Vec::new());
+        for (name, driver) in join_all(all).await {
+            match driver {
+                Ok(driver) => drop(drivers.insert(name, driver)),
+                Err(error) => failed.push((name, error)),
+            }
+        }
+        if failed.is_empty() { Ok(drivers) } else { Err(SwitchErrors(failed)) }
+    }
+
+    /// Connects and becomes primary under the target's election id, or under the next one after the greatest that the
+    /// switch has seen, if that is greater.
+    pub async fn take_over(target: Target, program: Arc<Program>) -> Result<Self, DriverError> {
+        let timeout = target.timeout;
+        let mut client = Client::connect(target).await?;
+        if !client.is_primary() {
+            let seen = client.arbitration().greatest;
+            let above = seen.max(client.target().election).map_or(1, |id| id.0.saturating_add(1));
+            client.set_election(Some(ElectionId(above))).await?;
+            client.wait_primary(timeout).await?;
+        }
+        Ok(P4Runtime { client, program })
+    }
+
+    /// Connects and becomes primary under the target's election id; an error at once if the switch has seen a greater one.
+    pub async fn connect_as_known(target: Target, program: Arc<Program>) -> Result<Self, DriverError> {
+        let client = Client::connect(target).await?;
+        // The device's first word on the election is there already.
+        client.wait_primary(std::time::Duration::ZERO).await?;
         Ok(P4Runtime { client, program })
     }
 

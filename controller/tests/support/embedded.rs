@@ -22,12 +22,38 @@ pub async fn embedded() -> Embedded {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let switch = Arc::new(Mutex::new(Switch::new(1)));
+    tokio::spawn(server(&switch).serve(listener, std::future::pending()));
+    Embedded { address, switch }
+}
+
+fn server(switch: &Arc<Mutex<Switch>>) -> Server {
     let (_, events) = tokio::sync::mpsc::channel(1);
     let packet_out = Box::new(|_| false);
     let mut server = Server::new();
     server.add(DEVICE, Wiring { switch: switch.clone(), started: Instant::now(), packet_out, events });
-    tokio::spawn(server.serve(listener, std::future::pending()));
-    Embedded { address, switch }
+    server
+}
+
+/// A switch that runs nothing yet, in a runtime of its own; dropping it breaks all its sessions, as a crash would.
+pub struct Mortal(Option<tokio::runtime::Runtime>);
+
+impl Mortal {
+    pub fn start(listener: std::net::TcpListener) -> Self {
+        listener.set_nonblocking(true).unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            server(&Arc::new(Mutex::new(Switch::new(1)))).serve(listener, std::future::pending()).await
+        });
+        Mortal(Some(runtime))
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        self.0.take().unwrap().shutdown_background();
+    }
 }
 
 /// The built-in program.

@@ -7,6 +7,7 @@ use inart_tls::{EndpointError, Security};
 use tonic::{Code, Status};
 
 use super::{ElectionId, Target};
+use crate::channel::{ChannelError, innermost};
 use crate::codec::EntryError;
 use crate::error::{WriteError, code_name};
 use crate::schema::SchemaError;
@@ -109,20 +110,16 @@ fn mend(code: Code) -> &'static str {
     }
 }
 
-/// The innermost cause: the outer ones only say "transport error".
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
+impl From<ChannelError> for ClientError {
+    fn from(error: ChannelError) -> Self {
+        match error {
+            ChannelError::Endpoint(error) => Self::Endpoint(error),
+            ChannelError::Connect { address, reason } => Self::Connect { address, reason },
+        }
     }
-    inner.to_string()
 }
 
 impl ClientError {
-    pub(super) fn connect(address: &str, error: impl std::error::Error) -> Self {
-        Self::Connect { address: address.to_owned(), reason: innermost(&error) }
-    }
-
     pub(super) fn timeout(target: &Target, what: &'static str, timeout: Duration) -> Self {
         Self::Timeout { address: target.address.clone(), device: target.device.0, what, timeout }
     }

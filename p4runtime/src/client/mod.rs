@@ -8,10 +8,11 @@ use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use inart_tls::{Security, endpoint};
+use inart_tls::Security;
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
 
+use crate::channel::connect_channel;
 use crate::error::{UpdateError, WriteError, update_errors};
 use crate::p4::config::v1::P4Info;
 use crate::p4::v1::{
@@ -108,18 +109,10 @@ pub struct Client {
     schema: RwLock<Option<Arc<Schema>>>,
 }
 
-/// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
-const MAX_HEADERS_BYTES: u32 = 16 << 20;
-
 impl Client {
     /// Connects, opens the stream and waits for the device's answer to the arbitration, whoever is primary.
     pub async fn connect(target: Target) -> Result<Self, ClientError> {
-        let address = &target.address;
-        let endpoint = endpoint(address, &target.security)?
-            .connect_timeout(target.timeout)
-            .tcp_nodelay(true)
-            .http2_max_header_list_size(MAX_HEADERS_BYTES);
-        let channel = endpoint.connect().await.map_err(|error| ClientError::connect(address, error))?;
+        let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
         let service = P4RuntimeClient::new(channel)
             .max_decoding_message_size(usize::MAX)
             .max_encoding_message_size(usize::MAX);
@@ -145,6 +138,12 @@ impl Client {
     /// Waits until this client is primary.
     pub async fn wait_primary(&self, timeout: Duration) -> Result<(), ClientError> {
         self.stream.wait_primary(&self.target, timeout).await
+    }
+
+    /// Waits until the session is over, because the stream broke or another client became primary, and says why. Never
+    /// returns while this client is primary.
+    pub async fn lost(&self) -> ClientError {
+        self.stream.lost(&self.target).await
     }
 
     /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.

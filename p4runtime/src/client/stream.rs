@@ -136,12 +136,31 @@ impl Stream {
             Ok(Ok(Session::Closed(status))) => Err(closed(target, status)),
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) => Err(closed(target, Status::unavailable("the stream was closed"))),
-            Err(_) => Err(ClientError::NotPrimary {
-                address: target.address.clone(),
-                device: target.device.0,
-                asked: target.election,
-                greatest: self.arbitration().greatest,
-            }),
+            Err(_) => Err(self.not_primary(target)),
+        }
+    }
+
+    /// Waits until this client is not primary any more, whatever took that away.
+    pub(super) async fn lost(&self, target: &Target) -> ClientError {
+        let mut session = self.session.clone();
+        let over = session.wait_for(|session| match session {
+            Session::Open(arbitration) => !arbitration.primary,
+            Session::Closed(_) => true,
+            Session::Opening => false,
+        });
+        match over.await.map(|session| session.clone()) {
+            Ok(Session::Closed(status)) => closed(target, status),
+            Ok(_) => self.not_primary(target),
+            Err(_) => closed(target, Status::unavailable("the stream was closed")),
+        }
+    }
+
+    fn not_primary(&self, target: &Target) -> ClientError {
+        ClientError::NotPrimary {
+            address: target.address.clone(),
+            device: target.device.0,
+            asked: target.election,
+            greatest: self.arbitration().greatest,
         }
     }
 

@@ -1,0 +1,172 @@
+//! `inart controller`: the controller as a daemon.
+
+use std::future::pending;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use inart_controller::api::{self, Listener, proto};
+use inart_controller::daemon::{self, Config, State};
+use inart_controller::{JobPlan, Records};
+use inart_p4runtime::ElectionId;
+use inart_planner::{Options, Order, Plan, Scheme, Topology};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::control::ControlArgs;
+use super::push::Settings;
+
+/// Arguments of `inart controller`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The topology document (YAML or JSON).
+    #[arg(required_unless_present = "ask")]
+    topology: Option<PathBuf>,
+    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them [default: the plans in force
+    /// if the topology is still the same, else plan all jobs of the topology].
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<PathBuf>,
+    /// Scheme to plan with.
+    #[arg(long, default_value = "inart", conflicts_with = "plan")]
+    scheme: Scheme,
+    /// Seed to plan with.
+    #[arg(long, default_value_t = 1, conflicts_with = "plan")]
+    seed: u64,
+    /// Where hosts and people ask: HOST:PORT or unix:/path; port 0 picks one and prints it.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9558")]
+    listen: String,
+    /// Allow a --listen address that other machines can reach, though the connection is plain.
+    #[arg(long)]
+    insecure_listen: bool,
+    /// Read every switch's tables this often, and mend what differs.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    check_every: Duration,
+    /// Print the status of the controller that listens there, and end.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "topology")]
+    ask: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(flatten)]
+    control: ControlArgs,
+}
+
+/// Runs the command: a daemon until SIGTERM or SIGINT, which leave everything installed.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    if let Some(address) = &args.ask {
+        let status = super::control::block_on(async {
+            Ok(api::Client::connect(address, &args.control.security()?).await?.status().await?)
+        })?;
+        let text = if json { serde_json::to_string(&status)? + "\n" } else { table(&status) };
+        super::output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(serve(&args, json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
+    // From here on signals end the controller in order.
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let topology = super::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
+    let mut records = Records::open(&args.control.state(), topology.name())?;
+    let jobs = args.jobs(&topology, &records)?;
+    let election = args.control.election_id.map_or_else(daemon::election_of_now, |id| ElectionId(id.into()));
+    let switches = args.control.targets(&topology, &mut records, Some(election))?;
+    let listener = Listener::bind(&args.listen, args.insecure_listen).await.context("--listen")?;
+    announce(&listener.address()?, json);
+
+    let addresses = switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
+    let state = Arc::new(State::new(topology.name(), addresses));
+    let config = Config {
+        topology,
+        jobs,
+        program: args.control.program(args.settings.values)?,
+        switches,
+        records,
+        replace_program: args.control.replace_program,
+        check_every: args.check_every,
+    };
+    tokio::select! {
+        ended = daemon::run(config, state.clone()) => match ended? {},
+        served = api::serve(listener, None, state, pending()) => Ok(served?),
+        _ = terminate.recv() => Ok(()),
+        _ = interrupt.recv() => Ok(()),
+    }
+}
+
+impl Args {
+    /// The plans to install: those given, those in force, or new ones.
+    fn jobs(&self, topology: &Topology, records: &Records) -> anyhow::Result<Vec<JobPlan>> {
+        let (plans, place) = match &self.plan {
+            Some(file) => (super::plan::read_all(topology, file)?, file.display().to_string()),
+            None => {
+                let plans = self.in_force(topology, records).map_or_else(|| self.make(topology), Ok)?;
+                (plans, format!("topology {}", topology.name()))
+            }
+        };
+        plans.into_iter().map(|plan| self.settings.job_plan(topology, plan, &place)).collect()
+    }
+
+    /// The plans that an earlier controller installed as this one would, if there is one for every job.
+    fn in_force(&self, topology: &Topology, records: &Records) -> Option<Vec<Plan>> {
+        let document = topology.to_yaml();
+        let live = topology.jobs().iter().map(|job| {
+            let pushes = records.jobs.values().filter_map(|record| record.live());
+            let mut same = pushes.filter(|push| {
+                let plan = &push.plan;
+                push.topology == document
+                    && plan.job == job.name
+                    && (plan.scheme.as_str(), plan.seed) == (self.scheme.name(), self.seed)
+            });
+            Some(same.next()?.plan.clone())
+        });
+        live.collect()
+    }
+
+    fn make(&self, topology: &Topology) -> anyhow::Result<Vec<Plan>> {
+        let jobs: Vec<_> = topology.jobs().iter().collect();
+        let options = Options { seed: self.seed, ..Options::new(self.scheme) };
+        tracing::info!(jobs = jobs.len(), scheme = self.scheme.name(), "planning");
+        Ok(match jobs[..] {
+            [job] => vec![inart_planner::plan(topology, job, &options)?],
+            _ => inart_planner::plan_jobs(topology, &jobs, &options, Order::Together)?.plans,
+        })
+    }
+}
+
+/// The first line on standard output: those who asked for port 0 read the address from it.
+#[allow(clippy::print_stdout)]
+fn announce(address: &str, json: bool) {
+    match json {
+        true => println!("{}", serde_json::json!({ "address": address })),
+        false => println!("listening on {address}"),
+    }
+}
+
+/// A controller's status for people.
+fn table(status: &proto::Status) -> String {
+    let mut out = match status.installed {
+        true => format!("topology {}: all plans are installed\n", status.topology),
+        false => format!("topology {}: the plans are not installed yet\n", status.topology),
+    };
+    for job in &status.jobs {
+        out += &format!("  job {}: epoch {}, {:.3} Gbps\n", job.name, job.epoch, job.rate_bps / 1e9);
+    }
+    let width = status.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0).max(6);
+    out += &format!("  {:width$}  session  lost  reloaded  mended  in order\n", "switch");
+    for switch in &status.switches {
+        let since = match (&switch.problem[..], switch.reconciled_ms_ago) {
+            ("", Some(ago)) => format!("{:.1} s ago", ago as f64 / 1e3),
+            ("", None) => "not yet".to_owned(),
+            (problem, _) => problem.to_owned(),
+        };
+        let session = if switch.connected { "open" } else { "none" };
+        out += &format!(
+            "  {:width$}  {session:7}  {:4}  {:8}  {:6}  {since}\n",
+            switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_mended
+        );
+    }
+    out
+}

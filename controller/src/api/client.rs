@@ -1,0 +1,84 @@
+//! Asking a controller.
+
+use std::time::Duration;
+
+use inart_core::Assignment;
+use inart_p4runtime::{ChannelError, connect_channel};
+use inart_tls::Security;
+use inart_wire::{Epoch, JobId};
+use tonic::transport::Channel;
+use tonic::{Code, Status};
+
+use super::proto::{self, controller_client::ControllerClient};
+
+/// How long a controller may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connection to a controller.
+#[derive(Debug, Clone)]
+pub struct Client {
+    address: String,
+    service: ControllerClient<Channel>,
+}
+
+/// Why a controller did not answer as asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ClientError {
+    /// It cannot be reached.
+    #[error("the controller: {0}; start `inart controller` or correct the address")]
+    Connect(#[from] ChannelError),
+    /// It has not installed the plans yet.
+    #[error("the controller at {address} has not installed the plans yet: {message}")]
+    NotYet {
+        /// Its address.
+        address: String,
+        /// What it said.
+        message: String,
+    },
+    /// It refused.
+    #[error("the controller at {address}: {message}")]
+    Refused {
+        /// Its address.
+        address: String,
+        /// What it said.
+        message: String,
+    },
+}
+
+impl Client {
+    /// Connects to `host:port` or `unix:/path`.
+    pub async fn connect(address: &str, security: &Security) -> Result<Self, ClientError> {
+        let channel = connect_channel(address, security, TIMEOUT).await?;
+        Ok(Self { address: address.to_owned(), service: ControllerClient::new(channel) })
+    }
+
+    /// What the hosts of a job are told; of the only job, if `job` is empty.
+    pub async fn assignment(&self, job: &str) -> Result<Assignment, ClientError> {
+        let request = proto::GetAssignmentRequest { job: job.to_owned() };
+        let answer = self.service.clone().get_assignment(request).await;
+        Assignment::try_from(answer.map_err(|status| self.error(status))?.into_inner())
+            .map_err(|message| ClientError::Refused { address: self.address.clone(), message })
+    }
+
+    /// Notes that a host runs in `role` (such as worker-3); refused if one did under this epoch.
+    pub async fn claim(&self, job: JobId, epoch: Epoch, role: &str) -> Result<(), ClientError> {
+        let (job, epoch) = (job.get().into(), epoch.get().into());
+        let request = proto::ClaimRequest { job, epoch, role: role.to_owned() };
+        self.service.clone().claim(request).await.map_err(|status| self.error(status))?;
+        Ok(())
+    }
+
+    /// How the controller and its switches are.
+    pub async fn status(&self) -> Result<proto::Status, ClientError> {
+        let answer = self.service.clone().get_status(proto::GetStatusRequest {}).await;
+        Ok(answer.map_err(|status| self.error(status))?.into_inner())
+    }
+
+    fn error(&self, status: Status) -> ClientError {
+        let (address, message) = (self.address.clone(), status.message().to_owned());
+        match status.code() {
+            Code::Unavailable => ClientError::NotYet { address, message },
+            _ => ClientError::Refused { address, message },
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Assignments as messages, and back.
+
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket, WorkerId};
+
+use super::proto;
+
+impl From<&Assignment> for proto::Assignment {
+    fn from(assignment: &Assignment) -> Self {
+        let worker =
+            |worker: &WorkerAddress| proto::Worker { name: worker.name.clone(), mac: worker.mac.0.to_vec() };
+        let shard = |shard: &ShardAssignment| proto::Shard {
+            server: shard.server.clone(),
+            mac: shard.mac.0.to_vec(),
+            share: shard.share,
+            rate_bps: shard.rate_bps,
+            seats: shard.seats.iter().map(|seat| seat.get().into()).collect(),
+        };
+        proto::Assignment {
+            job: assignment.job.get().into(),
+            name: assignment.name.clone(),
+            epoch: assignment.epoch.get().into(),
+            values_per_packet: assignment.values_per_packet.get() as u32,
+            window_chunks: assignment.window_chunks,
+            workers: assignment.workers.iter().map(worker).collect(),
+            shards: assignment.shards.iter().map(shard).collect(),
+        }
+    }
+}
+
+impl TryFrom<proto::Assignment> for Assignment {
+    type Error = String;
+
+    fn try_from(message: proto::Assignment) -> Result<Self, String> {
+        fn number<T: TryFrom<u16>>(what: &str, number: u32) -> Result<T, String> {
+            let short = u16::try_from(number).ok().and_then(|short| T::try_from(short).ok());
+            short.ok_or_else(|| format!("{what} {number} is out of range"))
+        }
+        let mac = |bytes: Vec<u8>| {
+            let octets = <[u8; 6]>::try_from(bytes);
+            octets.map(MacAddr).map_err(|bytes| format!("an address of {} bytes", bytes.len()))
+        };
+        let worker = |worker: proto::Worker| {
+            Ok::<_, String>(WorkerAddress { mac: mac(worker.mac)?, name: worker.name })
+        };
+        let shard = |shard: proto::Shard| {
+            let seats = shard.seats.into_iter().map(|seat| number::<WorkerId>("seat", seat));
+            Ok::<_, String>(ShardAssignment {
+                mac: mac(shard.mac)?,
+                server: shard.server,
+                share: shard.share,
+                rate_bps: shard.rate_bps,
+                seats: seats.collect::<Result<_, _>>()?,
+            })
+        };
+        let values = i64::from(message.values_per_packet);
+        let assignment = Assignment {
+            job: number::<JobId>("job", message.job)?,
+            name: message.name,
+            epoch: number::<Epoch>("epoch", message.epoch)?,
+            values_per_packet: ValuesPerPacket::try_from(values)
+                .map_err(|_| format!("{values} values per packet"))?,
+            window_chunks: message.window_chunks,
+            workers: message.workers.into_iter().map(worker).collect::<Result<_, _>>()?,
+            shards: message.shards.into_iter().map(shard).collect::<Result<_, _>>()?,
+        };
+        assignment.validate().map_err(|error| error.to_string())?;
+        Ok(assignment)
+    }
+}

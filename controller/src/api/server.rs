@@ -1,0 +1,156 @@
+//! Answering hosts and people.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+
+use inart_tls::ServerTls;
+use inart_wire::{Epoch, JobId};
+use tokio::net::{TcpListener, UnixListener};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tonic::transport::Server;
+use tonic::{Request, Response, Status};
+
+use super::proto::{self, controller_server};
+use crate::daemon::State;
+
+/// Where the API listens.
+#[derive(Debug)]
+pub enum Listener {
+    /// On a TCP port.
+    Tcp(TcpListener),
+    /// On a Unix socket.
+    Unix(UnixListener),
+}
+
+/// Why the API cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Not an address.
+    #[error("\"{0}\" is not an address: write HOST:PORT with a numeric host, or unix:/path")]
+    Address(String),
+    /// Others could read and ask.
+    #[error(
+        "{0} can be reached from other machines and the connection is plain: listen on 127.0.0.1 or unix:/path, or \
+         allow it with --insecure-listen"
+    )]
+    Exposed(SocketAddr),
+    /// The system refused.
+    #[error("cannot listen on {address} ({cause}): choose another address")]
+    System {
+        /// The address.
+        address: String,
+        /// What it said.
+        cause: io::Error,
+    },
+}
+
+impl Listener {
+    /// Listens on `HOST:PORT` or `unix:/path`, plainly: outside the loopback only if `insecure` allows it.
+    pub async fn bind(address: &str, insecure: bool) -> Result<Self, ListenError> {
+        let system = |cause| ListenError::System { address: address.to_owned(), cause };
+        if let Some(path) = address.strip_prefix("unix:") {
+            remove_stale(Path::new(path)).map_err(system)?;
+            return UnixListener::bind(path).map(Listener::Unix).map_err(system);
+        }
+        let socket: SocketAddr = address.parse().map_err(|_| ListenError::Address(address.to_owned()))?;
+        if !socket.ip().is_loopback() && !insecure {
+            return Err(ListenError::Exposed(socket));
+        }
+        TcpListener::bind(socket).await.map(Listener::Tcp).map_err(system)
+    }
+
+    /// What clients connect to.
+    pub fn address(&self) -> io::Result<String> {
+        match self {
+            Listener::Tcp(listener) => Ok(listener.local_addr()?.to_string()),
+            Listener::Unix(listener) => {
+                let address = listener.local_addr()?;
+                Ok(format!("unix:{}", address.as_pathname().unwrap_or(Path::new("")).display()))
+            }
+        }
+    }
+}
+
+/// A controller that was killed leaves its socket behind.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+/// Answers until `stop` is ready; by TLS only, if `tls` is given.
+pub async fn serve(
+    listener: Listener,
+    tls: Option<ServerTls>,
+    state: Arc<State>,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), tonic::transport::Error> {
+    let service = controller_server::ControllerServer::new(Api(state));
+    let mut server = Server::builder();
+    if let Some(tls) = tls {
+        server = server.tls_config(tls.config())?;
+    }
+    let server = server.add_service(service);
+    match listener {
+        Listener::Tcp(tcp) => server.serve_with_incoming_shutdown(TcpListenerStream::new(tcp), stop).await,
+        Listener::Unix(unix) => {
+            server.serve_with_incoming_shutdown(UnixListenerStream::new(unix), stop).await
+        }
+    }
+}
+
+struct Api(Arc<State>);
+
+#[tonic::async_trait]
+impl controller_server::Controller for Api {
+    async fn get_assignment(
+        &self,
+        request: Request<proto::GetAssignmentRequest>,
+    ) -> Result<Response<proto::Assignment>, Status> {
+        let waiting = || {
+            let status = self.0.status();
+            let missing: Vec<_> =
+                status.switches.iter().filter(|switch| !switch.connected).map(|s| s.name.as_str()).collect();
+            match missing.is_empty() {
+                true => Status::unavailable("it is at it"),
+                false => Status::unavailable(format!("switch {} is out of reach", missing.join(", "))),
+            }
+        };
+        let found = self.0.assignment(&request.into_inner().job).ok_or_else(waiting)?;
+        found.map(|assignment| Response::new((&assignment).into())).map_err(Status::not_found)
+    }
+
+    async fn claim(
+        &self,
+        request: Request<proto::ClaimRequest>,
+    ) -> Result<Response<proto::ClaimResponse>, Status> {
+        let proto::ClaimRequest { job, epoch, role } = request.into_inner();
+        let number = |number| {
+            u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
+        };
+        let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
+        match self.0.claim(job, epoch, role.clone()) {
+            Ok(true) => {
+                tracing::info!(job = job.get(), epoch = epoch.get(), role, "a host starts");
+                Ok(Response::new(proto::ClaimResponse {}))
+            }
+            Ok(false) => Err(Status::already_exists(format!(
+                "{role} has run under epoch {epoch} before, and switches may still hold sums of that run; \
+                 start the controller with --new-epoch and then all hosts again"
+            ))),
+            Err(error) => Err(Status::internal(error.to_string())),
+        }
+    }
+
+    async fn get_status(
+        &self,
+        _: Request<proto::GetStatusRequest>,
+    ) -> Result<Response<proto::Status>, Status> {
+        Ok(Response::new(self.0.status()))
+    }
+}

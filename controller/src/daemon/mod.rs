@@ -1,0 +1,159 @@
+//! The controller as a daemon: installs plans, then keeps every switch as they want it, whatever happens to switches,
+//! to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network goes on.
+
+mod keeper;
+mod repair;
+mod state;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures::future::join_all;
+use inart_p4runtime::{ClientError, ElectionId, Target};
+use inart_planner::Topology;
+use tokio::task::JoinSet;
+
+pub use repair::{Repair, RepairError, repair};
+pub use state::State;
+
+use crate::assignment::JobPlan;
+use crate::driver::{DriverError, P4Runtime};
+use crate::error::InstallError;
+use crate::install::{Controller, InstallReport};
+use crate::program::Program;
+use crate::records::Records;
+use keeper::{Backoff, Keeper};
+
+/// What a daemon does.
+pub struct Config {
+    /// The network.
+    pub topology: Topology,
+    /// The plans, as for [`Controller::install`].
+    pub jobs: Vec<JobPlan>,
+    /// What the switches run.
+    pub program: Arc<Program>,
+    /// Where they are. The election ids are the ranks of this controller: greater than those of earlier ones.
+    pub switches: BTreeMap<String, Target>,
+    /// What earlier controllers and pushes did.
+    pub records: Records,
+    /// Whether the program may be loaded into switches that run another one.
+    pub replace_program: bool,
+    /// How often a switch's tables are read and compared though nothing seems to be wrong.
+    pub check_every: Duration,
+}
+
+/// Why a daemon ends.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The plans cannot be installed.
+    #[error(transparent)]
+    Install(#[from] InstallError),
+    /// Another controller has taken over.
+    #[error("switch {switch}: another controller took over, so this one ends: {cause}")]
+    Superseded {
+        /// The first switch that said so.
+        switch: String,
+        /// In its words.
+        cause: Box<ClientError>,
+    },
+}
+
+/// A rank above that of every controller that started earlier, by any clock that does not go back: microseconds since
+/// 1970. Where one did, [`P4Runtime::take_over`] asks for more.
+pub fn election_of_now() -> ElectionId {
+    ElectionId(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
+}
+
+/// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the future to
+/// stop it, which leaves everything installed. `state` hears of everything.
+pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
+    let (drivers, report) = install(&config, &state).await?;
+    let mut keepers = JoinSet::new();
+    for (name, driver) in drivers {
+        let keeper = Keeper {
+            target: driver.client().target().clone(),
+            program: config.program.clone(),
+            desired: report.desired.get(&name).cloned().unwrap_or_default(),
+            replace_program: config.replace_program,
+            check_every: config.check_every,
+            state: state.clone(),
+            name: name.clone(),
+        };
+        keepers.spawn(async move { (name, keeper.run(driver).await) });
+    }
+    loop {
+        match keepers.join_next().await {
+            Some(Ok((switch, cause))) => {
+                return Err(DaemonError::Superseded { switch, cause: Box::new(cause) });
+            }
+            // A task that panicked, or a network without switches: nothing to do but wait for the end.
+            Some(Err(error)) => tracing::error!("a task ended: {error}"),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Connects to all switches and installs the plans, and tries again while switches are out of reach.
+async fn install(
+    config: &Config,
+    state: &State,
+) -> Result<(BTreeMap<String, P4Runtime>, InstallReport), DaemonError> {
+    let mut backoff = Backoff::new();
+    let mut records = config.records.clone();
+    loop {
+        let connected = config.switches.iter().map(|(name, target)| connect(name, target, config, state));
+        let drivers: BTreeMap<_, _> = join_all(connected).await.into_iter().collect();
+        let (values, limits) = (config.program.values, config.program.limits);
+        let mut controller = Controller::new(config.topology.clone(), values, limits, drivers, records)?;
+        controller.replace_program(config.replace_program);
+        match controller.install(&config.jobs).await {
+            Ok(report) => {
+                for (switch, change) in &report.switches {
+                    let updates = change.updates.len();
+                    tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
+                    state.reconciled(switch, Repair { loaded: false, updates: 0 });
+                }
+                for assignment in &report.assignments {
+                    tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
+                }
+                let (drivers, records) = controller.into_parts();
+                let rates = config.jobs.iter().map(|job| job.plan.rate_bps);
+                state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
+                return Ok((drivers, report));
+            }
+            Err(error) if error.is_transient() => {
+                tracing::warn!("cannot install yet: {error}");
+                records = controller.into_parts().1;
+                backoff.wait().await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A session with one switch, however long that takes.
+async fn connect(name: &str, target: &Target, config: &Config, state: &State) -> (String, P4Runtime) {
+    let mut backoff = Backoff::new();
+    let mut told = String::new();
+    loop {
+        match P4Runtime::take_over(target.clone(), config.program.clone()).await {
+            Ok(driver) => {
+                state.connected(name);
+                let election = driver.client().target().election.map_or(0, |id| id.0);
+                tracing::info!(switch = name, address = target.address, election, "session open");
+                return (name.to_owned(), driver);
+            }
+            Err(error) => {
+                let error: DriverError = error;
+                let error = error.to_string();
+                if error != told {
+                    tracing::warn!(switch = name, "{error}");
+                    state.lost(name, error.clone());
+                    told = error;
+                }
+                backoff.wait().await;
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Making a switch hold again what it should.
+
+use crate::diff::diff;
+use crate::driver::{DriverError, Running, SwitchDriver};
+use crate::entries::SwitchTables;
+
+/// What had to be done to a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repair {
+    /// Whether the program was loaded.
+    pub loaded: bool,
+    /// Updates that were written.
+    pub updates: usize,
+}
+
+/// Why a switch could not be put in order.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RepairError {
+    /// It failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// It runs another program.
+    #[error("it runs another program; start the controller with --replace-program to load ours")]
+    OtherProgram,
+    /// It took the updates but does not hold them.
+    #[error("read back, it still differs in {0} entries; does another controller write to it?")]
+    Differs(usize),
+}
+
+/// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop anywhere.
+pub async fn repair<D: SwitchDriver>(
+    driver: &mut D,
+    desired: &SwitchTables,
+    replace_program: bool,
+) -> Result<Repair, RepairError> {
+    let loaded = match driver.running().await? {
+        Running::Ours => false,
+        Running::Other if !replace_program => return Err(RepairError::OtherProgram),
+        Running::Nothing | Running::Other => true,
+    };
+    if loaded {
+        driver.set_pipeline().await?;
+    }
+    let updates = diff(&driver.read().await?, desired);
+    if !updates.is_empty() {
+        driver.write(&updates).await?;
+        match diff(&driver.read().await?, desired).len() {
+            0 => {}
+            left => return Err(RepairError::Differs(left)),
+        }
+    }
+    Ok(Repair { loaded, updates: updates.len() })
+}

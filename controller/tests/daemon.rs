@@ -1,0 +1,208 @@
+//! The daemon against embedded switches in this process: they are killed and come back empty, entries vanish, and other
+//! controllers take over.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_controller::api::{self, Listener, proto};
+use inart_controller::daemon::{self, Config, DaemonError, Repair, RepairError, State, repair};
+use inart_controller::driver::Memory;
+use inart_controller::{P4Runtime, Records, Running, SwitchDriver};
+use inart_p4runtime::{ElectionId, Target};
+use inart_planner::{Options, Scheme, plan};
+use inart_tls::Security;
+use inart_wire::{Epoch, ValuesPerPacket};
+use support::embedded::{DEVICE, Mortal, program};
+use support::{LIMITS, fig1, job};
+use tokio::task::JoinHandle;
+
+const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+
+fn config(addresses: &BTreeMap<String, String>, election: u128, records: Records) -> Config {
+    let topology = fig1();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let target = |address: &String| Target {
+        election: Some(ElectionId(election)),
+        ..Target::new(address.clone(), DEVICE)
+    };
+    Config {
+        topology,
+        jobs: vec![job(1, &plan)],
+        program: program(VALUES),
+        switches: addresses.iter().map(|(name, address)| (name.clone(), target(address))).collect(),
+        records,
+        replace_program: false,
+        check_every: Duration::from_millis(50),
+    }
+}
+
+/// A running daemon and a client of its API.
+struct Session {
+    daemon: JoinHandle<DaemonError>,
+    api: api::Client,
+}
+
+impl Session {
+    async fn start(config: Config) -> Self {
+        let addresses = config.switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
+        let state = Arc::new(State::new("fig1", addresses));
+        let listener = Listener::bind("127.0.0.1:0", false).await.unwrap();
+        let address = listener.address().unwrap();
+        tokio::spawn(api::serve(listener, None, state.clone(), pending()));
+        let daemon = tokio::task::spawn_local(async move { daemon::run(config, state).await.unwrap_err() });
+        Session { daemon, api: api::Client::connect(&address, &Security::Local).await.unwrap() }
+    }
+
+    /// Waits until the status is as wished.
+    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
+        for _ in 0..3000 {
+            let status = self.api.status().await.unwrap();
+            if wish(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("in vain: {:?}", self.api.status().await);
+    }
+}
+
+/// The state of switch v1.
+fn v1(status: &proto::Status) -> &proto::SwitchStatus {
+    status.switches.iter().find(|switch| switch.name == "v1").unwrap()
+}
+
+fn two_switches() -> (BTreeMap<String, String>, [Mortal; 2]) {
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
+    let addresses = ["v1", "v2"].into_iter().zip(&listeners);
+    let addresses = addresses.map(|(name, listener)| (name.to_owned(), address(listener))).collect();
+    (addresses, listeners.map(Mortal::start))
+}
+
+/// The address of a switch that is gone, as soon as it is free.
+fn again(address: &str) -> TcpListener {
+    for _ in 0..1000 {
+        if let Ok(listener) = TcpListener::bind(address) {
+            return listener;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{address} stays taken");
+}
+
+async fn tables(address: &str) -> inart_controller::entries::SwitchTables {
+    let target = Target { election: None, ..Target::new(address, DEVICE) };
+    let mut reader = P4Runtime::connect(target, program(VALUES)).await.unwrap();
+    assert_eq!(reader.running().await.unwrap(), Running::Ours);
+    reader.read().await.unwrap()
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_switch_that_comes_back_empty_is_put_in_order() {
+    let (addresses, [v1_process, _v2]) = two_switches();
+    let running = Session::start(config(&addresses, 7, Records::default())).await;
+    running.until(|status| status.installed).await;
+    let before = tables(&addresses["v1"]).await;
+    assert!(!before.steer.is_empty());
+
+    drop(v1_process);
+    let status = running.until(|status| !v1(status).connected).await;
+    assert!(!v1(&status).problem.is_empty() && status.installed, "{status:?}");
+    let _back = Mortal::start(again(&addresses["v1"]));
+    let status = running.until(|status| v1(status).connected).await;
+    assert_eq!((v1(&status).sessions_lost, v1(&status).pipelines_set), (1, 1));
+    assert_eq!(tables(&addresses["v1"]).await, before);
+}
+
+#[tokio::test(flavor = "local")]
+async fn another_controller_takes_over_and_finds_nothing_to_change() {
+    let (addresses, _switches) = two_switches();
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let first = Session::start(config(&addresses, 7, records())).await;
+    first.until(|status| status.installed).await;
+    let before = tables(&addresses["v2"]).await;
+    let told = first.api.assignment("").await.unwrap();
+    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+
+    // By a clock that went back, even: it asks for more than the switches have seen.
+    let second = Session::start(config(&addresses, 3, records())).await;
+    let status = second.until(|status| status.installed).await;
+    assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
+    assert_eq!(v1(&status).updates_mended, 0);
+    assert_eq!(tables(&addresses["v2"]).await, before);
+    assert_eq!(second.api.assignment("digits").await.unwrap(), told);
+    let again = second.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err().to_string();
+    assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
+    second.api.claim(told.job, told.epoch, "worker-1").await.unwrap();
+    assert!(second.api.claim(told.job, Epoch::from(9), "worker-2").await.is_err());
+    let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
+    assert!(unknown.contains("no job \"vgg\"; give --job with one of digits"), "{unknown}");
+}
+
+#[tokio::test(flavor = "local")]
+async fn it_waits_for_a_switch_that_is_not_there_yet() {
+    let (mut addresses, _switches) = two_switches();
+    let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    addresses.insert("v1".into(), late.clone());
+    let running = Session::start(config(&addresses, 7, Records::default())).await;
+    let is_late = |status: &proto::Status| {
+        status.switches.iter().all(|switch| switch.connected != (switch.name == "v1"))
+            && v1(status).problem.contains("no P4Runtime server answers")
+    };
+    running.until(is_late).await;
+    let error = running.api.assignment("").await.unwrap_err();
+    assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
+    assert!(error.to_string().contains("switch v1 is out of reach"), "{error}");
+    let _late = Mortal::start(again(&late));
+    running.until(|status| status.installed).await;
+}
+
+#[tokio::test]
+async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
+    let (desired, mut switch) = installed();
+    assert_eq!(repair(&mut switch, &desired, false).await.unwrap(), Repair { loaded: false, updates: 0 });
+    let key = *switch.tables.steer.keys().next().unwrap();
+    switch.tables.steer.remove(&key);
+    switch.tables.mac.clear();
+    let done = repair(&mut switch, &desired, false).await.unwrap();
+    assert_eq!((done.loaded, done.updates > 1), (false, true));
+    assert_eq!(switch.tables, desired);
+
+    let mut empty = Memory::new(LIMITS);
+    assert!(repair(&mut empty, &desired, false).await.unwrap().loaded);
+    assert_eq!(empty.tables, desired);
+    switch.running = Running::Other;
+    assert!(matches!(repair(&mut switch, &desired, false).await, Err(RepairError::OtherProgram)));
+    assert!(repair(&mut switch, &desired, true).await.unwrap().loaded);
+}
+
+/// What Fig. 1's v1 holds after an install, and a switch that holds it.
+fn installed() -> (inart_controller::entries::SwitchTables, Memory) {
+    let topology = fig1();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let mut controller = support::controller(&topology, Records::default());
+    let report = support::now(controller.install(&[job(1, &plan)])).unwrap();
+    (report.desired["v1"].clone(), controller.switches()["v1"].clone())
+}
+
+#[tokio::test]
+async fn the_api_listens_on_the_loopback_unless_allowed() {
+    let refused = Listener::bind("0.0.0.0:0", false).await.unwrap_err().to_string();
+    assert!(refused.contains("--insecure-listen"), "{refused}");
+    Listener::bind("0.0.0.0:0", true).await.unwrap();
+    let wrong = Listener::bind("localhost", false).await.unwrap_err().to_string();
+    assert!(wrong.contains("write HOST:PORT"), "{wrong}");
+    let folder = tempfile::TempDir::new().unwrap();
+    let unix = format!("unix:{}/api.sock", folder.path().display());
+    // The socket of a controller that was killed is in nobody's way, that of a living one is.
+    drop(Listener::bind(&unix, false).await.unwrap());
+    let _live = Listener::bind(&unix, false).await.unwrap();
+    assert!(Listener::bind(&unix, false).await.is_err());
+}
