@@ -1,0 +1,131 @@
+//! What a frame does where it arrives.
+
+use std::sync::atomic::Ordering;
+
+use crate::frame::{Contribution, Frame, Node, Peer};
+use crate::invariant::{self, Broken, SwitchStep};
+use crate::server::{Outgoing, Server};
+use crate::state::State;
+use crate::switch::{self, Slot, slot_of};
+use crate::system::System;
+use crate::worker::Worker;
+
+/// What a frame does where it arrives.
+#[derive(Debug, Default)]
+pub(crate) struct Arrival {
+    change: Option<Change>,
+    pub(crate) outgoing: Outgoing,
+    broken: Broken,
+}
+
+#[derive(Debug)]
+enum Change {
+    Slot(u8, usize, Slot, Option<(bool, u8)>),
+    Server(Box<Server>),
+    Worker(u8, Worker),
+}
+
+impl Arrival {
+    pub(crate) fn changes(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Lets it happen; what is sent because of it remains to be sent.
+    pub(crate) fn apply(&self, state: &mut State) {
+        match &self.change {
+            &Some(Change::Slot(switch, place, slot, completed)) => {
+                state.switches[usize::from(switch)][place] = slot;
+                state.completed[usize::from(switch)][place] = completed;
+            }
+            Some(Change::Server(server)) => state.server = **server,
+            &Some(Change::Worker(rank, worker)) => state.workers[usize::from(rank)] = worker,
+            None => {}
+        }
+        state.broken.add(self.broken);
+    }
+}
+
+impl System {
+    /// What a frame would do where it arrives.
+    pub(crate) fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
+        match (node, frame) {
+            (Node::Switch(switch), Frame::Contribution(frame)) => self.at_switch(state, switch, frame),
+            (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
+                self.at_server(state, frame)
+            }
+            (Node::Worker(rank), frame) if state.is_live(Peer::Worker(rank)) => {
+                self.at_worker(state, rank, frame)
+            }
+            _ => Arrival::default(),
+        }
+    }
+
+    fn at_switch(&self, state: &State, switch: u8, frame: &Contribution) -> Arrival {
+        let mut slots = state.switches[usize::from(switch)];
+        let place = slot_of(&self.config, frame.sequence);
+        let before = slots[place];
+        let (outcome, out) = switch::step(&self.config, self.mutant, switch, &mut slots, frame);
+        self.rules.outcomes[outcome.index()].fetch_add(1, Ordering::Relaxed);
+        let after = slots[place];
+        let step = SwitchStep {
+            before: &before,
+            completed: state.completed[usize::from(switch)][place],
+            frame,
+            after: &after,
+            out: out.as_ref(),
+        };
+        let completed = step.completed_after();
+        let changes = before != after || completed != step.completed;
+        Arrival {
+            change: changes.then_some(Change::Slot(switch, place, after, completed)),
+            broken: step.broken(&self.config, &state.workers, switch, place),
+            outgoing: out
+                .map(|out| (self.config.after(switch), Frame::Contribution(out)))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    fn at_server(&self, state: &State, frame: &Contribution) -> Arrival {
+        let mut server = state.server;
+        let (verdict, outgoing) = server.handle(&self.config, self.mutant, frame);
+        self.rules.verdicts[verdict as usize].fetch_add(1, Ordering::Relaxed);
+        let chunk = |server: &Server| server.chunk(&self.config, frame.sequence);
+        let mut broken = invariant::server_step(chunk(&state.server), frame, verdict, chunk(&server));
+        for (_, frame) in &outgoing {
+            if let Frame::Result { sequence, exponent, sum } = *frame {
+                broken.add(invariant::result(&self.config, sequence, sequence, exponent, sum));
+            }
+        }
+        Arrival {
+            change: (server != state.server).then(|| Change::Server(Box::new(server))),
+            outgoing,
+            broken,
+        }
+    }
+
+    fn at_worker(&self, state: &State, rank: u8, frame: &Frame) -> Arrival {
+        let before = state.workers[usize::from(rank)];
+        let mut arrival = Arrival::default();
+        if before.failed.is_some() {
+            return arrival;
+        }
+        let mut worker = before;
+        match *frame {
+            Frame::Result { sequence, exponent, sum } => {
+                if let Some(chunk) = worker.result(&self.config, self.mutant, sequence) {
+                    arrival.broken = invariant::result(&self.config, chunk, sequence, exponent, sum);
+                }
+            }
+            Frame::Request { sequence, exponent } => {
+                if worker.request(&self.config, self.mutant, rank, sequence, exponent) {
+                    arrival.outgoing = vec![self.gradient(&worker, rank, sequence, true)];
+                }
+            }
+            Frame::Abort { culprit } => worker.failed = Some(culprit),
+            Frame::Waiting { .. } | Frame::Contribution(_) => {}
+        }
+        arrival.change = (worker != before).then_some(Change::Worker(rank, worker));
+        arrival
+    }
+}

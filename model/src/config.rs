@@ -1,0 +1,152 @@
+//! What is explored.
+
+use anyhow::{Result, ensure};
+
+use crate::frame::{Node, Ranks, one};
+
+/// Most workers.
+pub const MAX_WORKERS: u8 = 3;
+/// Most switches.
+pub const MAX_SWITCHES: u8 = 2;
+/// Most slots of a range.
+pub const MAX_WINDOW: u8 = 4;
+/// Most chunks.
+pub const MAX_CHUNKS: u8 = 5;
+/// Highest exponent, in steps above the agreed one.
+pub const MAX_EXPONENT: u8 = 2;
+
+/// Who takes part, and what may go wrong beside loss, duplication, reordering and delay, which always may.
+///
+/// With one switch, all workers are attached to it. With two, the last worker is attached to the second, through which
+/// the first reaches the server:
+///
+/// ```text
+///  workers 0.. ── switch 0 ── switch 1 ── server
+///           last worker ─────────┘
+/// ```
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Config {
+    /// Workers: 2 or 3.
+    #[arg(long, default_value_t = 2)]
+    pub workers: u8,
+    /// Switches: 1 or 2.
+    #[arg(long, default_value_t = 1)]
+    pub switches: u8,
+    /// Slots of a range, and chunks in flight: 1, 2 or 4.
+    #[arg(long, default_value_t = 1)]
+    pub window: u8,
+    /// Chunks of the round: up to 5.
+    #[arg(long, default_value_t = 3)]
+    pub chunks: u8,
+    /// The last worker's gradients go to the server unsummed, and the second switch only forwards: what a plan that sums every
+    /// gradient at most once looks like. Else each switch adds all that comes through it, partials as well.
+    #[arg(long)]
+    pub alone: bool,
+    /// Switches restart, at any moment, any number of times: their registers are gone.
+    #[arg(long)]
+    pub restart: bool,
+    /// Gradients of an epoch before are still under way, and both epochs' tables lead to the same slots.
+    #[arg(long)]
+    pub old_epoch: bool,
+    /// Two values of chunk 0 are more than 32 bits hold.
+    #[arg(long)]
+    pub saturation: bool,
+    /// Worker 0's values of chunk 0 do not fit the agreed exponent; worker 1's do not even fit worker 0's.
+    #[arg(long)]
+    pub clipped: bool,
+    /// One host, at any moment, is gone for good.
+    #[arg(long)]
+    pub crash: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            workers: 2,
+            switches: 1,
+            window: 1,
+            chunks: 3,
+            alone: false,
+            restart: false,
+            old_epoch: false,
+            saturation: false,
+            clipped: false,
+            crash: false,
+        }
+    }
+}
+
+/// What a switch's `steer` entry does with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Sends it on.
+    Forward,
+    /// Adds it; these complete the slot.
+    Add {
+        /// Contributors of a complete slot.
+        expected: Ranks,
+    },
+}
+
+impl Config {
+    /// Checks the limits of the model.
+    pub fn validate(&self) -> Result<()> {
+        ensure!(
+            matches!(self.workers, 2..=MAX_WORKERS),
+            "--workers {}; expected 2 or {MAX_WORKERS}",
+            self.workers
+        );
+        ensure!(
+            matches!(self.switches, 1..=MAX_SWITCHES),
+            "--switches {}; expected 1 or {MAX_SWITCHES}",
+            self.switches
+        );
+        ensure!(
+            matches!(self.window, 1 | 2 | MAX_WINDOW),
+            "--window {}; expected 1, 2 or {MAX_WINDOW}",
+            self.window
+        );
+        ensure!(
+            matches!(self.chunks, 1..=MAX_CHUNKS),
+            "--chunks {}; expected 1 to {MAX_CHUNKS}",
+            self.chunks
+        );
+        Ok(())
+    }
+
+    /// All workers.
+    pub fn everybody(&self) -> Ranks {
+        (1 << self.workers) - 1
+    }
+
+    /// The switch that a worker is attached to.
+    pub fn switch_of(&self, worker: u8) -> u8 {
+        u8::from(self.switches == 2 && worker + 1 == self.workers)
+    }
+
+    /// Where a switch sends gradients and partials.
+    pub fn after(&self, switch: u8) -> Node {
+        if switch + 1 == self.switches { Node::Server } else { Node::Switch(switch + 1) }
+    }
+
+    /// The entry of a switch for frames of `worker`, which its `members` never refuse: only frames of the worker's own side
+    /// carry its rank.
+    pub fn entry(&self, switch: u8, worker: u8) -> Entry {
+        let last = self.workers - 1;
+        if self.alone && (worker == last || switch == 1) {
+            return Entry::Forward;
+        }
+        let all_pass = switch + 1 == self.switches && !self.alone;
+        Entry::Add { expected: if all_pass { self.everybody() } else { self.everybody() & !one(last) } }
+    }
+
+    /// The least exponent at which a worker's values of a chunk fit.
+    pub fn need(&self, worker: u8, sequence: u8) -> u8 {
+        if self.clipped && sequence == 0 && worker < MAX_EXPONENT { worker + 1 } else { 0 }
+    }
+
+    /// The chunks that a worker without results beyond `oldest` may have sent.
+    pub fn window_from(&self, oldest: u8) -> std::ops::Range<u8> {
+        oldest..self.chunks.min(oldest + self.window)
+    }
+}

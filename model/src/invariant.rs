@@ -1,0 +1,196 @@
+//! The six invariants, as checks of one step each that know nothing of how the step was made.
+
+use crate::config::{Config, Entry};
+use crate::frame::{Contribution, Ranks, ranks};
+use crate::server::{Chunk, Verdict};
+use crate::sum::Sum;
+use crate::switch::{Slot, slot_of};
+use crate::worker::Worker;
+
+/// An invariant of docs/protocol.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    /// 1.
+    Once,
+    /// 2.
+    Disjoint,
+    /// 3.
+    OwnSlot,
+    /// 4.
+    NewerWins,
+    /// 5.
+    RepeatsHeal,
+    /// 6.
+    Ends,
+}
+
+impl Invariant {
+    /// All six, in their order.
+    pub const ALL: [Self; 6] =
+        [Self::Once, Self::Disjoint, Self::OwnSlot, Self::NewerWins, Self::RepeatsHeal, Self::Ends];
+
+    /// Its words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Once => {
+                "Once: in every result, every worker of the job is counted exactly once, bit for bit."
+            }
+            Self::Disjoint => {
+                "Disjoint: the PS adds a packet only if its contributors are disjoint from those it has; \
+                 a subset of what it has is a repeat, anything else is refused and counted."
+            }
+            Self::OwnSlot => {
+                "Own slot: a slot belongs to one (job, shard, sequence) at a time; the controller gives each \
+                 (job, shard, switch) its own range of slots, so that jobs never collide; \
+                 slot = base + sequence mod window."
+            }
+            Self::NewerWins => {
+                "Newer wins: a packet with a newer sequence takes the slot over (the sender's window proves that \
+                 the older one has been answered); an older one passes through to the PS unsummed."
+            }
+            Self::RepeatsHeal => {
+                "Repeats heal: a repeat for a complete slot sends the complete partial again; a repeat for an \
+                 incomplete one changes nothing. After K timeouts the worker sets bypass, and its packet goes to \
+                 the PS alone."
+            }
+            Self::Ends => {
+                "Ends: under fair loss every round ends; when a peer is gone for good, the round ends in a named \
+                 error at every worker, never in a wrong sum and never in silence."
+            }
+        }
+    }
+}
+
+/// Which of the first five have been broken on the way to a state; of the sixth, every state tells by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Broken(u8);
+
+impl Broken {
+    /// Whether that one is.
+    pub fn contains(self, invariant: Invariant) -> bool {
+        self.0 >> invariant as u8 & 1 == 1
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    fn unless(holds: bool, invariant: Invariant) -> Self {
+        Self(u8::from(!holds) << invariant as u8)
+    }
+}
+
+/// The sum of what `contributors` send for a chunk.
+fn sum_of(old_epoch: bool, exponent: u8, sequence: u8, contributors: Ranks) -> Sum {
+    ranks(contributors)
+        .fold(Sum::default(), |sum, worker| sum + Sum::term(old_epoch, exponent, sequence, worker))
+}
+
+/// A result of `sequence` was sent, or is taken for that of `chunk`.
+pub fn result(config: &Config, chunk: u8, sequence: u8, exponent: u8, sum: Sum) -> Broken {
+    let right = chunk == sequence && sum == sum_of(false, exponent, sequence, config.everybody());
+    Broken::unless(right, Invariant::Once)
+}
+
+/// A frame was at the server, and changed its chunk.
+pub fn server_step(
+    before: Option<Chunk>,
+    frame: &Contribution,
+    verdict: Verdict,
+    after: Option<Chunk>,
+) -> Broken {
+    let what = |chunk: Option<Chunk>| chunk.map_or(Default::default(), |chunk| (chunk.have, chunk.sum));
+    // A chunk that starts anew at a higher exponent has nobody.
+    let anew = before.is_some_and(|before| after.is_some_and(|after| before.exponent != after.exponent));
+    let (had, sum) = what(before.filter(|_| !anew));
+    let unchanged = what(after) == (had, sum);
+    let here = had & frame.contributors;
+    let holds = if here == 0 {
+        unchanged || what(after) == (had | frame.contributors, sum + frame.sum)
+    } else if here == frame.contributors {
+        let repeat = matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Behind);
+        unchanged && (repeat || matches!(verdict, Verdict::Foreign | Verdict::GaveUp | Verdict::Exponent))
+    } else {
+        unchanged && verdict != Verdict::Added && verdict != Verdict::Repeat
+    };
+    Broken::unless(holds, Invariant::Disjoint)
+}
+
+/// A frame was at a switch.
+pub struct SwitchStep<'a> {
+    /// The slot before.
+    pub before: &'a Slot,
+    /// The epoch and chunk of the partial that last left the slot.
+    pub completed: Option<(bool, u8)>,
+    /// The frame.
+    pub frame: &'a Contribution,
+    /// The slot after.
+    pub after: &'a Slot,
+    /// What left.
+    pub out: Option<&'a Contribution>,
+}
+
+impl SwitchStep<'_> {
+    /// What has left the slot by now.
+    pub fn completed_after(&self) -> Option<(bool, u8)> {
+        let chunk = (self.frame.old_epoch, self.frame.sequence);
+        let taken_over =
+            self.after.seen != 0 && Some((self.after.old_epoch, self.after.sequence)) != self.completed;
+        match self.out {
+            Some(out) if out != self.frame => Some(chunk),
+            _ if taken_over => None,
+            _ => self.completed,
+        }
+    }
+
+    /// What it broke, in that slot of that switch.
+    pub fn broken(&self, config: &Config, workers: &[Worker], switch: u8, place: usize) -> Broken {
+        let Self { before, frame, after, out, .. } = *self;
+        let Entry::Add { expected } = config.entry(switch, frame.worker) else {
+            return Broken::default();
+        };
+        let mut broken = Broken::default();
+
+        let right = sum_of(after.old_epoch, after.exponent, after.sequence, after.seen);
+        let marked = right.saturated_if(after.overflow && after.sum.is_saturated());
+        let own = after.seen == 0 || slot_of(config, after.sequence) == place && after.sum == marked;
+        broken.add(Broken::unless(own, Invariant::OwnSlot));
+
+        let untouched = before == after && out == Some(frame);
+        if frame.bypass {
+            broken.add(Broken::unless(untouched, Invariant::RepeatsHeal));
+            return broken;
+        }
+        if self.completed == Some((frame.old_epoch, frame.sequence)) {
+            let again = out.is_some_and(|out| out.partial && out.contributors == expected);
+            broken.add(Broken::unless(before == after && again, Invariant::RepeatsHeal));
+        }
+        if before.seen == 0 || before.old_epoch != frame.old_epoch {
+            return broken;
+        }
+        if frame.sequence > before.sequence {
+            let answered = frame.old_epoch
+                || ranks(frame.contributors)
+                    .all(|worker| workers[usize::from(worker)].holds(before.sequence));
+            let taken = *after == took_over(frame, after.overflow);
+            broken.add(Broken::unless(taken && answered, Invariant::NewerWins));
+        } else if frame.sequence < before.sequence {
+            broken.add(Broken::unless(untouched, Invariant::NewerWins));
+        } else if frame.exponent == before.exponent && frame.contributors & !before.seen == 0 {
+            broken.add(Broken::unless(before == after, Invariant::RepeatsHeal));
+        }
+        broken
+    }
+}
+
+/// A slot that holds a frame alone.
+fn took_over(frame: &Contribution, overflow: bool) -> Slot {
+    Slot {
+        old_epoch: frame.old_epoch,
+        sequence: frame.sequence,
+        exponent: frame.exponent,
+        seen: frame.contributors,
+        overflow,
+        sum: frame.sum,
+    }
+}

@@ -1,0 +1,49 @@
+//! Workers, switches and a parameter server as a model whose reachable states are all explored, so that the invariants of
+//! docs/protocol.md are shown for every loss, duplication, reordering, delay and restart at once, in small networks.
+//!
+//! **The network.** A frame once sent is under way for ever: it may arrive at any later moment, any number of times, or never. This
+//! is loss, duplication, reordering and delay without bounds. Restarts of switches are unbounded, too ([`Config`] lists what may go
+//! wrong).
+//!
+//! **What makes it small.** More frames under way never make less possible, so whatever adds frames and changes nobody is done at
+//! once: a worker's gradients are under way with and without flag bypass as soon as the window lets it send the chunk (a timeout may
+//! come at any moment, so the number of timeouts before bypass does not matter), and a frame that passes a switch without touching a
+//! slot goes on at once. What the server has seen and can make nothing of ever again (another epoch's, a complete chunk's) is no
+//! longer under way. A state of this model stands for all states of the full one with the same hosts and switches and fewer
+//! frames: an invariant that breaks in one of those breaks here. Two things are left out because no decision reads them: the flags
+//! resend, last and congestion, and in a partial under way, whose frame completed it (it is given its lowest rank).
+//!
+//! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is lost, from then
+//! on nothing is, timeouts come, and every live worker must reach its results or a named error. This is "under fair loss" for a
+//! finite system: the run without loss has some number of frames at most, so with independent loss of less than 1 it happens from
+//! every state with at least some fixed probability, and a round that does not end has probability 0. That patience is
+//! longer than the timeouts take is assumed; how long things take is for the simulation to show.
+//!
+//! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and `core::WorkerFlow` in step with random
+//! walks of this model and compare what each of them sends. [`Mutant`] lists mistakes, each of which breaks an invariant.
+
+mod arrival;
+mod config;
+mod ends;
+mod frame;
+mod invariant;
+mod mutant;
+mod report;
+mod server;
+mod state;
+mod sum;
+mod switch;
+mod system;
+mod worker;
+
+pub use config::{Config, Entry, MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
+pub use frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
+pub use invariant::{Broken, Invariant};
+pub use mutant::Mutant;
+pub use report::{Report, explore, search};
+pub use server::{Chunk, Outgoing, Server, Verdict};
+pub use state::State;
+pub use sum::{DIGITS, Sum};
+pub use switch::{Slot, Slots, slot_of, step};
+pub use system::{Action, Rules, System};
+pub use worker::Worker;

@@ -1,0 +1,98 @@
+//! Protocols with one mistake.
+
+use crate::Invariant::{self, *};
+use crate::config::Config;
+
+/// A mistake somebody could make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {
+    /// The switch adds whatever comes into the slot: it does not compare sequences.
+    NoSequenceCheck,
+    /// The switch adds whatever comes for the chunk: it forgets who is in the slot.
+    NoBitmap,
+    /// The switch adds what belongs to another epoch.
+    NoTagCheck,
+    /// A repeat for an incomplete slot is added.
+    IncompleteRepeatAdds,
+    /// A repeat for a complete slot is absorbed.
+    CompleteRepeatAbsorbed,
+    /// A slot is free again as soon as its partial has left.
+    SlotFreedEarly,
+    /// A frame that takes a slot over is added to what is there.
+    TakeoverAdds,
+    /// An older frame takes the slot over, too.
+    OlderTakesOver,
+    /// An older frame is absorbed.
+    OlderAbsorbed,
+    /// A newer frame passes, so that the slot stays with the older chunk.
+    NewerPasses,
+    /// The switch adds frames with flag bypass.
+    BypassAdded,
+    /// A worker never sets flag bypass.
+    NoBypass,
+    /// A worker has one chunk more in flight than the window.
+    WindowTooLong,
+    /// A worker sends the next chunks before it has this one's result.
+    WindowAdvancesEarly,
+    /// A worker takes any result for the chunk that it waits for.
+    AnyResult,
+    /// The server adds a frame whose contributors are all there.
+    SubsetAdded,
+    /// The server adds a frame some of whose contributors are there.
+    OverlapAdded,
+    /// The server does not answer a repeat for a complete chunk.
+    NoResend,
+    /// The server forgets a chunk as soon as its result is sent.
+    ResultForgotten,
+    /// The server adds frames of another epoch.
+    AnyEpoch,
+    /// The server adds a partial that saturated.
+    SaturatedAdded,
+    /// The server keeps what it has of a chunk when a higher exponent is needed.
+    RaiseKeepsSum,
+    /// The server takes any exponent.
+    AnyExponent,
+    /// The server says only once that the job is given up.
+    AbortSaidOnce,
+    /// The server does not notice that a worker is gone.
+    NoPatience,
+}
+
+impl Mutant {
+    /// Every one, with the invariant that it breaks and the least of networks in which it does.
+    pub fn all() -> Vec<(Self, Invariant, Config)> {
+        let plain = Config { chunks: 2, ..Config::default() };
+        let restart = Config { restart: true, ..plain };
+        let old_epoch = Config { old_epoch: true, ..plain };
+        let saturation = Config { saturation: true, ..plain };
+        let clipped = Config { clipped: true, ..plain };
+        let crash = Config { crash: true, ..plain };
+        vec![
+            (Self::NoSequenceCheck, OwnSlot, plain),
+            (Self::NoBitmap, RepeatsHeal, plain),
+            (Self::NoTagCheck, OwnSlot, old_epoch),
+            (Self::IncompleteRepeatAdds, RepeatsHeal, plain),
+            (Self::CompleteRepeatAbsorbed, RepeatsHeal, plain),
+            (Self::SlotFreedEarly, RepeatsHeal, plain),
+            (Self::TakeoverAdds, OwnSlot, plain),
+            (Self::OlderTakesOver, NewerWins, plain),
+            (Self::OlderAbsorbed, NewerWins, plain),
+            (Self::NewerPasses, NewerWins, plain),
+            (Self::BypassAdded, RepeatsHeal, plain),
+            (Self::NoBypass, Ends, restart),
+            (Self::WindowTooLong, NewerWins, plain),
+            (Self::WindowAdvancesEarly, NewerWins, Config { window: 2, chunks: 3, ..plain }),
+            (Self::AnyResult, Once, Config { chunks: 3, ..plain }),
+            (Self::SubsetAdded, Disjoint, plain),
+            (Self::OverlapAdded, Disjoint, plain),
+            (Self::NoResend, Ends, plain),
+            (Self::ResultForgotten, Ends, plain),
+            (Self::AnyEpoch, Once, old_epoch),
+            (Self::SaturatedAdded, Once, saturation),
+            (Self::RaiseKeepsSum, Once, clipped),
+            (Self::AnyExponent, Once, clipped),
+            (Self::AbortSaidOnce, Ends, crash),
+            (Self::NoPatience, Ends, crash),
+        ]
+    }
+}

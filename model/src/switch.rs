@@ -1,0 +1,120 @@
+//! A switch: the slot rules of docs/protocol.md in their order, as `p4/include/aggregate.p4` has them.
+
+use inart_p4::Outcome;
+
+use crate::config::{Config, Entry, MAX_WINDOW};
+use crate::frame::{Contribution, Ranks};
+use crate::mutant::Mutant;
+use crate::sum::Sum;
+
+/// A slot: all its registers. Zeros where nobody used it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// Its tag; the two epochs share the slots, all else in a tag is the same here.
+    pub old_epoch: bool,
+    /// Its chunk.
+    pub sequence: u8,
+    /// Its shape; all chunks have the same length here.
+    pub exponent: u8,
+    /// Who is in it; nobody: never used.
+    pub seen: Ranks,
+    /// Whether a sum saturated, or an input said so.
+    pub overflow: bool,
+    /// The values.
+    pub sum: Sum,
+}
+
+/// The slots of the job's range.
+pub type Slots = [Slot; MAX_WINDOW as usize];
+
+/// The slot of a chunk, counted from the range's base.
+pub fn slot_of(config: &Config, sequence: u8) -> usize {
+    usize::from(sequence & (config.window - 1))
+}
+
+/// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that leaves.
+pub fn step(
+    config: &Config,
+    mutant: Option<Mutant>,
+    switch: u8,
+    slots: &mut Slots,
+    frame: &Contribution,
+) -> (Outcome, Option<Contribution>) {
+    let Entry::Add { expected } = config.entry(switch, frame.worker) else {
+        return (Outcome::Forwarded, Some(*frame));
+    };
+    let slot = &mut slots[slot_of(config, frame.sequence)];
+    let is = |mistake| mutant == Some(mistake);
+    if frame.bypass && !is(Mutant::BypassAdded) {
+        return (Outcome::Bypassed, Some(*frame));
+    }
+    let ours = slot.old_epoch == frame.old_epoch || is(Mutant::NoTagCheck);
+    let (newer, older) = match is(Mutant::NoSequenceCheck) {
+        true => (false, false),
+        false => (frame.sequence > slot.sequence, frame.sequence < slot.sequence),
+    };
+    let outcome = if slot.seen == 0
+        || !ours
+        || newer && !is(Mutant::NewerPasses)
+        || older && is(Mutant::OlderTakesOver)
+    {
+        Outcome::Stored
+    } else if older || newer {
+        Outcome::Stale
+    } else if slot.exponent != frame.exponent {
+        Outcome::OtherShape
+    } else if frame.contributors & slot.seen == 0 || is(Mutant::NoBitmap) {
+        Outcome::Added
+    } else if frame.contributors & !slot.seen != 0 {
+        Outcome::Overlap
+    } else if slot.seen == expected {
+        Outcome::Repeated
+    } else if is(Mutant::IncompleteRepeatAdds) {
+        Outcome::Added
+    } else {
+        Outcome::Absorbed
+    };
+    match outcome {
+        Outcome::Stored => {
+            let kept = if is(Mutant::TakeoverAdds) { slot.sum } else { Sum::default() };
+            *slot = Slot {
+                old_epoch: frame.old_epoch,
+                sequence: frame.sequence,
+                exponent: frame.exponent,
+                seen: frame.contributors,
+                overflow: frame.overflow,
+                sum: kept + frame.sum,
+            };
+        }
+        Outcome::Added => {
+            let saturates = config.saturation && frame.sequence == 0;
+            slot.seen |= frame.contributors;
+            slot.overflow |= frame.overflow || saturates;
+            slot.sum = (slot.sum + frame.sum).saturated_if(saturates);
+        }
+        Outcome::Repeated if is(Mutant::CompleteRepeatAbsorbed) => return (Outcome::Absorbed, None),
+        Outcome::Repeated => return (outcome, Some(partial(frame, slot))),
+        Outcome::Stale if is(Mutant::OlderAbsorbed) => return (outcome, None),
+        Outcome::Absorbed => return (outcome, None),
+        _ => return (outcome, Some(*frame)),
+    }
+    if slot.seen != expected {
+        return (outcome, None);
+    }
+    let complete = partial(frame, slot);
+    if is(Mutant::SlotFreedEarly) {
+        *slot = Slot::default();
+    }
+    (Outcome::Completed, Some(complete))
+}
+
+/// The slot as the frame that completed it, or asked for it again, takes it along.
+fn partial(frame: &Contribution, slot: &Slot) -> Contribution {
+    Contribution {
+        partial: true,
+        contributors: slot.seen,
+        overflow: frame.overflow || slot.overflow,
+        sum: slot.sum,
+        ..*frame
+    }
+}

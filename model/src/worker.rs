@@ -1,0 +1,106 @@
+//! A worker: which chunks it sends, and what it makes of results.
+
+use crate::config::{Config, MAX_CHUNKS};
+use crate::frame::{Contribution, Peer, one};
+use crate::mutant::Mutant;
+use crate::sum::Sum;
+
+/// What a worker has and knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Worker {
+    /// The chunks whose results it has: a bitmap.
+    pub held: u8,
+    /// What its values of each chunk are scaled by, in steps above the agreed exponent.
+    pub used: [u8; MAX_CHUNKS as usize],
+    /// Because of whom it gave the job up, if it did.
+    pub failed: Option<Peer>,
+}
+
+impl Worker {
+    /// A worker that has just started the round.
+    pub fn new(config: &Config, rank: u8) -> Self {
+        let used = std::array::from_fn(|sequence| config.need(rank, sequence as u8));
+        Self { used, ..Self::default() }
+    }
+
+    /// Whether it has that chunk's result.
+    pub fn holds(&self, sequence: u8) -> bool {
+        self.held >> sequence & 1 == 1
+    }
+
+    /// Whether it has all results.
+    pub fn is_done(&self, config: &Config) -> bool {
+        self.held.count_ones() == u32::from(config.chunks)
+    }
+
+    /// The chunks that it may have sent.
+    fn window(&self, config: &Config, mutant: Option<Mutant>) -> std::ops::Range<u8> {
+        let oldest = match mutant {
+            // One result, whichever, lets the window go on by one chunk.
+            Some(Mutant::WindowAdvancesEarly) => self.held.count_ones(),
+            _ => self.held.trailing_ones(),
+        };
+        let mut window = config.window_from(oldest as u8);
+        if mutant == Some(Mutant::WindowTooLong) {
+            window.end = config.chunks.min(window.end + 1);
+        }
+        self.held.trailing_ones() as u8..window.end
+    }
+
+    /// Whether that chunk was sent and has no result yet.
+    fn awaits(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> bool {
+        self.failed.is_none() && self.window(config, mutant).contains(&sequence) && !self.holds(sequence)
+    }
+
+    /// The chunks that it sends, again and again.
+    pub fn outstanding(&self, config: &Config, mutant: Option<Mutant>) -> impl Iterator<Item = u8> {
+        (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, *sequence))
+    }
+
+    /// The frame of an outstanding chunk, with flag bypass if it is set for the chunk, or has to be.
+    pub fn gradient(&self, config: &Config, rank: u8, sequence: u8, bypass: bool) -> Contribution {
+        let exponent = self.used[usize::from(sequence)];
+        let clipped = exponent != 0 && exponent == config.need(rank, sequence);
+        Contribution {
+            partial: false,
+            old_epoch: false,
+            sequence,
+            worker: rank,
+            contributors: one(rank),
+            exponent,
+            bypass: bypass || exponent != 0,
+            overflow: clipped,
+            sum: Sum::term(false, exponent, sequence, rank),
+        }
+    }
+
+    /// A result comes in; whether it ends a chunk, and which.
+    pub fn result(&mut self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> Option<u8> {
+        let chunk = match mutant {
+            Some(Mutant::AnyResult) => self.outstanding(config, mutant).next()?,
+            _ => sequence,
+        };
+        let awaited = self.awaits(config, mutant, chunk);
+        if awaited {
+            self.held |= 1 << chunk;
+        }
+        awaited.then_some(chunk)
+    }
+
+    /// The server wants a chunk by bypass, at that exponent; whether it will be sent.
+    pub fn request(
+        &mut self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        rank: u8,
+        sequence: u8,
+        exponent: u8,
+    ) -> bool {
+        let awaited = self.awaits(config, mutant, sequence);
+        let used = &mut self.used[usize::from(sequence)];
+        if awaited && exponent > *used {
+            *used = exponent.max(config.need(rank, sequence));
+        }
+        awaited
+    }
+}

@@ -1,0 +1,67 @@
+//! Every reachable state of small networks, in all of which the six invariants hold.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
+
+use std::collections::BTreeSet;
+
+use inart_model::{Config, Verdict, explore};
+use inart_p4::Outcome;
+
+/// Small networks that between them have everything that may go wrong.
+fn networks() -> Vec<(&'static str, Config)> {
+    let two = Config { restart: true, ..Config::default() };
+    let three = Config { workers: 3, ..two };
+    let row = Config { workers: 3, switches: 2, ..Config::default() };
+    vec![
+        ("two workers", two),
+        ("two workers, two chunks more than slots", Config { window: 2, chunks: 4, ..two }),
+        ("three workers", three),
+        ("three workers, two slots", Config { window: 2, chunks: 3, restart: false, ..three }),
+        ("three workers, one unsummed", Config { alone: true, chunks: 2, ..three }),
+        ("two switches", Config { restart: true, ..row }),
+        ("two switches, gradients summed once", Config { restart: true, alone: true, ..row }),
+        ("an epoch before", Config { old_epoch: true, ..two }),
+        ("an epoch before, three workers", Config { old_epoch: true, chunks: 2, ..three }),
+        ("saturation", Config { saturation: true, ..three }),
+        ("saturation, two switches", Config { saturation: true, chunks: 2, ..row }),
+        ("clipped values", Config { clipped: true, ..three }),
+        ("clipped values, two switches", Config { clipped: true, chunks: 2, ..row }),
+        ("a host is gone", Config { crash: true, ..two }),
+        ("a host is gone, three workers", Config { crash: true, ..three }),
+        ("a host is gone, two slots", Config { crash: true, window: 2, ..two }),
+        ("a host is gone, clipped values", Config { crash: true, clipped: true, chunks: 2, ..two }),
+        ("all but a window", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..two }),
+    ]
+}
+
+/// What no run of the protocol comes to: frames of one chunk that a switch may add all have the agreed exponent, and a server
+/// gets none above its own that it has not asked for.
+const NEVER: (Outcome, Verdict) = (Outcome::OtherShape, Verdict::Exponent);
+
+#[test]
+fn the_invariants_hold_in_every_reachable_state() {
+    let mut states = 0;
+    let (mut outcomes, mut verdicts) = (BTreeSet::new(), BTreeSet::new());
+    for (name, config) in networks() {
+        config.validate().unwrap();
+        let report = explore(config, 2);
+        println!("{:9} states: {name}", report.states);
+        for (invariant, path) in &report.broken {
+            println!("{}", invariant.words());
+            path.iter().for_each(|action| println!("    {action:?}"));
+        }
+        assert!(report.broken.is_empty(), "{name}: {:?} broken", report.broken.keys());
+        states += report.states;
+        outcomes.extend(
+            report.outcomes.iter().filter(|(_, times)| *times > 0).map(|(outcome, _)| outcome.index()),
+        );
+        verdicts.extend(report.verdicts.iter().filter(|(_, times)| *times > 0).map(|(verdict, _)| *verdict));
+    }
+    println!("{states:9} states in all");
+    for outcome in Outcome::ALL {
+        assert_eq!(outcomes.contains(&outcome.index()), *outcome != NEVER.0, "{outcome} at a switch");
+    }
+    for verdict in Verdict::ALL {
+        assert_eq!(verdicts.contains(&verdict), verdict != NEVER.1, "{verdict:?} at the server");
+    }
+}
