@@ -19,14 +19,23 @@ struct Ports<'w, 'a> {
     ports: &'w [ChannelId],
 }
 
+impl Ports<'_, '_> {
+    /// What the port leads into; nothing is installed that names a port that leads nowhere.
+    fn channel(&self, port: Port) -> Option<ChannelId> {
+        (port.0 as usize).checked_sub(1).and_then(|index| self.ports.get(index)).copied()
+    }
+}
+
 impl Sink for Ports<'_, '_> {
     fn packet(&mut self, port: Port, frame: &[u8]) {
-        // A port that leads nowhere: nothing is installed that names one.
-        let Some(channel) = (port.0 as usize).checked_sub(1).and_then(|index| self.ports.get(index)) else {
-            return;
-        };
+        let Some(channel) = self.channel(port) else { return };
         let frame = self.wire.frames.copy_of(frame);
-        self.wire.transmit(*channel, frame);
+        self.wire.transmit(channel, frame);
+    }
+
+    fn queue_depth(&mut self, port: Port) -> u32 {
+        let now = self.wire.now;
+        self.channel(port).map_or(0, |channel| self.wire.channels[channel.0 as usize].depth(now))
     }
 }
 

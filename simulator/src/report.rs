@@ -45,6 +45,8 @@ pub struct JobReport {
     pub job: String,
     /// Rounds that ended with the right sum at every worker.
     pub rounds: u32,
+    /// A digest of those sums, values and exponents: equal digests, equal bits.
+    pub digest: String,
     /// From the start to the last worker's end.
     pub seconds: f64,
     /// Bits of gradient values that each worker got summed, per second, over the rounds above.

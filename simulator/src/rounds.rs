@@ -40,6 +40,8 @@ pub(crate) struct Rounds {
     pub audited: u32,
     /// Sums compared: one per chunk and worker.
     pub sums_checked: u64,
+    /// Of all sums of those rounds, in order: equal if they are equal bit for bit.
+    pub digest: u64,
 }
 
 impl Rounds {
@@ -50,6 +52,7 @@ impl Rounds {
             open: BTreeMap::new(),
             audited: 0,
             sums_checked: 0,
+            digest: 0xcbf2_9ce4_8422_2325,
         }
     }
 
@@ -62,6 +65,12 @@ impl Rounds {
         }
         let records: Vec<_> = self.open.remove(&round).into_iter().flatten().flatten().collect();
         self.audited += 1;
+        let first = &records[0];
+        let exponents = first.result_exponents.iter().map(|exponent| i32::from(*exponent));
+        for value in first.result.iter().copied().chain(exponents) {
+            // FNV-1a, a word at a time.
+            self.digest = (self.digest ^ u64::from(value as u32)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
         self.check(round, &records, &vec![true; records.len()])
     }
 

@@ -124,6 +124,7 @@ impl Simulation<'_> {
         JobReport {
             job: assignment.name.clone(),
             rounds: state.rounds.audited,
+            digest: format!("{:016x}", state.rounds.digest),
             seconds,
             goodput_bps: per_second(bits, seconds),
             shared_goodput_bps: per_second(shared_bits, shared_at as f64 / 1e9),

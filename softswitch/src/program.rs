@@ -401,6 +401,8 @@ pub(crate) struct Standard {
     pub packet_length: Option<Word>,
     pub enq_timestamp: Option<Word>,
     pub deq_timedelta: Option<Word>,
+    pub enq_qdepth: Option<Word>,
+    pub deq_qdepth: Option<Word>,
     pub ingress_global_timestamp: Option<Word>,
     pub egress_global_timestamp: Option<Word>,
     pub mcast_grp: Option<Word>,

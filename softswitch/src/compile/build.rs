@@ -318,6 +318,8 @@ impl<'d> Builder<'d> {
             packet_length: word(&["standard_metadata.packet_length"]),
             enq_timestamp: word(&["queueing_metadata.enq_timestamp"]),
             deq_timedelta: word(&["queueing_metadata.deq_timedelta"]),
+            enq_qdepth: word(&["queueing_metadata.enq_qdepth"]),
+            deq_qdepth: word(&["queueing_metadata.deq_qdepth"]),
             ingress_global_timestamp: word(&["intrinsic_metadata.ingress_global_timestamp"]),
             egress_global_timestamp: word(&["intrinsic_metadata.egress_global_timestamp"]),
             mcast_grp: word(&["intrinsic_metadata.mcast_grp", "standard_metadata.mcast_grp"]),

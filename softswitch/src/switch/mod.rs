@@ -28,6 +28,12 @@ pub trait Sink {
     /// A frame leaves through a port. The CPU port is a port like any other here.
     fn packet(&mut self, port: Port, frame: &[u8]);
 
+    /// Frames that wait at a port, for the program's `enq_qdepth` and `deq_qdepth`: whoever takes the frames has the queues.
+    fn queue_depth(&mut self, port: Port) -> u32 {
+        let _ = port;
+        0
+    }
+
     /// The program reports a digest.
     fn digest(&mut self, digest: Digest) {
         let _ = digest;

@@ -201,6 +201,12 @@ impl<S: Sink> Pass<'_, S> {
         let now = self.now_us;
         set(state, standard.enq_timestamp, now & u64::from(u32::MAX));
         set(state, standard.deq_timedelta, 0);
+        if standard.enq_qdepth.is_some() || standard.deq_qdepth.is_some() {
+            // One number for both: egress runs when the frame is queued, not when it leaves.
+            let depth = u64::from(self.sink.queue_depth(port)) & ((1 << 19) - 1);
+            set(state, standard.enq_qdepth, depth);
+            set(state, standard.deq_qdepth, depth);
+        }
         set(state, standard.egress_global_timestamp, now & ((1 << 48) - 1));
         set(state, standard.egress_port, u64::from(port.0));
         // Anything but the drop port, so that only egress itself can ask for a drop.

@@ -1,0 +1,50 @@
+//! Every single transmission of a small job, on every hop, lost, doubled or held back in its turn.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod support;
+
+use inart_planner::Scheme;
+use inart_simulator::quantity::Span;
+use inart_simulator::{Faults, Network, Options, Single, simulate};
+use support::{fig1, network};
+
+/// Runs with each hop of the undisturbed run treated in turn; how many there are.
+fn disturb_each_hop(network: &Network, options: &Options) -> u64 {
+    let faults = Faults::default();
+    let calm = simulate(network, &faults, options, None).unwrap();
+    assert_eq!((calm.failure.as_deref(), calm.faults.len()), (None, 0));
+    // Held back beyond the end of the round without it, and beyond the first timeout.
+    let ways =
+        [Single::Drop, Single::Duplicate, Single::Delay(Span(200_000)), Single::Delay(Span(300_000_000))];
+    for hop in 0..calm.packet_hops {
+        for way in ways {
+            let options = Options { single: Some((hop, way)), ..options.clone() };
+            let report = simulate(network, &faults, &options, None).unwrap();
+            assert_eq!(report.failure, None, "hop {hop}: {way:?}");
+            assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");
+            assert_eq!(
+                (report.sums_checked, report.faults.values().sum()),
+                (calm.sums_checked, 1),
+                "hop {hop}: {way:?}"
+            );
+        }
+    }
+    calm.packet_hops
+}
+
+#[test]
+fn the_same_bits_whichever_hop_fails() {
+    let topology = fig1();
+    let mut hops = 0;
+    for (scheme, window) in [(Scheme::Inart, 2), (Scheme::Atp, 1), (Scheme::Lbmm, 4)] {
+        let network = network(&topology, scheme, window);
+        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another exponent.
+        let options =
+            Options { rounds: 2, gradient_values: 150, spikes: "20%".parse().unwrap(), ..Options::default() };
+        hops += disturb_each_hop(&network, &options);
+    }
+    println!(
+        "{hops} transmissions, each lost, doubled and held back twice: {} runs, the same bits",
+        4 * hops
+    );
+}
