@@ -12,9 +12,10 @@ use crate::worker::Worker;
 
 /// What a frame does where it arrives.
 #[derive(Debug, Default)]
-pub(crate) struct Arrival {
+pub struct Arrival {
     change: Option<Change>,
-    pub(crate) outgoing: Outgoing,
+    /// What is sent because of it.
+    pub outgoing: Outgoing,
     broken: Broken,
 }
 
@@ -26,12 +27,13 @@ enum Change {
 }
 
 impl Arrival {
-    pub(crate) fn changes(&self) -> bool {
+    /// Whether it changes anybody.
+    pub fn changes(&self) -> bool {
         self.change.is_some()
     }
 
     /// Lets it happen; what is sent because of it remains to be sent.
-    pub(crate) fn apply(&self, state: &mut State) {
+    pub fn apply(&self, state: &mut State) {
         match &self.change {
             &Some(Change::Slot(switch, place, slot, completed)) => {
                 state.switches[usize::from(switch)][place] = slot;
@@ -47,7 +49,7 @@ impl Arrival {
 
 impl System {
     /// What a frame would do where it arrives.
-    pub(crate) fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
+    pub fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
         match (node, frame) {
             (Node::Switch(switch), Frame::Contribution(frame)) => self.at_switch(state, switch, frame),
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {

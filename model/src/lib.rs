@@ -36,6 +36,7 @@ mod switch;
 mod system;
 mod worker;
 
+pub use arrival::Arrival;
 pub use config::{Config, Entry, MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
 pub use frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
 pub use invariant::{Broken, Invariant};

@@ -71,7 +71,7 @@ impl System {
     }
 
     /// The nodes that a frame arrives at.
-    pub(crate) fn nodes(&self, node: Node) -> impl Iterator<Item = Node> {
+    pub fn nodes(&self, node: Node) -> impl Iterator<Item = Node> {
         let (one, all) = match node {
             Node::Workers => (None, 0..self.config.workers),
             node => (Some(node), 0..0),

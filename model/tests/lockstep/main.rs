@@ -1,0 +1,258 @@
+//! The model and the real code in step: what one of them sends, the other sends, at every step of random walks. So neither can
+//! change without the other.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it did")]
+
+mod codec;
+mod hosts;
+mod switch;
+
+use std::collections::BTreeSet;
+
+use inart_core::{ServerShard, WorkerFlow};
+use inart_model::{
+    Action, Config, Contribution, Frame, MAX_EXPONENT, Node, Slots, State, Sum, System, one, ranks, step,
+};
+use inart_p4::Outcome;
+use inart_wire::Flags;
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use stateright::Model;
+
+use crate::codec::{Codec, Seen};
+use crate::hosts::Host;
+use crate::switch::RealSwitch;
+
+fn networks() -> Vec<Config> {
+    let two = Config { restart: true, ..Config::default() };
+    let three = Config { workers: 3, window: 2, chunks: 4, ..two };
+    vec![
+        two,
+        Config { window: 2, chunks: 5, ..two },
+        three,
+        Config { window: 4, chunks: 5, ..three },
+        Config { switches: 2, ..three },
+        Config { alone: true, ..three },
+        Config { alone: true, switches: 2, old_epoch: true, ..three },
+        Config { switches: 2, old_epoch: true, ..three },
+        Config { saturation: true, ..three },
+        Config { saturation: true, switches: 2, ..three },
+        Config { clipped: true, ..two },
+        Config { clipped: true, switches: 2, ..three },
+    ]
+}
+
+/// Any gradient or partial that a switch may see, most often one that fits the others.
+fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Contribution {
+    let first = (0..config.workers).filter(|worker| config.switch_of(*worker) <= switch);
+    let worker = first.choose(random).unwrap();
+    let below = (0..config.workers).filter(|other| config.switch_of(*other) < switch);
+    let mut contributors = one(worker);
+    if config.switch_of(worker) < switch && random.random() {
+        contributors |= below.filter(|_| random.random()).fold(0, |bitmap, other| bitmap | 1 << other);
+    }
+    let partial = contributors.count_ones() > 1 || random.random_ratio(1, 4);
+    let sequence = random.random_range(0..config.chunks);
+    // What saturates does so at the agreed exponent; what is clipped does not fit there.
+    let need = ranks(contributors).map(|worker| config.need(worker, sequence)).max().unwrap_or(0);
+    let higher = (!config.saturation || sequence > 0) && random.random_ratio(1, 10);
+    let exponent = if higher { random.random_range(1..=MAX_EXPONENT).max(need) } else { need };
+    let old_epoch = exponent == 0 && random.random_ratio(1, 10);
+    let sum = ranks(contributors)
+        .fold(Sum::default(), |sum, worker| sum + Sum::term(old_epoch, exponent, sequence, worker));
+    let saturated = config.saturation && sequence == 0 && contributors.count_ones() > 1;
+    Contribution {
+        partial,
+        old_epoch,
+        sequence,
+        worker,
+        contributors,
+        exponent,
+        bypass: random.random_ratio(1, 10),
+        overflow: saturated || random.random_ratio(1, 20),
+        sum: sum.saturated_if(saturated),
+    }
+}
+
+/// Flags that the rules do not read.
+fn any_flags(random: &mut ChaCha8Rng) -> Flags {
+    Flags::NONE.with_if(Flags::RESEND, random.random()).with_if(Flags::CONGESTION, random.random())
+}
+
+/// Lets the frame into both switches and compares; what left.
+fn at_switch(
+    codec: &Codec,
+    real: &mut RealSwitch,
+    number: u8,
+    slots: &mut Slots,
+    frame: &Contribution,
+    flags: Flags,
+) -> Outcome {
+    let (outcome, out) = step(&codec.config, None, number, slots, frame);
+    let (counted, left) = real.step(frame.worker, &codec.contribution(frame, flags));
+    assert_eq!(counted, outcome, "{frame:?}");
+    let left: Vec<_> = left.iter().map(|frame| codec.read(frame).1).collect();
+    let expected: Vec<_> = out.iter().map(|out| codec.seen(&Frame::Contribution(*out))).collect();
+    assert_eq!(left, expected, "{frame:?}");
+    real.check(slots);
+    outcome
+}
+
+#[test]
+fn the_switch_program_follows_the_model_on_any_frames() {
+    let mut outcomes = BTreeSet::new();
+    for (seed, config) in networks().into_iter().enumerate() {
+        let codec = Codec::new(config);
+        let mut random = ChaCha8Rng::seed_from_u64(seed as u64);
+        for number in 0..config.switches {
+            let mut real = RealSwitch::new(config, number);
+            let mut slots = Slots::default();
+            for _ in 0..2000 {
+                if random.random_ratio(1, 50) {
+                    real.restart();
+                    slots = Slots::default();
+                }
+                let frame = any_contribution(&config, number, &mut random);
+                let flags = any_flags(&mut random);
+                outcomes.insert(at_switch(&codec, &mut real, number, &mut slots, &frame, flags).index());
+            }
+        }
+    }
+    assert_eq!(outcomes.len(), Outcome::ALL.len(), "every rule is followed");
+}
+
+/// The real hosts and switches of a network.
+struct Real {
+    switches: Vec<RealSwitch>,
+    server: Host<ServerShard>,
+    workers: Vec<Host<WorkerFlow>>,
+}
+
+/// Checks that a worker sends only what the model's would.
+fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[(Node, Seen)]) {
+    let worker = &state.workers[usize::from(rank)];
+    for (_, seen) in sent {
+        let Seen::Contribution { sequence, bypass, .. } = *seen else { panic!("a worker sends {seen:?}") };
+        let outstanding = worker.outstanding(&codec.config, system.mutant).any(|chunk| chunk == sequence);
+        assert!(outstanding, "worker {rank} sends chunk {sequence} as {worker:?}");
+        let expected = worker.gradient(&codec.config, rank, sequence, bypass);
+        assert_eq!(*seen, codec.seen(&Frame::Contribution(expected)));
+    }
+}
+
+/// One step of the walk: any frame that was ever sent arrives, if it does no harm to do so in the model.
+fn deliver(
+    codec: &Codec,
+    system: &System,
+    state: &State,
+    real: &mut Real,
+    node: Node,
+    frame: &Frame,
+    flags: Flags,
+) {
+    let arrival = system.arrival(state, node, frame);
+    match (node, frame) {
+        (Node::Switch(number), Frame::Contribution(frame)) => {
+            let mut slots = state.switches[usize::from(number)];
+            at_switch(codec, &mut real.switches[usize::from(number)], number, &mut slots, frame, flags);
+        }
+        (Node::Server, Frame::Contribution(frame)) => {
+            real.server.receive(&codec.contribution(frame, flags));
+            let mut sent = real.server.send(codec);
+            let mut expected: Vec<_> =
+                arrival.outgoing.iter().map(|(to, frame)| (*to, codec.seen(frame))).collect();
+            sent.sort();
+            expected.sort();
+            assert_eq!(sent, expected, "the server on {frame:?} as {:?}", state.server);
+        }
+        (Node::Worker(rank), frame) => {
+            real.workers[usize::from(rank)].receive(&codec.to_worker(rank, frame));
+        }
+        _ => panic!("{frame:?} does not go to {node:?}"),
+    }
+}
+
+/// Every frame that was ever sent, whether or not it can still do anything, and the nodes it arrives at.
+fn remember(system: &System, bag: &mut BTreeSet<(Node, Frame)>, frames: &[(Node, Frame)]) {
+    let idle = |frame: &Frame| matches!(frame, Frame::Waiting { .. });
+    let useful = frames.iter().filter(|(_, frame)| !idle(frame));
+    bag.extend(useful.flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))));
+}
+
+fn walk(config: Config, seed: u64) -> usize {
+    let codec = Codec::new(config);
+    let system = System::new(config, None);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut real = Real {
+        switches: (0..config.switches).map(|number| RealSwitch::new(config, number)).collect(),
+        server: hosts::server(&codec),
+        workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank)).collect(),
+    };
+    let mut state = system.init_states().remove(0);
+    let mut bag = BTreeSet::new();
+    let mut steps = 0;
+    let done =
+        |state: &State| state.workers[..config.workers.into()].iter().all(|worker| worker.is_done(&config));
+    while !done(&state) || steps < 200 {
+        steps += 1;
+        assert!(steps < 100_000, "the walk does not come to its end");
+        remember(&system, &mut bag, &state.network);
+        if config.restart && random.random_ratio(1, 60) {
+            let switch = random.random_range(0..config.switches);
+            real.switches[usize::from(switch)].restart();
+            state = system.next_state(&state, Action::Restart(switch)).unwrap();
+            continue;
+        }
+        let (node, frame) = *bag.iter().choose(&mut random).expect("workers send at once");
+        let flags = any_flags(&mut random);
+        deliver(&codec, &system, &state, &mut real, node, &frame, flags);
+        let sent = system.arrival(&state, node, &frame).outgoing;
+        remember(&system, &mut bag, &sent);
+        state = system.next_state(&state, Action::Deliver(node, frame)).unwrap();
+        for (rank, worker) in (0..).zip(&mut real.workers) {
+            check_sends(&codec, &system, &state, rank, &worker.send(&codec));
+            if random.random_ratio(1, 10) {
+                check_sends(&codec, &system, &state, rank, &worker.wait(&codec));
+            }
+        }
+    }
+    for worker in &mut real.workers {
+        let mut sum = vec![0.0; codec.sum().len()];
+        worker.machine.finish_round(&mut sum).expect("the real worker has all results, too");
+        assert_eq!(sum, codec.sum());
+    }
+    steps
+}
+
+#[test]
+fn hosts_and_switches_follow_the_model_on_random_walks() {
+    let mut steps = 0;
+    for (network, config) in (0..).zip(networks()) {
+        for seed in 0..20 {
+            steps += walk(config, network * 1000 + seed);
+        }
+    }
+    println!("{steps} steps");
+}
+
+#[test]
+fn a_worker_sends_every_outstanding_chunk_again_and_after_some_timeouts_by_bypass() {
+    for config in networks() {
+        let codec = Codec::new(config);
+        let state = State::new(&config);
+        for rank in 0..config.workers {
+            let mut real = hosts::worker(&codec, rank);
+            let mut bypassed = BTreeSet::new();
+            for timeout in 0..10 {
+                let sent = if timeout == 0 { real.send(&codec) } else { real.wait(&codec) };
+                check_sends(&codec, &System::new(config, None), &state, rank, &sent);
+                for (_, seen) in sent {
+                    let Seen::Contribution { sequence, bypass: true, .. } = seen else { continue };
+                    bypassed.insert(sequence);
+                }
+            }
+            let outstanding = state.workers[usize::from(rank)].outstanding(&config, None);
+            assert_eq!(bypassed, outstanding.collect());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The compiled P4 program in the embedded switch, as one of the model's switches.
+
+use std::sync::{Arc, LazyLock};
+
+use inart_model::{Config, Entry, Slot, Slots, slot_of};
+use inart_p4::{Outcome, artifact};
+use inart_softswitch::control::{ActionCall, Entry as TableEntry, EntryAction, Match};
+use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_wire::ValuesPerPacket;
+
+use crate::codec::{EPOCH, JOB, OLD_EPOCH};
+
+/// First slot of the job's range.
+const BASE: u64 = 4092;
+/// The port towards the server; a worker's is its rank, and the other switch's is the one after the workers'.
+const UP: u64 = 9;
+
+pub struct RealSwitch {
+    config: Config,
+    number: u8,
+    switch: Switch,
+}
+
+struct Frames(Vec<Vec<u8>>);
+
+impl Sink for Frames {
+    fn packet(&mut self, port: Port, frame: &[u8]) {
+        assert_eq!(u64::from(port.0), UP, "gradients and partials go up");
+        self.0.push(frame.to_vec());
+    }
+}
+
+impl RealSwitch {
+    pub fn new(config: Config, number: u8) -> Self {
+        let mut real = Self { config, number, switch: Switch::new(0) };
+        real.restart();
+        real
+    }
+
+    /// Loses the registers; the controller brings the entries back.
+    pub fn restart(&mut self) {
+        static PROGRAM: LazyLock<Arc<Program>> = LazyLock::new(|| {
+            Program::compile(&artifact(ValuesPerPacket::N32).json).expect("the program compiles")
+        });
+        self.switch = Switch::new(0);
+        self.switch.load(Arc::clone(&PROGRAM)).expect("the program loads");
+        let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
+        for (worker, epoch) in first.flat_map(|worker| [(worker, EPOCH), (worker, OLD_EPOCH)]) {
+            let key = [u64::from(epoch), u64::from(JOB), 0, worker.into(), self.port(worker).into()];
+            let members = self.members(worker);
+            let (action, params) = match self.config.entry(self.number, worker) {
+                Entry::Forward => ("forward", vec![UP, members]),
+                Entry::Add { expected } => {
+                    let mask = u64::from(self.config.window) - 1;
+                    ("add", vec![UP, BASE, mask, members, expected.into()])
+                }
+            };
+            let bytes = |number: &u64| number.to_be_bytes().to_vec();
+            let call = ActionCall {
+                action: format!("InArtIngress.{action}"),
+                params: params.iter().map(bytes).collect(),
+            };
+            let key = key.iter().map(|number| Match::Exact(bytes(number))).collect();
+            let entry = TableEntry::new(key, 0, EntryAction::Call(call));
+            self.switch.insert_entry("InArtIngress.steer", entry).expect("the table takes the entry");
+        }
+    }
+
+    /// Where frames with that rank come in.
+    fn port(&self, worker: u8) -> u32 {
+        let below = self.config.switch_of(worker) < self.number;
+        (if below { self.config.workers } else { worker }).into()
+    }
+
+    /// Everybody who comes in with that worker.
+    fn members(&self, worker: u8) -> u64 {
+        let from_below = (0..self.config.workers).filter(|other| self.port(*other) == self.port(worker));
+        from_below.map(|worker| 1 << worker).sum()
+    }
+
+    /// A gradient or partial with that worker's rank comes in: how it was counted, and what left.
+    pub fn step(&mut self, worker: u8, frame: &[u8]) -> (Outcome, Vec<Vec<u8>>) {
+        let counts = |switch: &Switch, name| -> Vec<u64> {
+            let cells = switch.counters(name).expect("the program has the counter");
+            cells.iter().map(|cell| cell.packets).collect()
+        };
+        let outcomes = "InArtIngress.outcomes";
+        let before = counts(&self.switch, outcomes);
+        let mut frames = Frames(Vec::new());
+        self.switch.process(Port(self.port(worker)), frame, 0, &mut frames);
+        let after = counts(&self.switch, outcomes);
+        let drops = counts(&self.switch, "InArtIngress.drops");
+        assert!(drops.iter().all(|count| *count == 0), "no frame of the model is dropped: {drops:?}");
+        let counted = Outcome::ALL.iter().find(|outcome| after[outcome.index()] > before[outcome.index()]);
+        (*counted.expect("a frame that is not dropped is counted"), frames.0)
+    }
+
+    /// Compares the registers of every slot.
+    pub fn check(&mut self, slots: &Slots) {
+        for (place, slot) in slots.iter().enumerate().take(self.config.window.into()) {
+            // The 4096 slots are a ring.
+            let cell = (BASE as usize + place) % 4096;
+            let mut read = |name: &str| {
+                let bytes = self.switch.register(&format!("InArtIngress.aggregate.{name}"), cell);
+                bytes
+                    .expect("the program has the register")
+                    .iter()
+                    .fold(0, |number, byte| number << 8 | u64::from(*byte))
+            };
+            let seen = read("contributors");
+            assert_eq!(seen, u64::from(slot.seen), "slot {place}: {slot:?}");
+            if seen == 0 {
+                assert_eq!(*slot, Slot::default());
+                continue;
+            }
+            assert_eq!(slot_of(&self.config, slot.sequence), place);
+            let epoch = if slot.old_epoch { OLD_EPOCH } else { EPOCH };
+            assert_eq!(read("tags") >> 40, u64::from(epoch), "slot {place}: {slot:?}");
+            assert_eq!(read("sequences"), u64::from(slot.sequence), "slot {place}: {slot:?}");
+            assert_eq!(read("flags") & 4 != 0, slot.overflow, "slot {place}: {slot:?}");
+        }
+    }
+}

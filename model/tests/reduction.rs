@@ -1,0 +1,96 @@
+//! The states that the model leaves out are those it says it does: random walks that take every step by itself, with frames that are
+//! sent one by one, lost and doubled, never bring the hosts and switches where the exploration has not been.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
+
+use std::collections::HashSet;
+
+use inart_model::{Config, Contribution, Frame, Node, Server, Slots, State, System, Worker};
+use rand::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use stateright::Model;
+
+type Everybody = ([Worker; 3], [Slots; 2], Server);
+
+fn everybody(state: &State) -> Everybody {
+    (state.workers, state.switches, state.server)
+}
+
+fn explored(system: &System) -> HashSet<Everybody> {
+    let mut pending = system.init_states();
+    let mut states: HashSet<State> = pending.iter().cloned().collect();
+    while let Some(state) = pending.pop() {
+        for next in system.next_states(&state) {
+            if states.insert(next.clone()) {
+                pending.push(next);
+            }
+        }
+    }
+    states.iter().map(everybody).collect()
+}
+
+/// A walk of so many steps; the different states of hosts and switches that it comes to.
+fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Everybody> {
+    let config = system.config;
+    let mut state = State::new(&config);
+    let mut under_way: Vec<(Node, Frame)> = Vec::new();
+    let mut seen = HashSet::from([everybody(&state)]);
+    if config.old_epoch {
+        let ranks = (0..config.workers).flat_map(|rank| (0..config.chunks).map(move |chunk| (rank, chunk)));
+        under_way.extend(ranks.map(|(rank, chunk)| {
+            let frame = Frame::Contribution(Contribution::of_old_epoch(rank, chunk));
+            (Node::Switch(config.switch_of(rank)), frame)
+        }));
+    }
+    for _ in 0..steps {
+        if config.restart && random.random_ratio(1, 40) {
+            state.switches[random.random_range(0..usize::from(config.switches))] = Slots::default();
+        } else if random.random_ratio(1, 3) || under_way.is_empty() {
+            let rank = random.random_range(0..config.workers);
+            let worker = state.workers[usize::from(rank)];
+            let Some(sequence) = worker.outstanding(&config, None).choose(random) else { continue };
+            let gradient = worker.gradient(&config, rank, sequence, random.random());
+            under_way.push((Node::Switch(config.switch_of(rank)), Frame::Contribution(gradient)));
+        } else {
+            let place = random.random_range(0..under_way.len());
+            let (to, frame) = match random.random_ratio(1, 4) {
+                true => under_way[place],
+                false => under_way.swap_remove(place),
+            };
+            if random.random_ratio(1, 8) {
+                continue;
+            }
+            let arrival = system.arrival(&state, to, &frame);
+            arrival.apply(&mut state);
+            under_way.extend(
+                arrival.outgoing.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))),
+            );
+        }
+        seen.insert(everybody(&state));
+    }
+    seen
+}
+
+#[test]
+fn walks_without_reduction_stay_where_the_exploration_has_been() {
+    let two = Config { chunks: 2, restart: true, ..Config::default() };
+    let three = Config { workers: 3, ..two };
+    let networks = [
+        two,
+        three,
+        Config { switches: 2, ..three },
+        Config { window: 2, chunks: 3, ..two },
+        Config { old_epoch: true, ..two },
+        Config { saturation: true, ..three },
+        Config { clipped: true, ..three },
+    ];
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for config in networks {
+        let system = System::new(config, None);
+        let explored = explored(&system);
+        let walked: HashSet<_> = (0..400).flat_map(|_| walk(&system, 300, &mut random)).collect();
+        println!("{} of {} states walked: {config:?}", walked.len(), explored.len());
+        let strange = walked.iter().find(|state| !explored.contains(*state));
+        assert!(strange.is_none(), "{config:?}: the exploration has not been to {strange:?}");
+    }
+}
