@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo test lint bench experiments deps build p4 clean
+.PHONY: help demo test soak lint bench experiments deps build p4 clean
 
 CARGO ?= cargo
 
@@ -18,6 +18,12 @@ demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
 	@scripts/say-skips.sh
+
+SEEDS ?= 10000
+FIRST ?= 1
+
+soak: build ## Run SEEDS random networks, jobs and faults in virtual time, from seed FIRST on
+	target/release/inart simulate --soak $(SEEDS) --first $(FIRST)
 
 lint: deps ## Formatting and clippy
 	$(CARGO) fmt --all --check

@@ -95,7 +95,7 @@ pub struct Background {
     /// The receiver.
     pub to: String,
     /// Its rate, in bits of Ethernet frames per second.
-    #[serde(with = "rate")]
+    #[serde(rename = "rate", with = "rate")]
     pub rate_bps: f64,
     /// Bytes of each frame.
     #[serde(default = "Background::frame_bytes")]
@@ -136,7 +136,9 @@ impl Faults {
             let text = error.to_string();
             let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            Error::Document { line, problem: problem.to_owned() }
+            let mend =
+                if problem.starts_with("expected") { "; docs/simulation.md has an example" } else { "" };
+            Error::Document { line, problem: format!("{problem}{mend}") }
         })
     }
 

@@ -5,6 +5,7 @@
 //! the workers put in. The same arguments give the same run, event for event. No clock, no I/O.
 
 mod agenda;
+pub mod campaign;
 mod channel;
 mod dataplane;
 mod error;
@@ -27,7 +28,7 @@ mod wire;
 pub use dataplane::Dataplane;
 pub use error::Error;
 pub use faults::Faults;
-pub use network::Network;
+pub use network::{Network, plan_all};
 pub use report::{JobReport, Report, WorkerEnd};
 pub use simulation::{Options, simulate};
 pub use tally::Tally;

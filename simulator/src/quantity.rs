@@ -18,25 +18,22 @@ impl Share {
     }
 }
 
-impl TryFrom<f64> for Share {
-    type Error = String;
-
-    fn try_from(part: f64) -> Result<Self, String> {
-        match (0.0..=1.0).contains(&part) {
-            true => Ok(Self(part)),
-            false => Err(format!("{part} is no share; give one from 0 to 1, like 1% or 0.01")),
-        }
-    }
-}
-
 impl FromStr for Share {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (number, divisor) = text.trim().strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-        let part = number.trim().parse::<f64>();
-        part.map_err(|_| format!("cannot read \"{text}\"; write a share like 1% or 0.01"))
-            .and_then(|part| Self::try_from(part / divisor))
+        match number.trim().parse::<f64>().map(|part| part / divisor) {
+            Ok(part) if (0.0..=1.0).contains(&part) => Ok(Self(part)),
+            _ => Err(format!("\"{text}\" is no share; write one from 0 to 1, like 1% or 0.01")),
+        }
+    }
+}
+
+impl Share {
+    /// The nearest share to a number, in millionths.
+    pub(crate) fn near(part: f64) -> Self {
+        Self((part.clamp(0.0, 1.0) * 1e6).round() / 1e6)
     }
 }
 

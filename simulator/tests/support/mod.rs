@@ -4,8 +4,8 @@
 use std::sync::{Arc, OnceLock};
 
 use inart_planner::topology::generate::{Equipment, leaf_spine};
-use inart_planner::{Job, Options, Order, Scheme, Topology, plan_jobs};
-use inart_simulator::{Dataplane, Network};
+use inart_planner::{Options, Scheme, Topology};
+use inart_simulator::{Dataplane, Network, plan_all};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.
@@ -21,8 +21,7 @@ pub fn fig1() -> Topology {
 
 /// All jobs of a topology under a scheme.
 pub fn network(topology: &Topology, scheme: Scheme, window: u32) -> Network {
-    let jobs: Vec<&Job> = topology.jobs().iter().collect();
-    let plans = plan_jobs(topology, &jobs, &Options::new(scheme), Order::Together).unwrap().plans;
+    let plans = plan_all(topology, &Options::new(scheme)).unwrap();
     Network::install(topology, dataplane(), &plans, window).unwrap()
 }
 

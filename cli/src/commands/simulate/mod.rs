@@ -1,23 +1,23 @@
 //! `inart simulate`.
 
+mod soak;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use inart_planner::units::Size;
-use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
-use inart_simulator::quantity::Span;
-use inart_simulator::{Dataplane, Faults, Network, Options, simulate};
+use inart_planner::{Levels, Plan, Scheme, Topology};
+use inart_simulator::quantity::{Share, Span};
+use inart_simulator::{Dataplane, Faults, Network, Options, plan_all, simulate};
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
 
-/// How long the search for a plan may take.
-const PLANNING: Duration = Duration::from_secs(10);
 /// More rounds than anybody waits for.
 const MAX_ROUNDS: u32 = 1_000_000;
 
@@ -25,7 +25,14 @@ const MAX_ROUNDS: u32 = 1_000_000;
 #[derive(clap::Args)]
 pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
-    topology: PathBuf,
+    #[arg(required_unless_present = "soak")]
+    topology: Option<PathBuf>,
+    /// Run so many random trials instead, each with a network, jobs and faults of its own, and stop at the first that fails.
+    #[arg(long, value_name = "TRIALS", conflicts_with_all = ["topology", "faults", "plan", "log"])]
+    soak: Option<u64>,
+    /// Seed of the first trial.
+    #[arg(long, default_value_t = 1, requires = "soak")]
+    first: u64,
     /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -38,6 +45,9 @@ pub struct Args {
     /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB].
     #[arg(long)]
     gradient: Option<Size>,
+    /// Share of gradients with a value that is far larger than those before, like 10%.
+    #[arg(long, default_value = "0")]
+    spikes: Share,
     /// Values per frame: 32, 64 or 256.
     #[arg(long, default_value_t = ValuesPerPacket::N32)]
     values: ValuesPerPacket,
@@ -50,6 +60,9 @@ pub struct Args {
     /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
+    /// Stop improving the plan after this long.
+    #[arg(long, default_value = "10 s")]
+    budget: Span,
     /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     plan: Option<PathBuf>,
@@ -66,7 +79,10 @@ pub struct Args {
 
 /// Runs the command. A run that fails, rather than being impossible, ends with status 1.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let topology = super::topology::read(&args.topology)?;
+    if let Some(trials) = args.soak {
+        return soak::run(args.first, trials, json);
+    }
+    let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
     let faults = match &args.faults {
         Some(path) => {
             let place = path.display().to_string();
@@ -95,6 +111,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let options = Options {
         rounds: args.rounds,
         gradient_values: (gradient_bytes / 4.0) as usize,
+        spikes: args.spikes,
         seed: args.seed,
         patience: Duration::from_nanos(args.patience.0),
         limit: args.limit,
@@ -135,17 +152,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
-    let jobs: Vec<&Job> = topology.jobs().iter().collect();
     let start = Instant::now();
-    let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
-    let options = inart_planner::Options {
+    let time_left = || args.budget.0 as f64 / 1e9 - start.elapsed().as_secs_f64();
+    let how = inart_planner::Options {
         seed: args.seed,
         levels: args.levels,
         time_left: &time_left,
         ..inart_planner::Options::new(args.scheme)
     };
-    Ok(match jobs[..] {
-        [job] => vec![inart_planner::plan(topology, job, &options)?],
-        _ => inart_planner::plan_jobs(topology, &jobs, &options, Order::Together)?.plans,
-    })
+    Ok(plan_all(topology, &how)?)
 }

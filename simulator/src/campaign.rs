@@ -1,0 +1,273 @@
+//! Random trials: a network, jobs and faults drawn from a seed; and the least that still fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner::units::display_size;
+use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::faults::{Background, FaultEvent, Faults, LinkFaults};
+use crate::network::plan_all;
+use crate::quantity::{QueueLimit, Share, Span};
+use crate::{Dataplane, Error, Network, Options, Report, simulate};
+
+/// How long hosts wait for each other.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A run to be tried.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The network and its jobs.
+    pub topology: Topology,
+    /// How they are planned.
+    pub scheme: Scheme,
+    /// How often gradients may be added up.
+    pub levels: Levels,
+    /// Chunks in flight.
+    pub window_chunks: u32,
+    /// What the hosts do.
+    pub options: Options,
+    /// What goes wrong.
+    pub faults: Faults,
+}
+
+impl Trial {
+    /// Draws a trial. The same seed gives the same trial.
+    pub fn of_seed(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let topology = network(&mut rng);
+        let scheme = *[Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::Lbmm, Scheme::Even]
+            .choose(&mut rng)
+            .expect("there are some");
+        let two = scheme == Scheme::Inart && topology.jobs().len() == 1 && rng.random_bool(0.3);
+        let options = Options {
+            rounds: rng.random_range(1..=4),
+            gradient_values: rng.random_range(1..=600),
+            spikes: share(&mut rng, 0.3, 0.2),
+            seed,
+            patience: PATIENCE,
+            limit: Span(60 * PATIENCE.as_nanos() as u64),
+            single: None,
+        };
+        let rate_bps = topology.links()[0].rate_bps;
+        let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);
+        let ideal = Span((chunks * 168.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
+        Self {
+            levels: if two { Levels::Two } else { Levels::One },
+            window_chunks: 1 << rng.random_range(0..=5),
+            faults: faults(&mut rng, &topology, ideal),
+            topology,
+            scheme,
+            options,
+        }
+    }
+
+    /// Runs it.
+    pub fn run(&self, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
+        let how = inart_planner::Options {
+            seed: self.options.seed,
+            levels: self.levels,
+            // Any plan will do; the best takes long.
+            time_left: &|| 0.0,
+            ..inart_planner::Options::new(self.scheme)
+        };
+        let plans = plan_all(&self.topology, &how)?;
+        let network = Network::install(&self.topology, dataplane, &plans, self.window_chunks)?;
+        simulate(&network, &self.faults, &self.options, None)
+    }
+
+    /// Leaves out of a trial that fails whatever it also fails without.
+    pub fn shrink(self, dataplane: &Arc<Dataplane>) -> Self {
+        let fails = |trial: &Self| trial.run(dataplane).is_ok_and(|report| report.failure.is_some());
+        let mut trial = self;
+        while let Some(smaller) = trial.smaller().into_iter().find(fails) {
+            trial = smaller;
+        }
+        trial
+    }
+
+    /// The trial with one thing less, for each thing.
+    fn smaller(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut push = |change: &dyn Fn(&mut Self)| {
+            let mut smaller = self.clone();
+            change(&mut smaller);
+            all.push(smaller);
+        };
+        let Faults { queue, links, events, background } = &self.faults;
+        for index in 0..background.len() {
+            push(&|trial| drop(trial.faults.background.remove(index)));
+        }
+        for index in 0..events.len() {
+            push(&|trial| drop(trial.faults.events.remove(index)));
+        }
+        for (index, link) in links.iter().enumerate() {
+            push(&|trial| drop(trial.faults.links.remove(index)));
+            let rates: [fn(&mut LinkFaults) -> &mut Share; 5] = [
+                |link| &mut link.drop,
+                |link| &mut link.duplicate,
+                |link| &mut link.corrupt,
+                |link| &mut link.reorder,
+                |link| &mut link.delay,
+            ];
+            for rate in rates {
+                if rate(&mut link.clone()).get() > 0.0 {
+                    push(&|trial| *rate(&mut trial.faults.links[index]) = Share::default());
+                }
+            }
+        }
+        if *queue != QueueLimit::default() {
+            push(&|trial| trial.faults.queue = QueueLimit::default());
+        }
+        if self.options.spikes.get() > 0.0 {
+            push(&|trial| trial.options.spikes = Share::default());
+        }
+        if self.options.rounds > 1 {
+            push(&|trial| trial.options.rounds -= 1);
+        }
+        if self.options.gradient_values > 1 {
+            push(&|trial| trial.options.gradient_values /= 2);
+        }
+        all
+    }
+
+    /// The arguments of `inart simulate` that run it again, given its topology and faults as files.
+    pub fn arguments(&self, topology: &str, faults: &str) -> String {
+        let Options { rounds, gradient_values, spikes, seed, patience, limit, .. } = &self.options;
+        let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
+        let patience = Span(patience.as_nanos() as u64).to_string().replace(' ', "");
+        format!(
+            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --gradient {gradient} --spikes {spikes} \
+             --window {} --scheme {} --levels {} --budget 0s --patience {patience} --limit {}",
+            self.window_chunks,
+            self.scheme,
+            self.levels.number(),
+            limit.to_string().replace(' ', "")
+        )
+    }
+}
+
+/// A small network of one of the usual shapes, mostly with one job.
+fn network(rng: &mut ChaCha8Rng) -> Topology {
+    let servers = rng.random_range(1..=3);
+    let workers = rng.random_range(1..=7);
+    let rate_bps = *[20e6, 100e6, 1e9].choose(rng).expect("there are some");
+    let equipment = Equipment {
+        servers,
+        workers,
+        rate_bps,
+        aggregation_bps: rate_bps * rng.random_range(0.0..4.0),
+        ingress_bps: rate_bps,
+        delay_seconds: *[0.0, 1e-6, 50e-6, 1e-3].choose(rng).expect("there are some"),
+        gradient_bytes: 1000,
+        seed: rng.random(),
+    };
+    let hosts = servers + workers;
+    let drawn = match rng.random_range(0..20) {
+        0 => fat_tree(4, &equipment),
+        1..=4 => random_regular(6, 3, hosts, &equipment),
+        _ => {
+            let leaves = rng.random_range(1..=3);
+            leaf_spine(leaves, rng.random_range(1..=2), hosts, &equipment)
+        }
+    };
+    let topology =
+        drawn.or_else(|_| leaf_spine(2, 2, hosts, &equipment)).expect("two leaves have room for all hosts");
+    if rng.random_bool(0.2) {
+        let first = topology.jobs()[0].clone();
+        let second = Job { name: "other".to_owned(), ..first.clone() };
+        return topology.with_jobs(vec![first, second]);
+    }
+    topology
+}
+
+/// Nothing, or a share up to `most`, small ones as likely as large ones.
+fn share(rng: &mut ChaCha8Rng, likely: f64, most: f64) -> Share {
+    if !rng.random_bool(likely) {
+        return Share::default();
+    }
+    Share::near(most * 10f64.powf(-2.0 * rng.random::<f64>()))
+}
+
+fn span(rng: &mut ChaCha8Rng, least: Span, most: Span) -> Span {
+    let (least, most) = ((least.0.max(1) as f64).ln(), (most.0.max(1) as f64).ln());
+    Span((least + (most - least).max(0.0) * rng.random::<f64>()).exp() as u64)
+}
+
+fn link_faults(rng: &mut ChaCha8Rng) -> LinkFaults {
+    LinkFaults {
+        link: None,
+        drop: share(rng, 0.5, 0.05),
+        duplicate: share(rng, 0.3, 0.1),
+        corrupt: share(rng, 0.2, 0.02),
+        reorder: share(rng, 0.3, 0.2),
+        reorder_by: Some(span(rng, Span(1_000), Span(30_000_000))),
+        delay: share(rng, 0.2, 0.05),
+        delay_by: Some(span(rng, Span(1_000), Span(30_000_000))),
+    }
+}
+
+fn faults(rng: &mut ChaCha8Rng, topology: &Topology, ideal: Span) -> Faults {
+    let names = |kinds: &[NodeKind]| -> Vec<String> {
+        let nodes = topology.nodes().iter().filter(|node| kinds.contains(&node.kind));
+        nodes.map(|node| node.name.clone()).collect()
+    };
+    let ends = |[a, b]: [NodeId; 2]| [a, b].map(|id| topology.node(id).name.clone());
+    let hosts = names(&[NodeKind::Worker, NodeKind::Server]);
+    let mut faults = Faults::default();
+    if rng.random_bool(0.3) {
+        faults.queue = QueueLimit::Frames(rng.random_range(4..=64));
+    }
+    if rng.random_bool(0.8) {
+        faults.links.push(link_faults(rng));
+    }
+    for _ in 0..rng.random_range(0..=1) {
+        let link = topology.links().choose(rng).expect("hosts have links");
+        faults.links.push(LinkFaults { link: Some(ends(link.ends)), ..link_faults(rng) });
+    }
+    for _ in 0..rng.random_range(0..=3) {
+        let at = match rng.random_bool(0.8) {
+            true => Span((ideal.0 as f64 * 2.0 * rng.random::<f64>()) as u64),
+            false => span(rng, Span(1_000_000), Span(1_000_000_000)),
+        };
+        // Mostly shorter than anybody's patience.
+        let longest = if rng.random_bool(0.9) { PATIENCE / 4 } else { 4 * PATIENCE };
+        let lasts = Some(span(rng, Span(10_000), Span(longest.as_nanos() as u64)));
+        let event = FaultEvent { at, lasts, ..FaultEvent::default() };
+        let mut one_of = |kinds: &[NodeKind]| names(kinds).choose(rng).cloned();
+        let host = one_of(&[NodeKind::Worker, NodeKind::Server]);
+        let (switch, server) = (one_of(&[NodeKind::Switch]), one_of(&[NodeKind::Server]));
+        faults.events.push(match rng.random_range(0..20) {
+            0..=5 => FaultEvent { restart: switch, ..event },
+            6..=8 => {
+                let link = topology.links().choose(rng).expect("hosts have links");
+                FaultEvent { link_down: Some(ends(link.ends)), ..event }
+            }
+            9..=11 => FaultEvent { pause: host, ..event },
+            12 => FaultEvent { crash: host, lasts: None, ..event },
+            13 => FaultEvent { crash: server, ..event },
+            14..=15 => {
+                let all = names(&[NodeKind::Switch, NodeKind::Worker, NodeKind::Server]);
+                let group = all.into_iter().filter(|_| rng.random_bool(0.5)).collect();
+                FaultEvent { partition: Some(group), ..event }
+            }
+            _ => FaultEvent { stale: host, count: Some(rng.random_range(1..=32)), lasts: None, ..event },
+        });
+    }
+    if rng.random_bool(0.15) && hosts.len() > 1 {
+        let pair: Vec<_> = hosts.choose_multiple(rng, 2).cloned().collect();
+        let rate_bps = (topology.links()[0].rate_bps * rng.random_range(0.05..0.5)).round().min(100e6);
+        let frame_bytes = rng.random_range(300..=1500);
+        faults.background.push(Background {
+            from: pair[0].clone(),
+            to: pair[1].clone(),
+            rate_bps,
+            frame_bytes,
+        });
+    }
+    faults
+}

@@ -1,0 +1,56 @@
+//! A run is a function of its arguments: the same event log, byte for byte.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use inart_planner::Scheme;
+use inart_simulator::{Faults, Options, Report, simulate};
+use support::{fig1, network};
+
+/// One of everything.
+const FAULTS: &str = "
+queue: 40 frames
+links:
+  - {drop: 1%, duplicate: 1%, corrupt: 0.5%, reorder: 2%, reorder_by: 100 us, delay: 1%, delay_by: 50 us}
+  - {link: [v1, v2], drop: 2%}
+events:
+  - {at: 50 us, restart: v1, for: 2 ms}
+  - {at: 100 us, link_down: [w5, v2], for: 1 ms}
+  - {at: 200 us, pause: w2, for: 3 ms}
+  - {at: 300 us, partition: [w1, w2, w3, w4, v1], for: 500 us}
+  - {at: 400 us, stale: w6, count: 8}
+  - {at: 10 ms, stale: s1, count: 8}
+background:
+  - {from: w3, to: s2, rate: 50 Mbps}
+";
+
+fn run(seed: u64) -> (Vec<u8>, Report) {
+    let topology = fig1();
+    let network = network(&topology, Scheme::Inart, 8);
+    let faults = Faults::from_yaml(FAULTS).unwrap();
+    let options = Options { rounds: 3, gradient_values: 3000, seed, ..Options::default() };
+    let mut log = Vec::new();
+    let report = simulate(&network, &faults, &options, Some(&mut log)).unwrap();
+    assert_eq!(report.failure, None);
+    (log, report)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_log_and_another_seed_another() {
+    let ((first, report), (second, again)) = (run(7), run(7));
+    assert_eq!(first, second);
+    assert_eq!(format!("{report:?}"), format!("{again:?}"));
+    assert_ne!(first, run(8).0);
+}
+
+#[test]
+fn a_log_makes_no_difference_and_neither_do_the_faults_for_the_sums() {
+    let topology = fig1();
+    let network = network(&topology, Scheme::Inart, 8);
+    let options = Options { rounds: 3, gradient_values: 3000, seed: 7, ..Options::default() };
+    let silent = simulate(&network, &Faults::from_yaml(FAULTS).unwrap(), &options, None).unwrap();
+    let calm = simulate(&network, &Faults::default(), &options, None).unwrap();
+    let (_, logged) = run(7);
+    assert_eq!(format!("{silent:?}"), format!("{logged:?}"));
+    assert_eq!(silent.jobs[0].digest, calm.jobs[0].digest);
+}
