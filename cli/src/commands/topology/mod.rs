@@ -2,6 +2,7 @@
 
 mod equipment;
 mod import;
+mod wiring;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,6 +72,11 @@ enum Command {
         /// The topology document (YAML or JSON).
         file: PathBuf,
     },
+    /// Says which cable goes where: the switches' port numbers and the hosts' addresses that the tables count on.
+    Wiring {
+        /// The topology document (YAML or JSON).
+        file: PathBuf,
+    },
 }
 
 /// Runs the command.
@@ -98,6 +104,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Command::Check { file } => {
             let topology = read(&file)?;
             crate::commands::output::print(&summary(&topology, json))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Wiring { file } => {
+            crate::commands::output::print(&wiring::describe(&read(&file)?, json)?)?;
             return Ok(ExitCode::SUCCESS);
         }
     };

@@ -1,0 +1,95 @@
+//! Which cable goes where: port numbers of the switches and addresses of the hosts, as the tables will have them.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use inart_controller::PortMap;
+use inart_planner::{NodeKind, Topology};
+use serde::Serialize;
+
+/// The whole of it.
+#[derive(Serialize)]
+struct Wiring<'a> {
+    name: &'a str,
+    switches: Vec<&'a str>,
+    hosts: Vec<Host<'a>>,
+    links: Vec<Cable<'a>>,
+}
+
+#[derive(Serialize)]
+struct Host<'a> {
+    name: &'a str,
+    kind: &'static str,
+    mac: String,
+}
+
+#[derive(Serialize)]
+struct Cable<'a> {
+    ends: [End<'a>; 2],
+    rate_bps: f64,
+    delay_seconds: f64,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    node: &'a str,
+    /// `None` at a host, which has one interface.
+    port: Option<u16>,
+}
+
+impl std::fmt::Display for End<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.port {
+            Some(port) => f.pad(&format!("{} port {port}", self.node)),
+            None => f.pad(self.node),
+        }
+    }
+}
+
+/// The wiring of a topology, as text or JSON.
+pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
+    let ports = PortMap::new(topology).context("no wiring")?;
+    let wiring = wiring(topology, &ports);
+    if json {
+        return Ok(serde_json::to_string(&wiring)? + "\n");
+    }
+    let mut text = String::new();
+    for cable in &wiring.links {
+        let [a, b] = &cable.ends;
+        let rate = cable.rate_bps / 1e6;
+        let _ = writeln!(text, "{a:24} {b:24} {rate} Mbps, {} us", cable.delay_seconds * 1e6);
+    }
+    for host in &wiring.hosts {
+        let _ = writeln!(text, "{:24} {}", host.name, host.mac);
+    }
+    Ok(text)
+}
+
+fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
+    let name = |end| topology.node(end).name.as_str();
+    let end = |of, to| End { node: name(of), port: ports.port(name(of), name(to)).map(|port| port.get()) };
+    let cables = topology.links().iter().map(|link| {
+        let [a, b] = link.ends;
+        Cable { ends: [end(a, b), end(b, a)], rate_bps: link.rate_bps, delay_seconds: link.delay_seconds }
+    });
+    let hosts = topology.nodes().iter().filter_map(|node| {
+        let mac = ports.mac(&node.name)?.to_string();
+        Some(Host { name: &node.name, kind: role(node.kind), mac })
+    });
+    let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
+    Wiring {
+        name: topology.name(),
+        switches: switches.map(|node| node.name.as_str()).collect(),
+        hosts: hosts.collect(),
+        links: cables.collect(),
+    }
+}
+
+/// What a topology document calls it.
+fn role(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Switch => "switch",
+        NodeKind::Server => "server",
+        NodeKind::Worker => "worker",
+    }
+}

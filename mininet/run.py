@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Trains over a topology file in Mininet, on bmv2 or on the embedded switch, and prints the emulator's summary.
+
+    sudo mininet/run.py --topology topologies/fig1.yaml --switch bmv2
+
+Builds the network (links by their rates, static ARP), starts one switch process per switch and runs `inart emulate
+--network`, which pushes the plans, runs the agents in Mininet's hosts, compares every sum bit for bit and measures. Options
+after `--` go to `inart emulate`. With --cli, Mininet's prompt comes instead, over switches
+that wait for a push.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from mininet.cli import CLI
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+
+from inart_topo import InArtTopo, Refused, inart, wiring
+
+# Frames of 1064 bytes per second and link that two cores carry through the switches in real time, roughly.
+FASTEST_LINK_MBPS = {"inart": 40.0, "bmv2": 4.0}
+
+
+def arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--topology", required=True, metavar="FILE", help="the network and its jobs (YAML or JSON)")
+    parser.add_argument("--switch", choices=sorted(FASTEST_LINK_MBPS), default="inart", help="which switch to run")
+    parser.add_argument(
+        "--scale",
+        type=float,
+        help="multiply the topology's rates by this (default: so that no link is above "
+        + ", ".join(f"{mbps:g} Mbps for {kind}" for kind, mbps in sorted(FASTEST_LINK_MBPS.items())) + ")",
+    )
+    parser.add_argument("--cli", action="store_true", help="give Mininet's prompt instead of training")
+    parser.add_argument("emulate", nargs="*", metavar="-- OPTION", help="options of `inart emulate`")
+    return parser.parse_args()
+
+
+def scale_of(args):
+    """The scale asked for, or one that this machine carries."""
+    if args.scale is not None:
+        return args.scale
+    fastest = max(link["rate_bps"] for link in wiring(args.topology)["links"]) / 1e6
+    return min(1.0, FASTEST_LINK_MBPS[args.switch] / fastest)
+
+
+def describe(net, scale):
+    """What `inart emulate --network` reads."""
+    hosts = {
+        host.name: {"namespace": f"/proc/{host.pid}/ns/net", "interface": host.defaultIntf().name} for host in net.hosts
+    }
+    switches = {switch.name: {"address": switch.address, "device_id": 0} for switch in net.switches}
+    return {"scale": scale, "hosts": hosts, "switches": switches}
+
+
+def train(net, args, scale):
+    """Runs the jobs; the exit status of `inart emulate`."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump(describe(net, scale), file)
+        file.flush()
+        command = [inart(), "emulate", args.topology, "--network", file.name, *args.emulate]
+        return subprocess.run(command, check=False).returncode
+
+
+def main():
+    """Builds, runs and cleans up."""
+    args = arguments()
+    if os.geteuid() != 0:
+        raise Refused("Mininet makes network namespaces: run it as root (sudo mininet/run.py …)")
+    setLogLevel("output" if args.cli else "warning")
+    scale = scale_of(args)
+    net = Mininet(topo=InArtTopo(args.topology, switch=args.switch, scale=scale), controller=None, autoStaticArp=True)
+    try:
+        net.start()
+        if args.cli:
+            addresses = " ".join(f"--switch {switch.name}={switch.address}" for switch in net.switches)
+            print(f"P4Runtime: inart push PLAN {args.topology} {addresses}")
+            CLI(net)
+            return 0
+        return train(net, args, scale)
+    finally:
+        net.stop()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Refused as refused:
+        sys.exit(f"error: {refused}")
+    except KeyboardInterrupt:
+        sys.exit(130)
