@@ -5,9 +5,10 @@
 mod support;
 
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -35,18 +36,21 @@ fn found_authority(bench: &Workbench, name: &str) {
     }
 }
 
-/// A switch without ports that serves by TLS; killed when dropped.
-struct Switch {
-    process: Child,
-    address: SocketAddr,
-    log: PathBuf,
+/// Killed when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
-impl Drop for Switch {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// A switch without ports that serves by TLS.
+struct Switch {
+    _process: Running,
+    address: SocketAddr,
+    log: PathBuf,
 }
 
 fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Switch {
@@ -67,16 +71,16 @@ fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Swit
     };
     command.env("INART_LOG", "trace").args(arguments.concat());
     let (out, err) = (File::create(&log).unwrap(), File::options().append(true).open(&log).unwrap());
-    let mut process = command.stdout(out).stderr(err).spawn().unwrap();
+    let mut process = Running(command.stdout(out).stderr(err).spawn().unwrap());
     let begun = Instant::now();
     while TcpStream::connect(address).is_err() {
         assert!(
-            begun.elapsed() < PATIENCE && process.try_wait().unwrap().is_none(),
+            begun.elapsed() < PATIENCE && process.0.try_wait().unwrap().is_none(),
             "{program} did not start"
         );
         std::thread::sleep(Duration::from_millis(10));
     }
-    Switch { process, address, log }
+    Switch { _process: process, address, log }
 }
 
 const MUTUAL: [&str; 3] = ["--grpc-server-cacert", "our-ca.pem", "--grpc-server-with-client-auth"];
@@ -150,6 +154,43 @@ fn only_clients_of_the_authority_are_served() {
         return;
     }
     serve_only_who_is_known(&bench, "simple_switch_grpc");
+}
+
+#[test]
+fn the_controller_answers_only_who_is_known() {
+    let bench = Workbench::new();
+    ["our", "their"].iter().for_each(|name| found_authority(&bench, name));
+    let switches = ["v1", "v2"].map(|name| start(&bench, "inart", name, &MUTUAL));
+    let [one, two] =
+        [("v1", &switches[0]), ("v2", &switches[1])].map(|(name, at)| format!("{name}={}", at.address));
+    let serve =
+        ["controller", "fig1.yaml", "--plan", "plan.json", "--state", "state", "--listen", "127.0.0.1:0"];
+    let identity =
+        ["--listen-ca", "our-ca.pem", "--listen-cert", "our-switch.pem", "--listen-key", "our-switch.key"];
+    let arguments = [&serve[..], &identity, &["--switch", &one, "--switch", &two], &OURS].concat();
+    let mut controller = Running(bench.command(&arguments).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(controller.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").unwrap();
+
+    let ask =
+        |options: &[&str]| bench.inart(&[&["controller", "--json", "--ask", address], options].concat());
+    let begun = Instant::now();
+    let installed = || {
+        let answer = ask(&OURS);
+        assert!(answer.status.success(), "{answer:?}");
+        serde_json::from_slice::<serde_json::Value>(&answer.stdout).unwrap()["installed"] == true
+    };
+    while !installed() {
+        assert!(begun.elapsed() < PATIENCE, "the plan was not installed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let their =
+        ["--tls-ca", "our-ca.pem", "--tls-cert", "their-controller.pem", "--tls-key", "their-controller.key"];
+    for options in [&their[..], &OURS[..2], &[]] {
+        let answer = ask(options);
+        is_refusal(&answer, options, &[address]);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_tls::{EndpointError, Security, endpoint};
+use inart_tls::{EndpointError, Security, endpoint, innermost};
 use tonic::transport::Channel;
 
 /// Why there is no connection.
@@ -43,13 +43,4 @@ pub async fn connect_channel(
     let connected = endpoint.connect().await;
     connected
         .map_err(|error| ChannelError::Connect { address: address.to_owned(), reason: innermost(&error) })
-}
-
-/// The innermost cause: the outer ones only say "transport error".
-pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

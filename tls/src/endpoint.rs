@@ -1,10 +1,8 @@
 //! Where a client connects, and how safely.
 
-use std::error::Error;
-
 use tonic::transport::Endpoint;
 
-use crate::{ClientTls, is_local};
+use crate::{ClientTls, innermost, is_local};
 
 /// How a client's connection is protected.
 #[derive(Clone, Debug, Default)]
@@ -71,13 +69,4 @@ pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, Endpoint
             .map_err(|error| EndpointError::Tls { address: address.to_owned(), reason: innermost(&error) }),
         _ => Ok(endpoint),
     }
-}
-
-/// The innermost cause: the outer ones only say "transport error".
-fn innermost(error: &dyn Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with certificates and keys.
 
+use std::error::Error;
 use std::path::PathBuf;
 
 /// Which file, what is wrong with it, and what mends it.
@@ -40,4 +41,13 @@ pub enum TlsError {
         /// The certificate's file.
         certificate: PathBuf,
     },
+}
+
+/// The innermost cause: what a transport says of itself is "transport error".
+pub fn innermost(error: &dyn Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
 }

@@ -16,7 +16,7 @@ use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
 pub use address::is_local;
 pub use endpoint::{EndpointError, Security, endpoint};
-pub use error::TlsError;
+pub use error::{TlsError, innermost};
 
 /// The PEM files that say who a side is.
 #[derive(Clone, Debug, PartialEq, Eq)]

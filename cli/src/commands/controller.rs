@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::control::ControlArgs;
 use super::push::Settings;
+use super::security::ListenArgs;
 
 /// Arguments of `inart controller`.
 #[derive(clap::Args)]
@@ -36,9 +37,8 @@ pub struct Args {
     /// Where hosts and people ask: HOST:PORT or unix:/path; port 0 picks one and prints it.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9558")]
     listen: String,
-    /// Allow a --listen address that other machines can reach, though the connection is plain.
-    #[arg(long)]
-    insecure_listen: bool,
+    #[command(flatten)]
+    security: ListenArgs,
     /// Read every switch's tables this often, and mend what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
@@ -74,7 +74,9 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     let jobs = args.jobs(&topology, &records)?;
     let election = args.control.election_id.map_or_else(daemon::election_of_now, |id| ElectionId(id.into()));
     let switches = args.control.targets(&topology, &mut records, Some(election))?;
-    let listener = Listener::bind(&args.listen, args.insecure_listen).await.context("--listen")?;
+    let tls = args.security.tls()?;
+    let listener =
+        Listener::bind(&args.listen, args.security.allows_any_address()).await.context("--listen")?;
     announce(&listener.address()?, json);
 
     let addresses = switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
@@ -90,7 +92,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     };
     tokio::select! {
         ended = daemon::run(config, state.clone()) => match ended? {},
-        served = api::serve(listener, None, state, pending()) => Ok(served?),
+        served = api::serve(listener, tls, state, pending()) => Ok(served?),
         _ = terminate.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
     }

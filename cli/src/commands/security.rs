@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use inart_tls::{ClientTls, IdentityFiles, Security, ServerTls};
 
-/// Arguments of every command that connects to a switch.
+/// Arguments of every command that connects to a switch or to the controller.
 #[derive(clap::Args)]
 pub struct ClientArgs {
     /// Connect by TLS, and believe servers with a certificate of this authority (PEM).
@@ -39,6 +39,40 @@ impl ClientArgs {
         };
         let tls = ClientTls::load(ca, identity.as_ref(), self.tls_name.as_deref()).context("TLS")?;
         Ok(Security::Tls(tls))
+    }
+}
+
+/// Arguments of the controller's own server. It always wants to know its clients: TLS here is mutual.
+#[derive(clap::Args)]
+pub struct ListenArgs {
+    /// Serve hosts and people by TLS only, and only those with a certificate of this authority (PEM).
+    #[arg(long, value_name = "FILE", requires_all = ["listen_cert", "listen_key"])]
+    listen_ca: Option<PathBuf>,
+    /// The controller's certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_ca")]
+    listen_cert: Option<PathBuf>,
+    /// The key of --listen-cert (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_ca")]
+    listen_key: Option<PathBuf>,
+    /// Allow a --listen address that other machines can reach, though the connection is plain.
+    #[arg(long, conflicts_with = "listen_ca")]
+    insecure_listen: bool,
+}
+
+impl ListenArgs {
+    /// What to serve with; `None` is plain.
+    pub fn tls(&self) -> anyhow::Result<Option<ServerTls>> {
+        let (Some(ca), Some(certificate), Some(key)) = (&self.listen_ca, &self.listen_cert, &self.listen_key)
+        else {
+            return Ok(None);
+        };
+        let identity = IdentityFiles { certificate: certificate.clone(), key: key.clone() };
+        Ok(Some(ServerTls::load(&identity, Some(ca)).context("TLS")?))
+    }
+
+    /// Whether any address will do.
+    pub fn allows_any_address(&self) -> bool {
+        self.insecure_listen || self.listen_ca.is_some()
     }
 }
 

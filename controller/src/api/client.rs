@@ -1,10 +1,11 @@
 //! Asking a controller.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use inart_core::Assignment;
 use inart_p4runtime::{ChannelError, connect_channel};
-use inart_tls::Security;
+use inart_tls::{Security, innermost};
 use inart_wire::{Epoch, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -75,7 +76,22 @@ impl Client {
     }
 
     fn error(&self, status: Status) -> ClientError {
-        let (address, message) = (self.address.clone(), status.message().to_owned());
+        let address = self.address.clone();
+        if status.source().is_some() {
+            // The transport speaks. Over TLS a client believes to be connected before the server has looked at its
+            // certificate; anything else is a controller that is going away or coming back.
+            let reason = innermost(&status);
+            return match reason.contains("fatal alert") {
+                true => ClientError::Refused {
+                    address,
+                    message: format!(
+                        "it does not accept this client ({reason}): give --tls-cert and --tls-key of an authority that it knows"
+                    ),
+                },
+                false => ClientError::NotYet { address, message: format!("the connection ended ({reason})") },
+            };
+        }
+        let message = status.message().to_owned();
         match status.code() {
             Code::Unavailable => ClientError::NotYet { address, message },
             _ => ClientError::Refused { address, message },

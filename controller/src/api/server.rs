@@ -35,7 +35,7 @@ pub enum ListenError {
     /// Others could read and ask.
     #[error(
         "{0} can be reached from other machines and the connection is plain: listen on 127.0.0.1 or unix:/path, or \
-         allow it with --insecure-listen"
+         give --listen-ca, --listen-cert and --listen-key, or allow it with --insecure-listen"
     )]
     Exposed(SocketAddr),
     /// The system refused.
@@ -49,15 +49,15 @@ pub enum ListenError {
 }
 
 impl Listener {
-    /// Listens on `HOST:PORT` or `unix:/path`, plainly: outside the loopback only if `insecure` allows it.
-    pub async fn bind(address: &str, insecure: bool) -> Result<Self, ListenError> {
+    /// Listens on `HOST:PORT` or `unix:/path`; outside the loopback only if `exposed` allows it.
+    pub async fn bind(address: &str, exposed: bool) -> Result<Self, ListenError> {
         let system = |cause| ListenError::System { address: address.to_owned(), cause };
         if let Some(path) = address.strip_prefix("unix:") {
             remove_stale(Path::new(path)).map_err(system)?;
             return UnixListener::bind(path).map(Listener::Unix).map_err(system);
         }
         let socket: SocketAddr = address.parse().map_err(|_| ListenError::Address(address.to_owned()))?;
-        if !socket.ip().is_loopback() && !insecure {
+        if !socket.ip().is_loopback() && !exposed {
             return Err(ListenError::Exposed(socket));
         }
         TcpListener::bind(socket).await.map(Listener::Tcp).map_err(system)
