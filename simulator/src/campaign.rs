@@ -98,7 +98,7 @@ impl Trial {
             change(&mut smaller);
             all.push(smaller);
         };
-        let Faults { queue, links, events, background } = &self.faults;
+        let Faults { queue, links, events, background, .. } = &self.faults;
         for index in 0..background.len() {
             push(&|trial| drop(trial.faults.background.remove(index)));
         }

@@ -3,6 +3,7 @@
 use inart_core::Instant;
 use inart_softswitch::{Port, Sink};
 use inart_wire::MacAddr;
+use rand::Rng;
 
 use crate::agenda::{ChannelId, FrameId, MachineId, What};
 use crate::host::{End, Role};
@@ -117,7 +118,9 @@ impl Simulation<'_> {
                 break;
             }
         }
-        if let Some(at) = self.processes[machine.0 as usize].sleep(self.wire.now) {
+        let (rng, jitter) = (&mut self.wire.rng, self.script.jitter.0);
+        let late = || rng.random_range(0..=jitter);
+        if let Some(at) = self.processes[machine.0 as usize].sleep(self.wire.now, late) {
             self.wire.agenda.plan(at, What::Wake(machine));
         }
     }

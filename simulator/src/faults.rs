@@ -6,11 +6,14 @@ use crate::Error;
 use crate::quantity::{QueueLimit, Share, Span};
 
 /// What goes wrong in a run, and what else is on the links.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// How much may wait at each end of every link.
     pub queue: QueueLimit,
+    /// Hosts' timers go off late, at random by up to so much, as in any operating system. Without it, hosts that began together
+    /// meet in the same full queue again and again.
+    pub jitter: Span,
     /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkFaults>,
@@ -20,6 +23,19 @@ pub struct Faults {
     /// Other traffic, at a constant rate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
+}
+
+impl Default for Faults {
+    /// Nothing goes wrong.
+    fn default() -> Self {
+        Self {
+            queue: QueueLimit::default(),
+            jitter: Span(50_000),
+            links: Vec::new(),
+            events: Vec::new(),
+            background: Vec::new(),
+        }
+    }
 }
 
 /// What a link does to each frame, independently of the others, seeded.

@@ -98,13 +98,14 @@ impl Process {
         }
     }
 
-    /// Until when to sleep, if longer than what is planned already; at least a nanosecond.
-    pub fn sleep(&mut self, now: u64) -> Option<u64> {
+    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late timers go off.
+    pub fn sleep(&mut self, now: u64, late: impl FnOnce() -> u64) -> Option<u64> {
         let deadline = self.machine()?.next_deadline().map(Instant::as_nanos)?.max(now + 1);
         if self.wake_at.is_some_and(|planned| planned <= deadline) {
             return None;
         }
-        self.wake_at = Some(deadline);
-        Some(deadline)
+        let wake_at = deadline.saturating_add(late());
+        self.wake_at = Some(wake_at);
+        Some(wake_at)
     }
 }

@@ -47,6 +47,7 @@ pub(crate) struct Script {
     pub links: Vec<LinkFaults>,
     pub flows: Vec<Flow>,
     pub queue: QueueLimit,
+    pub jitter: Span,
     pub partitions: u64,
     /// Whether a job may be given up: something is gone for good, or for as long as hosts wait for each other.
     pub may_end_jobs: bool,
@@ -68,6 +69,7 @@ impl Script {
             links: vec![LinkFaults::default(); channels],
             flows: Vec::new(),
             queue: faults.queue,
+            jitter: faults.jitter,
             partitions: 0,
             may_end_jobs: false,
         };

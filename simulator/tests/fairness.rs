@@ -1,0 +1,79 @@
+//! Several jobs, each planned as if it were alone, and background traffic on the same links.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod support;
+
+use std::fmt::Write;
+
+use inart_planner::{Options as Planning, Scheme, Topology, plan};
+use inart_simulator::{Faults, Network, Options, Report, simulate};
+use support::dataplane;
+
+/// What the link between the racks carries, bit/s.
+const TRUNK_BPS: f64 = 100e6;
+
+/// `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s; hosts of their own.
+fn dumbbell(jobs: usize) -> Topology {
+    let mut nodes =
+        String::from("  - {name: v1, kind: switch, aggregation: 10 Gbps}\n  - {name: v2, kind: switch}\n");
+    let mut links = String::from("  - {ends: [v1, v2], rate: 100 Mbps, delay: 50 us}\n");
+    let mut listed = String::new();
+    let mut host = |name: &str, kind: &str, switch: &str| {
+        writeln!(nodes, "  - {{name: {name}, kind: {kind}}}").unwrap();
+        writeln!(links, "  - {{ends: [{name}, {switch}], rate: 100 Mbps, delay: 50 us}}").unwrap();
+    };
+    for job in 0..jobs {
+        host(&format!("a{job}"), "worker", "v1");
+        host(&format!("b{job}"), "worker", "v1");
+        host(&format!("s{job}"), "server", "v2");
+        writeln!(listed, "  - {{name: job{job}, workers: [a{job}, b{job}], servers: [s{job}]}}").unwrap();
+    }
+    host("x", "worker", "v1");
+    host("y", "server", "v2");
+    Topology::from_yaml(&format!("name: dumbbell\nnodes:\n{nodes}links:\n{links}jobs:\n{listed}")).unwrap()
+}
+
+fn share(jobs: usize, background: &str, queue: u32) -> Report {
+    let topology = dumbbell(jobs);
+    let alone = |job| plan(&topology, job, &Planning::new(Scheme::Atp)).unwrap();
+    let plans: Vec<_> = topology.jobs().iter().map(alone).collect();
+    let network = Network::install(&topology, dataplane(), &plans, 64).unwrap();
+    let flows = match background {
+        "0" => String::new(),
+        rate => format!("background: [{{from: x, to: y, rate: {rate}}}]"),
+    };
+    let faults = Faults::from_yaml(&format!("queue: {queue} frames\n{flows}")).unwrap();
+    let options = Options { rounds: 4, gradient_values: 60_000, ..Options::default() };
+    simulate(&network, &faults, &options, None).unwrap()
+}
+
+#[test]
+#[ignore = "a table for people; becomes a snapshot once congestion reaction is done"]
+fn table() {
+    let mut table = String::from(
+        "jobs background queue | goodput per worker, each job, Mbit/s | Jain | part of the link that is left | sent again\n",
+    );
+    for jobs in [1, 2, 4, 8] {
+        for (background, bps) in [("0", 0.0), ("50 Mbps", 50e6)] {
+            for queue in [32, 1000] {
+                let report = share(jobs, background, queue);
+                assert_eq!(report.failure, None, "{jobs} jobs, background {background}, queue {queue}");
+                let goodputs: Vec<_> =
+                    report.jobs.iter().map(|job| format!("{:.1}", job.shared_goodput_bps / 1e6)).collect();
+                let sum: f64 = report.jobs.iter().map(|job| job.shared_goodput_bps).sum();
+                // Of a frame of 168 bytes, 128 are values.
+                let used = sum * 168.0 / 128.0 / (TRUNK_BPS - bps);
+                let again: u64 = report.jobs.iter().map(|job| job.retransmissions).sum();
+                writeln!(
+                    table,
+                    "{jobs:4} {background:>10} {queue:5} | {} | {:.3} | {:.2} | {again}",
+                    goodputs.join(" "),
+                    report.jain,
+                    used
+                )
+                .unwrap();
+            }
+        }
+    }
+    println!("{table}");
+}
