@@ -29,6 +29,9 @@ pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
     JobId::try_from(index + 1).ok()
 }
 
+/// The least part of a gradient that is a shard: less than a value of any gradient there is.
+const LEAST_SHARE: f64 = 1e-9;
+
 /// The assignment of `job`, under an epoch yet to be chosen.
 pub(crate) fn of_job(
     ports: &PortMap,
@@ -45,13 +48,15 @@ pub(crate) fn of_job(
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
     let shards = job.plan.shards.iter().zip(&roles.seats).map(|(shard, seats)| {
+        // Less is rounding noise of the planner; if rounding gave such a shard a value, that would take centuries.
+        let share = if shard.share >= LEAST_SHARE { shard.share } else { 0.0 };
         // An empty shard has nothing to send, at any rate above zero.
-        let share = if shard.share > 0.0 { shard.share } else { 1.0 };
+        let part = if share > 0.0 { share } else { 1.0 };
         Ok(ShardAssignment {
             server: shard.server.clone(),
             mac: mac(&shard.server)?,
-            share: shard.share,
-            rate_bps: job.plan.rate_bps * share * job.rate_scale,
+            share,
+            rate_bps: job.plan.rate_bps * part * job.rate_scale,
             seats: seats.clone(),
         })
     });
