@@ -1,9 +1,11 @@
 //! What goes wrong in a run, as people write it: see `docs/simulation.md`.
 
+use inart_planner::Topology;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::quantity::{QueueLimit, Share, Span};
+use crate::script::Script;
 
 /// What goes wrong in a run, and what else is on the links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,7 +143,12 @@ mod rate {
 }
 
 impl Faults {
-    /// Reads a document in YAML or JSON. Names are checked when it is run.
+    /// Sees that all names are of this topology and all numbers make sense on it; running does so too.
+    pub fn check(&self, topology: &Topology) -> Result<(), Error> {
+        Script::new(topology, self, Span::default()).map(drop)
+    }
+
+    /// Reads a document in YAML or JSON. Names are checked later.
     pub fn from_yaml(text: &str) -> Result<Self, Error> {
         if text.trim().is_empty() {
             return Ok(Self::default());

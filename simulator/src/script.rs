@@ -49,8 +49,10 @@ pub(crate) struct Script {
     pub queue: QueueLimit,
     pub jitter: Span,
     pub partitions: u64,
-    /// Whether a job may be given up: something is gone for good, or for as long as hosts wait for each other.
-    pub may_end_jobs: bool,
+    /// Names of hosts that are killed: a job may be given up because of them.
+    pub gone: BTreeSet<String>,
+    /// Whether something is cut off or still for as long as hosts wait for each other: a job may be given up because of anybody.
+    pub cut_off: bool,
 }
 
 /// The channel from one node to its neighbour.
@@ -71,7 +73,8 @@ impl Script {
             queue: faults.queue,
             jitter: faults.jitter,
             partitions: 0,
-            may_end_jobs: false,
+            gone: BTreeSet::new(),
+            cut_off: false,
         };
         for (index, entry) in faults.links.iter().enumerate() {
             let reader = Reader { topology, place: format!("links[{index}]") };
@@ -169,7 +172,8 @@ impl Script {
             let host = reader.node(name, &[NodeKind::Worker, NodeKind::Server])?;
             self.steps.push((at, Step::Stale(host, *count)));
         }
-        self.may_end_jobs |= crash.is_some() || (long && stale.is_none());
+        self.gone.extend(crash.clone());
+        self.cut_off |= long && crash.is_none();
         Ok(())
     }
 

@@ -66,9 +66,9 @@ impl Simulation<'_> {
                 return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
             }
         }
-        for job in 0..self.jobs.len() {
-            let assignment = &self.network.assignments[job];
-            for (worker, address) in self.workers(job).zip(&assignment.workers) {
+        for index in 0..self.jobs.len() {
+            let assignment = &self.network.assignments[index];
+            for (worker, address) in self.workers(index).zip(&assignment.workers) {
                 let (name, job) = (&address.name, &assignment.name);
                 let round = worker.round;
                 match &worker.end {
@@ -81,9 +81,9 @@ impl Simulation<'_> {
                             "hang: worker {name} of job {job} is still in round {round} after {at} s"
                         ));
                     }
-                    Some(End::Failed(failure)) if !self.is_excused(failure) => {
+                    Some(End::Failed(failure)) if !self.is_excused(failure, index) => {
                         return Some(format!(
-                            "worker {name} of job {job} gave up in round {round} though nobody was gone: {failure}"
+                            "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
                         ));
                     }
                     Some(_) => {}
@@ -93,15 +93,18 @@ impl Simulation<'_> {
         None
     }
 
-    /// Whether the faults are a reason for this failure.
-    fn is_excused(&self, failure: &Failure) -> bool {
-        match failure {
-            Failure::ServerSilent { .. }
-            | Failure::Aborted { reason: AbortReason::Silent | AbortReason::ServerLost, .. } => {
-                self.script.may_end_jobs
+    /// Whether the faults are a reason for this failure of a job, and it names who is the cause.
+    fn is_excused(&self, failure: &Failure, job: usize) -> bool {
+        let workers = &self.network.assignments[job].workers;
+        let named = match failure {
+            Failure::ServerSilent { server, .. } => server,
+            Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
+            Failure::Aborted { reason: AbortReason::ServerLost, .. } => {
+                return self.script.cut_off || !self.script.gone.is_empty();
             }
-            _ => false,
-        }
+            _ => return false,
+        };
+        self.script.cut_off || self.script.gone.contains(named)
     }
 
     fn job_report(&self, job: usize) -> JobReport {

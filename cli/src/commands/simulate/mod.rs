@@ -87,7 +87,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(path) => {
             let place = path.display().to_string();
             let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
-            Faults::from_yaml(&text).context(place)?
+            let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
+            faults.check(&topology).context(place)?;
+            faults
         }
         None => Faults::default(),
     };
@@ -102,6 +104,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         args.window,
         inart_p4::SLOTS
     );
+    ensure!(args.patience > Span(0), "--patience: hosts need some time; give one like 2 s");
     let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
     let gradient_bytes = args.gradient.map_or(default, |size| size.0);
     ensure!(

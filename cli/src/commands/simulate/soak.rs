@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use inart_simulator::campaign::Trial;
-use inart_simulator::{Dataplane, Report, Tally};
+use inart_simulator::{Dataplane, Error, Report, Tally};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -22,7 +22,7 @@ pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let bar = progress_bar(trials);
     let start = Instant::now();
-    let (mut done, mut sums, mut hops, mut tally) = (0, 0, 0, Tally::default());
+    let (mut done, mut refused, mut sums, mut hops, mut tally) = (0, 0u64, 0, 0, Tally::default());
     let mut failed = None;
     while done < trials && failed.is_none() {
         let seeds = |thread| {
@@ -45,7 +45,14 @@ pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
         });
         for (seed, report) in reports {
             done += 1;
-            let report = report.with_context(|| format!("seed {seed}"))?;
+            let report = match report {
+                // Two ways of a flow that a switch could not tell apart: no run, and nothing wrong.
+                Err(Error::Install(_)) => {
+                    refused += 1;
+                    continue;
+                }
+                report => report.with_context(|| format!("seed {seed}"))?,
+            };
             tally.add(&report.tally);
             sums += report.sums_checked;
             hops += report.packet_hops;
@@ -63,6 +70,7 @@ pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
         let document = serde_json::json!({
             "trials": done,
             "first": first,
+            "plans_refused": refused,
             "seeds_per_second": per_second,
             "packet_hops": hops,
             "sums_checked": sums,
@@ -73,10 +81,14 @@ pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
         });
         print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
     } else {
+        let refused = match refused {
+            0 => String::new(),
+            count => format!("{count} plans that the controller refuses were not run\n"),
+        };
         let faults: Vec<_> =
             tally.by_name().iter().map(|(what, count)| format!("  {what}: {count}\n")).collect();
         print(&format!(
-            "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{}",
+            "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{refused}{}",
             faults.concat()
         ))?;
     }
@@ -89,7 +101,7 @@ pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, inart_simulator::Error> {
+fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
     Trial::of_seed(seed).run(dataplane)
 }
 

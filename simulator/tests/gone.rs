@@ -1,0 +1,53 @@
+//! Peers that are gone for good: every worker that is left ends with an error that names who it is.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use inart_planner::Scheme;
+use inart_simulator::{Faults, Options, Report, simulate};
+use support::{fig1, network};
+
+fn run(events: &str) -> Report {
+    let topology = fig1();
+    let network = network(&topology, Scheme::Inart, 8);
+    let faults = Faults::from_yaml(&format!("events: [{events}]")).unwrap();
+    let options = Options { rounds: 50, gradient_values: 10_000, ..Options::default() };
+    simulate(&network, &faults, &options, None).unwrap()
+}
+
+/// How every worker but `except` ended; each must have had some sums before.
+fn ends(report: &Report, except: &str) -> Vec<String> {
+    assert_eq!(report.failure, None, "{report}");
+    assert!(report.sums_checked > 0, "{report}");
+    let ends = report.jobs[0].ends.iter().filter(|end| end.worker != except);
+    ends.map(|end| end.end.clone()).collect()
+}
+
+#[test]
+fn a_killed_worker_is_named_at_all_others() {
+    let report = run("{at: 1 ms, crash: w4}");
+    let ends = ends(&report, "w4");
+    assert_eq!(ends.len(), 5);
+    assert!(ends.iter().all(|end| end.contains("worker 3 (w4) has not been heard from")), "{report}");
+}
+
+#[test]
+fn a_killed_server_is_named_at_every_worker() {
+    let report = run("{at: 1 ms, crash: s2}");
+    let ends = ends(&report, "");
+    assert_eq!(ends.len(), 6);
+    assert!(ends.iter().any(|end| end.contains("parameter server s2 (shard 1)")), "{report}");
+}
+
+#[test]
+fn a_part_that_is_cut_off_ends_on_both_sides() {
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 1000 s}");
+    assert_eq!(ends(&report, "").len(), 6);
+}
+
+#[test]
+fn a_short_cut_ends_nothing() {
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 300 ms}");
+    assert_eq!(ends(&report, "").len(), 0);
+    assert_eq!(report.jobs[0].rounds, 50);
+}
