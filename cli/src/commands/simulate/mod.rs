@@ -60,9 +60,9 @@ pub struct Args {
     /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
-    /// Stop improving the plan after this long.
-    #[arg(long, default_value = "10 s")]
-    budget: Span,
+    /// Stop improving the plan after this long [default: a fixed effort, so that the plan does not depend on the machine].
+    #[arg(long)]
+    budget: Option<Span>,
     /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     plan: Option<PathBuf>,
@@ -156,7 +156,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 
 fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
     let start = Instant::now();
-    let time_left = || args.budget.0 as f64 / 1e9 - start.elapsed().as_secs_f64();
+    let time_left =
+        || args.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9 - start.elapsed().as_secs_f64());
     let how = inart_planner::Options {
         seed: args.seed,
         levels: args.levels,
