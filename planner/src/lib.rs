@@ -42,6 +42,8 @@ mod router;
 mod routes;
 mod schemes;
 mod search;
+mod sharing;
+
 mod solve;
 pub mod topology;
 pub mod units;

@@ -16,6 +16,7 @@ use crate::router::Router;
 use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart::{self, Best};
 use crate::schemes::{baselines, rounding};
+use crate::sharing;
 use crate::topology::{Job, Topology};
 use crate::whole;
 
@@ -116,11 +117,29 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
     if options.scheme != Scheme::Inart || options.levels != Levels::One || !is_large(model) {
         return None;
     }
-    let integral_bps = bounds::closed_form(model, options.equal_shares);
-    let built = inart::constructed(router, options.equal_shares, integral_bps, &[1.0]);
+    let mut integral_bps = bounds::closed_form(model, options.equal_shares);
+    let mut built = inart::constructed(router, options.equal_shares, integral_bps, &[1.0]);
+    if !inart::met(&built[0], integral_bps) {
+        share(router, options, &mut built, &mut integral_bps);
+    }
     let best = built.first().filter(|best| inart::met(best, integral_bps))?;
     let lp_bps = fractional::certified(model, &router.routes, None).map(|solution| solution.rate);
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
+}
+
+/// Where switches are alike, with free shares: tightens the bound, and puts what meets it (unless links are in the way)
+/// before the other `starts`.
+fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, integral_bps: &mut f64) {
+    if options.equal_shares {
+        return;
+    }
+    let known = starts[0].rated.rate;
+    let Some(found) = sharing::solve(router.model, known, *integral_bps, options.time_left) else { return };
+    *integral_bps = integral_bps.min(found.bound_bps);
+    let built = found.best.map(|grouping| inart::shared(router, &grouping));
+    if let Some(built) = built.filter(|built| built.rated.rate > known) {
+        starts.insert(0, built);
+    }
 }
 
 /// The scheme inart without any LP: constructions and a short search, for a job that is planned many times beside others.
@@ -189,6 +208,10 @@ fn ours(
     }
     if let Some(best) = settle(router, options, &starts[0], bounds) {
         return Ok(best);
+    }
+    share(router, options, &mut starts, &mut bounds.integral_bps);
+    if inart::met(&starts[0], bounds.integral_bps) {
+        return Ok(starts.swap_remove(0));
     }
     let (goal, left) = (starts[0].rated.rate, options.time_left);
     let (model, equal) = (router.model, options.equal_shares);

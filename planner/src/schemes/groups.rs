@@ -99,6 +99,15 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
 /// Ends for every (server, worker) at rates F_s: groups as large as their switch allows, as few as the server
 /// needs, the rest direct. `[server][worker]`
 pub(crate) fn construct(router: &Router<'_>, sending: &[f64]) -> Vec<Vec<NodeIx>> {
+    construct_around(router, sending, &[])
+}
+
+/// Like [`construct`], with groups (server, workers) at switches that servers share, which are placed first.
+pub(crate) fn construct_around(
+    router: &Router<'_>,
+    sending: &[f64],
+    shared: &[Vec<(usize, usize)>],
+) -> Vec<Vec<NodeIx>> {
     let model = router.model;
     let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
     let mut room: Vec<f64> = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
@@ -110,6 +119,27 @@ pub(crate) fn construct(router: &Router<'_>, sending: &[f64]) -> Vec<Vec<NodeIx>
         .zip(sending)
         .map(|(&s, &f)| model.workers.len() as f64 - whole(model.intake_bps(s), f))
         .collect();
+    for groups in shared {
+        let at_switch = |at: usize| -> Option<(u32, Vec<Vec<usize>>)> {
+            let open = room[at] == model.capacity_of(model.own(model.aggregators[at]));
+            let mut hops = 0;
+            let nearest = groups.iter().filter(|_| open).map(|&(s, size)| {
+                let (of_group, members) = nearest(router, s, at, size, &unplaced[s])?;
+                hops += of_group;
+                Some(members)
+            });
+            let members: Vec<Vec<usize>> = nearest.collect::<Option<_>>()?;
+            (!members.is_empty()).then_some((hops, members))
+        };
+        let best = (0..room.len()).filter_map(|at| Some((at_switch(at)?, at))).min_by_key(|found| found.0.0);
+        let Some(((_, members), at)) = best else { continue };
+        for (&(s, _), members) in groups.iter().zip(&members) {
+            room[at] -= members.len() as f64 * sending[s];
+            excess[s] -= members.len() as f64 - 1.0;
+            members.iter().for_each(|&w| ends[s][w] = model.aggregators[at]);
+            unplaced[s].retain(|w| !members.contains(w));
+        }
+    }
     // The neediest server picks next, so scarce switches are shared out evenly.
     while let Some(s) =
         (0..sending.len()).filter(|&s| excess[s] > 0.0).max_by(|&a, &b| excess[a].total_cmp(&excess[b]))
@@ -136,26 +166,42 @@ fn nearest_group(
     room: &[f64],
 ) -> Option<(usize, Vec<usize>)> {
     let model = router.model;
-    let server = model.servers[s];
     let mut best: Option<(usize, u32, usize, Vec<usize>)> = None;
-    for (at, &v) in model.aggregators.iter().enumerate() {
+    for at in 0..model.aggregators.len() {
         let size = (whole(room[at], sending) as usize).min(unplaced.len());
-        if size < 2 || best.as_ref().is_some_and(|b| b.0 > size) || router.routes.hops(v, server) == FAR {
+        if size < 2 || best.as_ref().is_some_and(|b| b.0 > size) {
             continue;
         }
-        let hops = router.routes.hops_to(v);
-        let mut near: Vec<(u16, usize)> =
-            unplaced.iter().map(|&w| (hops[model.workers[w] as usize], w)).collect();
-        near.select_nth_unstable(size - 1);
-        near.truncate(size);
-        if near.iter().any(|&(hops, _)| hops == FAR) {
-            continue;
-        }
-        let total =
-            near.iter().map(|&(h, _)| u32::from(h)).sum::<u32>() + u32::from(router.routes.hops(v, server));
+        let Some((total, members)) = nearest(router, s, at, size, unplaced) else { continue };
         if best.as_ref().is_none_or(|&(most, least, ..)| size > most || total < least) {
-            best = Some((size, total, at, near.into_iter().map(|(_, w)| w).collect()));
+            best = Some((size, total, at, members));
         }
     }
     best.map(|(_, _, at, members)| (at, members))
+}
+
+/// The `size` workers nearest to a switch, with the hops from all of them to it and from there to the server; `None` if that
+/// many cannot reach it, or it cannot reach the server.
+fn nearest(
+    router: &Router<'_>,
+    s: usize,
+    at: usize,
+    size: usize,
+    unplaced: &[usize],
+) -> Option<(u32, Vec<usize>)> {
+    let model = router.model;
+    let onward = router.routes.hops(model.aggregators[at], model.servers[s]);
+    if onward == FAR || size == 0 || size > unplaced.len() {
+        return None;
+    }
+    let hops = router.routes.hops_to(model.aggregators[at]);
+    let mut near: Vec<(u16, usize)> =
+        unplaced.iter().map(|&w| (hops[model.workers[w] as usize], w)).collect();
+    near.select_nth_unstable(size - 1);
+    near.truncate(size);
+    if near.iter().any(|&(hops, _)| hops == FAR) {
+        return None;
+    }
+    let total = near.iter().map(|&(hops, _)| u32::from(hops)).sum::<u32>() + u32::from(onward);
+    Some((total, near.into_iter().map(|(_, w)| w).collect()))
 }

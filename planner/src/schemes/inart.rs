@@ -11,6 +11,7 @@ use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
 use crate::search::Search;
+use crate::sharing::Grouping;
 
 /// R-InArt's roundings tried.
 const ROUNDINGS: u64 = 30;
@@ -82,6 +83,16 @@ fn construct(router: &Router<'_>, sending: &[f64], equal: bool, bound: f64, part
     let ends = groups::construct(router, &sending);
     let placement = router.place_weighted(&ends, &shares);
     let rated = rate(router, &placement, equal);
+    Best { placement, rated, aim: Some(shares) }
+}
+
+/// The construction for rates and shared switches that were found to be the best where links are out of the account.
+pub(crate) fn shared(router: &Router<'_>, grouping: &Grouping) -> Best {
+    let total: f64 = grouping.sending.iter().sum();
+    let shares: Vec<f64> = grouping.sending.iter().map(|f| f / total).collect();
+    let ends = groups::construct_around(router, &grouping.sending, &grouping.shared);
+    let placement = router.place_weighted(&ends, &shares);
+    let rated = rate(router, &placement, false);
     Best { placement, rated, aim: Some(shares) }
 }
 

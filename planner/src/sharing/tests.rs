@@ -1,0 +1,119 @@
+//! The bound and the packing against the integer program, where switches are alike and links are wide.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::bounds;
+use crate::model::Model;
+use crate::router::Router;
+use crate::schemes::exact::{self, Answer, Effort};
+use crate::schemes::inart;
+use crate::topology::Topology;
+use crate::topology::generate::{Equipment, fat_tree};
+
+const EXACT: Effort = Effort { binaries: 150, nodes: 2000, seconds: f64::INFINITY };
+
+/// Switches linked to each other, workers dealt out to them, servers at the first: wide links, capacities in Mbps.
+fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -> Topology {
+    let mut nodes = String::new();
+    let mut links = String::new();
+    for v in 0..switches {
+        write!(nodes, "{{name: v{v}, kind: switch, aggregation: {aggregation} Mbps}}, ").unwrap();
+        (0..v).for_each(|u| write!(links, "{{ends: [v{u}, v{v}], rate: 1 Tbps}}, ").unwrap());
+    }
+    for w in 0..workers {
+        write!(nodes, "{{name: w{w}, kind: worker}}, ").unwrap();
+        write!(links, "{{ends: [w{w}, v{}], rate: 1 Gbps}}, ", w % switches).unwrap();
+    }
+    for (s, mbps) in ingress.iter().enumerate() {
+        write!(nodes, "{{name: s{s}, kind: server, ingress: {mbps} Mbps}}, ").unwrap();
+        write!(links, "{{ends: [s{s}, v0], rate: 1 Tbps}}, ").unwrap();
+    }
+    Topology::from_yaml(&format!("{{name: wide, nodes: [{nodes}], links: [{links}]}}")).unwrap()
+}
+
+/// Small enough for the integer program, with the rate that is optimal.
+fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
+    let (switches, servers) = (rng.random_range(1..=3), rng.random_range(2..=3));
+    let workers = rng.random_range(3..=if servers == 3 { 4 } else { 6 });
+    let first = f64::from(rng.random_range(4..24)) / 2.0;
+    let other = f64::from(rng.random_range(4..24)) / 2.0;
+    let ingress: Vec<f64> = (0..servers).map(|s| if s == 0 { first } else { other }).collect();
+    let topology = network(switches, workers, f64::from(rng.random_range(2..30)) / 2.0, &ingress);
+    let model = Model::new(&topology, &topology.jobs()[0]);
+    let router = Router::new(&model);
+    let Answer::Best(placement) = exact::solve(&router, false, 0.0, EXACT) else { return None };
+    let optimum = inart::rate(&router, &placement, false).rate;
+    Some((topology, optimum))
+}
+
+#[test]
+fn the_bound_is_the_optimum_and_the_packing_reaches_it() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let (mut solved, mut closed_is_above, mut shared) = (0, 0, 0);
+    for _ in 0..60 {
+        let Some((topology, optimum)) = drawn(&mut rng) else { continue };
+        let model = Model::new(&topology, &topology.jobs()[0]);
+        let closed = bounds::closed_form(&model, false);
+        let found = super::solve(&model, 0.8 * optimum, closed, &|| f64::INFINITY);
+        let found = found.expect("few servers have few choices");
+        assert!(
+            found.bound_bps >= optimum * (1.0 - 1e-7),
+            "{optimum} is above {found:?}\n{}",
+            topology.to_yaml()
+        );
+        assert!(found.bound_bps <= optimum * (1.0 + 1e-6), "{optimum}: {found:?}\n{}", topology.to_yaml());
+        let grouping = found.best.expect("better than what was known");
+        let reached = inart::shared(&Router::new(&model), &grouping).rated.rate;
+        assert!(reached >= optimum * (1.0 - 1e-6), "{reached} of {optimum}: {grouping:?}");
+        solved += 1;
+        closed_is_above += u32::from(closed > optimum * 1.001);
+        shared += u32::from(!grouping.shared.is_empty());
+        // Nothing better is found than the best, and that is what is proven.
+        let again = super::solve(&model, optimum, closed, &|| f64::INFINITY).unwrap();
+        assert!(again.bound_bps <= optimum * (1.0 + 1e-6) && again.bound_bps >= optimum, "{again:?}");
+    }
+    eprintln!("{solved} solved; the closed form is above {closed_is_above} of them; {shared} share a switch");
+    assert!(solved >= 40 && closed_is_above >= 15 && shared >= 2, "{solved} {closed_is_above} {shared}");
+}
+
+/// The test above would notice switches that are taken for smaller than they are.
+#[test]
+fn a_bound_that_takes_switches_too_small_is_caught() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut caught = 0;
+    for _ in 0..16 {
+        let Some((topology, optimum)) = drawn(&mut rng) else { continue };
+        let mut model = Model::new(&topology, &topology.jobs()[0]);
+        let switches: Vec<usize> = model.aggregators.iter().map(|&v| model.own(v) as usize).collect();
+        switches.iter().for_each(|&own| model.capacity[own] *= 0.97);
+        let found = super::solve(&model, 0.8 * optimum, 2.0 * optimum, &|| f64::INFINITY);
+        caught += u32::from(found.is_some_and(|found| found.bound_bps < optimum * (1.0 - 1e-7)));
+    }
+    assert!(caught >= 4, "{caught}");
+}
+
+#[test]
+fn a_thousand_hosts_are_solved_to_optimality() {
+    let equipment = Equipment {
+        servers: 8,
+        workers: 1016,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 100_000_000,
+        seed: 1,
+    };
+    let topology = fat_tree(16, &equipment).unwrap();
+    let model = Model::new(&topology, &topology.jobs()[0]);
+    let closed = bounds::closed_form(&model, false);
+    let found = super::solve(&model, 2.871e6, closed, &|| f64::INFINITY).unwrap();
+    // 3 / 3 + 5 * 3 / 8 Mbps.
+    let rate: f64 = found.best.unwrap().sending.iter().sum();
+    assert!((rate - 2.875e6).abs() < 1.0 && found.bound_bps - rate < 1.0, "{rate} of {}", found.bound_bps);
+}
