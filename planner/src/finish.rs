@@ -30,8 +30,8 @@ pub(crate) fn write(
         .filter(|load| load.used_bps > 0.0)
         .collect();
     load.sort_by(|a, b| (b.used_bps / b.capacity_bps).total_cmp(&(a.used_bps / a.capacity_bps)));
-    let mut flows = Vec::new();
-    let mut trunks = Vec::new();
+    let mut flows = Vec::with_capacity(model.servers.len() * model.workers.len());
+    let mut trunks = Vec::with_capacity(placement.trunks.iter().map(BTreeMap::len).sum());
     for (s, &server) in model.servers.iter().enumerate() {
         let mut groups: BTreeMap<NodeIx, Vec<String>> = BTreeMap::new();
         for (flow, &worker) in placement.flows[s].iter().zip(&model.workers) {

@@ -67,6 +67,7 @@ impl<'p> Running<'p> {
                 running.shares[s] = shard.share.max(0.0);
             }
         }
+        let mut arcs = Vec::new();
         for flow in &plan.flows {
             let (Some(s), Some(w)) = (find(&flow.server, &servers), find(&flow.worker, &workers)) else {
                 continue;
@@ -77,7 +78,7 @@ impl<'p> Running<'p> {
                 Some(v) => names.get(&**v).copied().filter(|&v| adds_up(router, v, model.servers[s])),
             };
             running.flows[s][w] = end.and_then(|end| {
-                let path = path(router, &names, &flow.path, model.workers[w], end)?;
+                let path = path(router, &names, &flow.path, (model.workers[w], end), &mut arcs)?;
                 Some(FlowTo { end, path })
             });
         }
@@ -85,7 +86,7 @@ impl<'p> Running<'p> {
             let (Some(s), Some(&v)) = (find(&trunk.server, &servers), names.get(&*trunk.aggregator)) else {
                 continue;
             };
-            if let Some(path) = path(router, &names, &trunk.path, v, model.servers[s]) {
+            if let Some(path) = path(router, &names, &trunk.path, (v, model.servers[s]), &mut arcs) {
                 running.trunks[s].insert(v, path);
             }
         }
@@ -99,9 +100,26 @@ impl<'p> Running<'p> {
         self.shares.iter().map(|x| part(x) * rate).collect()
     }
 
+    /// The placement as it runs, if nothing of it is missing.
+    fn whole(&self, model: &Model<'_>) -> Option<Placement> {
+        let flows: Vec<Vec<FlowTo>> =
+            self.flows.iter().map(|flows| flows.iter().cloned().collect()).collect::<Option<_>>()?;
+        let mut trunks = self.trunks.clone();
+        for ((flows, trunks), &server) in flows.iter().zip(&mut trunks).zip(&model.servers) {
+            if flows.iter().any(|flow| flow.end != server && !trunks.contains_key(&flow.end)) {
+                return None;
+            }
+            trunks.retain(|&v, _| flows.iter().any(|flow| flow.end == v));
+        }
+        Some(Placement { flows, trunks })
+    }
+
     /// The whole placement: what is left, and the rest placed anew.
     fn complete(&self, router: &Router<'_>, rate: f64) -> Placement {
         let model = router.model;
+        if let Some(placement) = self.whole(model) {
+            return placement;
+        }
         let sending = self.sending(rate);
         let mut room: BTreeMap<NodeIx, f64> =
             model.aggregators.iter().map(|&v| (v, model.capacity_of(model.own(v)))).collect();
@@ -171,20 +189,20 @@ fn adds_up(router: &Router<'_>, v: NodeIx, server: NodeIx) -> bool {
     model.forwards(v) && model.capacity_of(model.own(v)) > 0.0 && router.routes.hops(v, server) != FAR
 }
 
-/// A path by names as arcs; `None` unless it leads from `from` to `to`, every link has capacity, and none is shorter.
+/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every link has capacity, and none is shorter.
 fn path(
     router: &Router<'_>,
     names: &FxHashMap<&str, NodeIx>,
     path: &[String],
-    from: NodeIx,
-    to: NodeIx,
+    (from, to): (NodeIx, NodeIx),
+    arcs: &mut Vec<Arc>,
 ) -> Option<Path> {
     let mut node = from;
     let (first, rest) = path.split_first()?;
     if names.get(&**first) != Some(&from) || rest.len() != usize::from(router.routes.hops(from, to)) {
         return None;
     }
-    let mut arcs: Vec<Arc> = Vec::with_capacity(rest.len());
+    arcs.clear();
     for name in rest {
         let &next = names.get(&**name)?;
         arcs.push(router.model.arcs_out(node).iter().find(|&&(_, head)| head == next)?.0);
@@ -192,7 +210,7 @@ fn path(
     }
     // As long as the shortest path, and hosts do not forward: hops counts only such paths.
     let through = arcs.split_last()?.1.iter().all(|&arc| router.model.forwards(router.model.head(arc)));
-    (node == to && through).then(|| arcs.into())
+    (node == to && through).then(|| arcs.as_slice().into())
 }
 
 /// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short search from

@@ -1,14 +1,15 @@
 //! P: the shortest paths between two nodes over switches (hosts never forward).
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use crate::model::{Arc, Model, NodeIx};
 
 /// Hop count of a node that cannot be reached.
 pub(crate) const FAR: u16 = u16::MAX;
 
-/// The arcs of one path, in order.
-pub(crate) type Path = Box<[Arc]>;
+/// The arcs of one path, in order. Placements are copied far more often than paths change.
+pub(crate) type Path = Rc<[Arc]>;
 
 /// Hop counts to destinations, computed once each.
 pub(crate) struct Routes<'m> {

@@ -394,7 +394,7 @@ impl<'r, 'm> Tree<'r, 'm> {
             let leg = tree.take_off(s, trunk);
             let ends = [end, tree.model.servers[s]];
             let open: Vec<NodeIx> = ends.into_iter().filter(|&end| tree.is_open(s, end)).collect();
-            let nowhere = FlowTo { end: leg.end, path: Box::default() };
+            let nowhere = FlowTo { end: leg.end, path: Path::default() };
             tree.put_best(s, trunk, &open, &nowhere, rng);
         });
     }

@@ -241,11 +241,11 @@ impl Program {
                 for way in ways[s].iter().filter(|way| way.class == at) {
                     let count = way.count.iter().filter(|&&b| is_set(b)).count();
                     for &w in workers.by_ref().take(count) {
-                        let mut path = way.path.clone();
+                        let mut path = way.path.to_vec();
                         if class.workers.len() > 1 {
                             path[0] = model.arcs_out(model.workers[w])[0].0;
                         }
-                        flows[w] = FlowTo { end: way.end, path };
+                        flows[w] = FlowTo { end: way.end, path: path.into() };
                     }
                 }
             }

@@ -37,8 +37,7 @@ pub(super) struct Bins<'c> {
     worth: f64,
     /// The most that all servers from each on can add to each of the [`Room`]s.
     ahead: Vec<Room>,
-    /// Of the servers decided for: switches alone, and units that they still have to save in shared ones.
-    alone: Vec<usize>,
+    /// Units that the servers decided for still have to save in shared switches.
     units: Vec<usize>,
     filled: Vec<Vec<(usize, usize)>>,
     best: Option<(f64, Grouping)>,
@@ -83,7 +82,6 @@ impl<'c> Bins<'c> {
             dead: FxHashSet::default(),
             worth: 0.0,
             ahead: Vec::new(),
-            alone: Vec::new(),
             units: Vec::new(),
             filled: Vec::new(),
             best: None,
@@ -136,10 +134,8 @@ impl<'c> Bins<'c> {
             }
             *looks -= 1;
             self.units.push(units);
-            self.alone.push(own);
             let complete = self.divide(alone + own, room, looks);
             self.units.pop();
-            self.alone.pop();
             if self.best.is_some() || !complete {
                 return complete;
             }
@@ -377,11 +373,6 @@ impl<'c> Bins<'c> {
     /// Takes down the filled switches if their best rates are above those sought.
     fn rate(&mut self) {
         let servers = self.cells.len();
-        let groups =
-            |s: usize| self.alone[s] + self.filled.iter().flatten().filter(|group| group.0 == s).count();
-        if (0..servers).any(|s| groups(s) > self.cells[s].units) {
-            return;
-        }
         let alone = |s: usize| {
             let mut uses = vec![0.0; servers];
             uses[s] = 1.0;

@@ -12,8 +12,6 @@ const STEPS: usize = 8_000_000;
 pub(super) struct Cell {
     pub low: f64,
     pub rate: f64,
-    /// floor(B'/F), at most W: what the server can take in, and so the most groups it can have.
-    pub units: usize,
     /// D: units that groups have to save, W - floor(B'/F).
     pub saves: usize,
     /// G: the largest group at a switch, floor(C/F).
@@ -266,10 +264,12 @@ fn cells(model: &Model<'_>, intake: f64, capacity: f64) -> Vec<Cell> {
     let at = |(&rate, low): (&f64, f64)| {
         let units = (whole(intake, rate) as usize).min(workers);
         let group = (whole(capacity, rate) as usize).min(workers);
-        Cell { low, rate, units, saves: workers - units, group }
+        Cell { low, rate, saves: workers - units, group }
     };
-    let enough =
-        |cell: &Cell| cell.saves == 0 || cell.group >= 2 && cell.saves.div_ceil(cell.group - 1) <= cell.units;
+    // Every group is one unit to take in.
+    let enough = |cell: &Cell| {
+        cell.saves == 0 || cell.group >= 2 && cell.saves.div_ceil(cell.group - 1) <= workers - cell.saves
+    };
     let mut cells: Vec<Cell> = rates.iter().zip(lows).map(at).filter(enough).collect();
     // Below the first that needs no switch there is nothing to gain.
     let enough = cells.iter().position(|cell| cell.saves == 0).map_or(cells.len(), |first| first + 1);
