@@ -165,10 +165,9 @@ fn nearest_group(
     unplaced: &[usize],
     room: &[f64],
 ) -> Option<(usize, Vec<usize>)> {
-    let model = router.model;
     let mut best: Option<(usize, u32, usize, Vec<usize>)> = None;
-    for at in 0..model.aggregators.len() {
-        let size = (whole(room[at], sending) as usize).min(unplaced.len());
+    for (at, &left) in room.iter().enumerate() {
+        let size = (whole(left, sending) as usize).min(unplaced.len());
         if size < 2 || best.as_ref().is_some_and(|b| b.0 > size) {
             continue;
         }
