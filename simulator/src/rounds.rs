@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use inart_core::audit::{Mismatch, Received, Sent, check_round};
+use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
 use inart_core::{Assignment, RoundRecord, Split};
 
 use crate::quantity::Share;
@@ -81,19 +81,12 @@ impl Rounds {
             let others = last.iter().map(|(at, record)| record.clone().filter(|_| *at == round));
             let records: Option<Vec<Record>> =
                 ended.into_iter().zip(others).map(|(ended, other)| ended.or(other)).collect();
-            // A worker that never began the round cannot be in its sum, which then nobody may have.
-            let records = records.unwrap_or_default();
-            if records.is_empty() {
-                let (worker, what) = (
-                    self.names[0].clone(),
-                    inart_core::audit::Difference::Length {
-                        items: "workers in the round",
-                        seen: 0,
-                        expected: self.names.len(),
-                    },
-                );
-                return Err(Mismatch { round, chunk: 0, worker, what });
-            }
+            let Some(records) = records else {
+                // A worker that never began the round cannot be in its sum, which then nobody may have.
+                let (seen, expected) = (received.iter().filter(|ended| **ended).count(), self.names.len());
+                let what = Difference::Length { items: "workers' gradients", seen, expected };
+                return Err(Mismatch { round, chunk: 0, worker: self.names[0].clone(), what });
+            };
             self.check(round, &records, &received)?;
         }
         Ok(())

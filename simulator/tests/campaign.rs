@@ -3,8 +3,9 @@
 
 mod support;
 
-use inart_simulator::Tally;
 use inart_simulator::campaign::Trial;
+use inart_simulator::quantity::Span;
+use inart_simulator::{Faults, Tally};
 use support::dataplane;
 
 #[test]
@@ -23,4 +24,17 @@ fn random_trials_end_in_right_sums_or_named_failures() {
     }
     println!("{sums} sums checked; {:?}", tally.by_name());
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
+    let mut trial = Trial::of_seed(3);
+    // Not even the first frame arrives in a microsecond, whatever the faults.
+    trial.options.limit = Span(1000);
+    let failure = |trial: &Trial| trial.run(dataplane()).unwrap().failure.unwrap();
+    assert!(failure(&trial).starts_with("hang: "), "{}", failure(&trial));
+    let least = trial.shrink(dataplane());
+    assert!(failure(&least).starts_with("hang: "));
+    assert_eq!(least.faults, Faults { jitter: least.faults.jitter, ..Faults::default() });
+    assert_eq!((least.options.rounds, least.options.gradient_values), (1, 1));
 }
