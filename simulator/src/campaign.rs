@@ -201,7 +201,7 @@ fn span(rng: &mut ChaCha8Rng, least: Span, most: Span) -> Span {
 fn link_faults(rng: &mut ChaCha8Rng) -> LinkFaults {
     LinkFaults {
         link: None,
-        drop: share(rng, 0.5, 0.05),
+        drop: share(rng, 0.5, 0.03),
         duplicate: share(rng, 0.3, 0.1),
         corrupt: share(rng, 0.2, 0.02),
         reorder: share(rng, 0.3, 0.2),
