@@ -1,10 +1,12 @@
 //! `cargo run --release -p inart-model -- --workers 3 --switches 2`: explores the model and prints what holds.
 
-use std::time::Instant;
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use inart_model::{Config, Invariant, explore};
+use inart_model::{Config, Invariant, Report, explore};
 
 /// Explores every reachable state of a small network and prints which invariants hold.
 #[derive(Parser)]
@@ -16,34 +18,41 @@ struct Arguments {
     threads: usize,
 }
 
-#[expect(clippy::print_stdout, reason = "what a command is for")]
 fn main() -> Result<()> {
     let Arguments { config, threads } = Arguments::parse();
     config.validate()?;
     let start = Instant::now();
     let report = explore(config, threads);
-    println!(
-        "{} states, {} steps between them, at most {} from the beginning, {:.1} s",
-        report.states,
-        report.steps,
-        report.depth,
-        start.elapsed().as_secs_f64()
-    );
-    for (outcome, times) in report.outcomes.iter().filter(|(_, times)| *times > 0) {
-        println!("  switch {outcome}: {times}");
-    }
-    for (verdict, times) in report.verdicts.iter().filter(|(_, times)| *times > 0) {
-        println!("  server {verdict:?}: {times}");
-    }
-    for invariant in Invariant::ALL {
-        let path = report.broken.get(&invariant);
-        println!("{} {}", if path.is_some() { "BROKEN" } else { "holds " }, invariant.words());
-        for (index, action) in path.into_iter().flatten().enumerate() {
-            println!("  {index:2} {action:?}");
-        }
+    match std::io::stdout().write_all(show(&report, start.elapsed())?.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(error.into()),
+        _ => {}
     }
     if !report.broken.is_empty() {
         bail!("{} of the invariants are broken", report.broken.len());
     }
     Ok(())
+}
+
+fn show(report: &Report, time: Duration) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let Report { states, steps, depth, .. } = report;
+    let seconds = time.as_secs_f64();
+    writeln!(
+        text,
+        "{states} states, {steps} steps between them, at most {depth} from the beginning, {seconds:.1} s"
+    )?;
+    for (outcome, times) in report.outcomes.iter().filter(|(_, times)| *times > 0) {
+        writeln!(text, "  switch {outcome}: {times}")?;
+    }
+    for (verdict, times) in report.verdicts.iter().filter(|(_, times)| *times > 0) {
+        writeln!(text, "  server {verdict:?}: {times}")?;
+    }
+    for invariant in Invariant::ALL {
+        let path = report.broken.get(&invariant);
+        writeln!(text, "{} {}", if path.is_some() { "BROKEN" } else { "holds " }, invariant.words())?;
+        for (index, action) in path.into_iter().flatten().enumerate() {
+            writeln!(text, "  {index:2} {action:?}")?;
+        }
+    }
+    Ok(text)
 }
