@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo test soak lint bench experiments deps build p4 clean
+.PHONY: help demo test soak fuzz fuzz-smoke lint bench experiments deps build p4 clean
 
 CARGO ?= cargo
 
@@ -17,6 +17,7 @@ demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
+	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 
 SEEDS ?= 10000
@@ -24,6 +25,13 @@ FIRST ?= 1
 
 soak: build ## Run SEEDS random networks, jobs and faults in virtual time, from seed FIRST on
 	target/release/inart simulate --soak $(SEEDS) --first $(FIRST)
+
+RUNS ?= 10000000
+fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS="frame plan"
+	@scripts/fuzz.sh -runs=$(RUNS) $(TARGETS)
+
+fuzz-smoke: deps
+	@scripts/fuzz.sh -max_total_time=3
 
 lint: deps ## Formatting and clippy
 	$(CARGO) fmt --all --check

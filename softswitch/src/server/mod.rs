@@ -12,6 +12,7 @@ mod data;
 mod device;
 mod digests;
 mod matches;
+mod messages;
 mod packet_io;
 mod pipeline;
 mod plane;
@@ -39,6 +40,7 @@ use crate::Switch;
 use crate::ports::Event;
 use clock::Clock;
 use device::Device;
+pub use messages::Messages;
 use plane::Plane;
 use service::Service;
 

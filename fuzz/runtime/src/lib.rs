@@ -1,0 +1,1 @@
+//! Only there to have `libfuzzer-sys` build libFuzzer.

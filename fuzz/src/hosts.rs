@@ -1,0 +1,213 @@
+//! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost, doubled, held back, summed on the
+//! way and damaged while time goes by. Every round that ends, ends in the right sum or an error.
+
+use std::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use inart_core::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use inart_wire::{
+    Contributors, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ValuesPerPacket, WorkerId,
+};
+
+const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const FRAME_BYTES: usize = VALUES.frame_bytes();
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Most frames under way: more are lost.
+const MOST_FRAMES: usize = 64;
+
+type FrameBytes = [u8; FRAME_BYTES];
+
+/// The hosts of a job and what is under way.
+struct Job {
+    now: Instant,
+    workers: Vec<WorkerFlow>,
+    server: ServerShard,
+    macs: Vec<MacAddr>,
+    gradient_len: usize,
+    under_way: Vec<FrameBytes>,
+    /// A damaged frame was delivered. The check sequence of a real network keeps those out, so sums may be wrong now.
+    damaged: bool,
+}
+
+/// A value of the gradient: small whole numbers, so that sums are exact as floats.
+fn value(rank: usize, index: usize) -> f32 {
+    ((rank + 1) * (index % 13 + 1)) as f32
+}
+
+impl Job {
+    fn new(input: &mut Unstructured) -> Result<Self> {
+        let shape: u8 = input.arbitrary()?;
+        let workers = 2 + usize::from(shape & 1);
+        let gradient_len = 1 + usize::from(shape >> 3 & 3) * 31;
+        let mac = |number: usize| MacAddr([2, 0, 0, 0, 0, number as u8]);
+        let assignment = Assignment {
+            job: 7.into(),
+            name: "fuzz".into(),
+            epoch: 3.into(),
+            values_per_packet: VALUES,
+            window_chunks: 1 << (shape >> 1 & 1),
+            workers: (0..workers)
+                .map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) })
+                .collect(),
+            shards: vec![ShardAssignment {
+                server: "s".into(),
+                mac: mac(workers),
+                share: 1.0,
+                rate_bps: 1e9,
+                seats: Vec::new(),
+            }],
+        };
+        let worker = |rank: usize| {
+            let rank = WorkerId::try_from(rank).expect("there are few workers");
+            WorkerFlow::new(assignment.clone(), rank, PATIENCE).expect("the assignment is right")
+        };
+        let mut job = Self {
+            now: Instant::START,
+            workers: (0..workers).map(worker).collect(),
+            server: ServerShard::new(assignment.clone(), 0.into(), PATIENCE)
+                .expect("the assignment is right"),
+            macs: (0..workers).map(mac).collect(),
+            gradient_len,
+            under_way: Vec::new(),
+            damaged: false,
+        };
+        for rank in 0..workers {
+            job.start(rank);
+        }
+        Ok(job)
+    }
+
+    fn start(&mut self, rank: usize) {
+        let gradient: Vec<f32> = (0..self.gradient_len).map(|index| value(rank, index)).collect();
+        // A job that was given up does not start again.
+        let _ = self.workers[rank].start_round(self.now, &gradient);
+    }
+
+    /// Lets every host send what it has to.
+    fn poll(&mut self) {
+        let mut sent = 0;
+        let mut take = |machine: &mut dyn Machine| {
+            let mut frame = [0; FRAME_BYTES];
+            while machine.poll_transmit(self.now, &mut frame).is_some() {
+                if self.under_way.len() < MOST_FRAMES {
+                    self.under_way.push(frame);
+                }
+                sent += 1;
+                assert!(sent < 1000, "a host sends without end");
+            }
+        };
+        self.workers.iter_mut().for_each(|worker| take(worker));
+        take(&mut self.server);
+    }
+
+    fn deliver(&mut self, bytes: &[u8]) {
+        let to = &bytes[..6];
+        match self.macs.iter().position(|mac| mac.0 == *to) {
+            Some(rank) => self.workers[rank].handle_frame(self.now, bytes),
+            None if to[0] & 1 == 1 => {
+                self.workers.iter_mut().for_each(|worker| worker.handle_frame(self.now, bytes));
+            }
+            None => self.server.handle_frame(self.now, bytes),
+        }
+    }
+
+    /// One operation.
+    fn step(&mut self, input: &mut Unstructured) -> Result<()> {
+        let operation: u8 = input.arbitrary()?;
+        match operation >> 5 {
+            0..=2 => {
+                // In order, or any.
+                let place = usize::from(operation & 31);
+                if !self.under_way.is_empty() {
+                    let frame = self.under_way.remove(place % self.under_way.len());
+                    self.deliver(&frame);
+                }
+            }
+            3 => {
+                let place = usize::from(operation & 31);
+                if let Some(frame) = self.under_way.get(place).copied() {
+                    self.deliver(&frame);
+                }
+            }
+            4 => {
+                let place = usize::from(operation & 31);
+                if place < self.under_way.len() {
+                    self.under_way.swap_remove(place);
+                }
+            }
+            5 => self.sum(usize::from(operation & 3), usize::from(operation >> 2 & 7)),
+            6 if operation & 16 == 0 => {
+                self.now = self.now + Duration::from_millis(20 << (operation & 7));
+            }
+            6 => self.end_rounds(),
+            _ => {
+                let damage: [u8; 2] = input.arbitrary()?;
+                let place = usize::from(operation & 31);
+                if let Some(mut frame) = self.under_way.get(place).copied() {
+                    frame[usize::from(damage[0]) % FRAME_BYTES] ^= damage[1];
+                    self.damaged |= damage[1] != 0;
+                    let length = FRAME_BYTES - if damage[0] == 0xff { 1 } else { 0 };
+                    self.deliver(&frame[..length]);
+                }
+            }
+        }
+        self.poll();
+        Ok(())
+    }
+
+    /// Adds one frame into another, as a switch might.
+    fn sum(&mut self, first: usize, second: usize) {
+        let parse = |bytes: &FrameBytes| {
+            let frame = Frame::new_checked(&bytes[..]).ok()?;
+            let repr = FrameRepr::parse(&frame).ok()?;
+            let values: Vec<i32> = frame.values().collect();
+            matches!(repr.header.kind, Kind::Gradient | Kind::Partial).then_some((repr, values))
+        };
+        let [Some(a), Some(b)] = [first, second].map(|place| self.under_way.get(place).and_then(parse))
+        else {
+            return;
+        };
+        let key = |repr: &FrameRepr| (repr.header.sequence, repr.header.exponent, repr.header.length);
+        let (one, other) = (a.0.header.contributors.bitmap, b.0.header.contributors.bitmap);
+        if key(&a.0) != key(&b.0) || one & other != 0 {
+            return;
+        }
+        let header = HeaderRepr {
+            kind: Kind::Partial,
+            contributors: Contributors { bitmap: one | other, group: Group(0) },
+            ..a.0.header
+        };
+        let values: Vec<i32> = a.1.iter().zip(&b.1).map(|(a, b)| a.saturating_add(*b)).collect();
+        let mut frame = [0; FRAME_BYTES];
+        let sum = FrameRepr { header, ..a.0 };
+        if sum.emit(&values[..header.length.into()], &mut frame).is_ok() {
+            self.under_way[first] = frame;
+        }
+    }
+
+    /// Checks the workers that have ended their rounds, and lets them go on.
+    fn end_rounds(&mut self) {
+        for rank in 0..self.workers.len() {
+            if !self.workers[rank].is_idle() {
+                continue;
+            }
+            let mut sum = vec![0.0; self.gradient_len];
+            if self.workers[rank].finish_round(&mut sum).is_err() {
+                continue;
+            }
+            let total = |index| -> f32 { (0..self.workers.len()).map(|rank| value(rank, index)).sum() };
+            let right = (0..self.gradient_len).map(total);
+            assert!(self.damaged || sum.iter().copied().eq(right), "worker {rank} has a wrong sum: {sum:?}");
+            self.start(rank);
+        }
+    }
+}
+
+/// See the module.
+pub fn run(bytes: &[u8]) {
+    let mut input = Unstructured::new(bytes);
+    let Ok(mut job) = Job::new(&mut input) else { return };
+    job.poll();
+    while !input.is_empty() && job.step(&mut input).is_ok() {}
+    job.end_rounds();
+}

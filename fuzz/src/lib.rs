@@ -1,0 +1,27 @@
+//! Fuzz targets: each takes any bytes, and panics if the code under it does, or breaks its promise.
+//!
+//! `cargo test -p inart-fuzz` runs them over the files of `seeds/` and `regressions/`; `make fuzz` lets libFuzzer run them.
+
+pub mod bmv2;
+mod edit;
+pub mod frame;
+pub mod hosts;
+mod libfuzzer;
+pub mod p4runtime;
+pub mod plan;
+pub mod switch;
+pub mod topology;
+
+/// A target and its name.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 7] = [
+    ("frame", frame::run),
+    ("topology", topology::run),
+    ("plan", plan::run),
+    ("bmv2", bmv2::run),
+    ("p4runtime", p4runtime::run),
+    ("hosts", hosts::run),
+    ("switch", switch::run),
+];

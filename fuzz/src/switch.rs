@@ -1,0 +1,137 @@
+//! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some workers is the sum
+//! of those workers' values for that chunk and epoch.
+
+use std::cell::RefCell;
+
+use arbitrary::{Result, Unstructured};
+use inart_p4::artifact;
+use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
+use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_wire::{
+    Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
+    ValuesPerPacket, WorkerId,
+};
+
+const JOB: u16 = 1;
+const WINDOW: u32 = 4;
+/// First slots of the two shards' ranges.
+const BASES: [u32; 2] = [8, 4094];
+/// The port to the server; a worker's is its rank.
+const UP: u32 = 9;
+/// The port to another switch, which in shard 1 sums workers 1 and 2.
+const BELOW: u32 = 8;
+const EXPECTED: u64 = 0b111;
+const FRAME_BYTES: usize = ValuesPerPacket::N32.frame_bytes();
+
+thread_local! {
+    static SWITCH: RefCell<Switch> = RefCell::new(loaded());
+}
+
+fn loaded() -> Switch {
+    let program = Program::compile(&artifact(ValuesPerPacket::N32).json).expect("the program compiles");
+    let mut switch = Switch::new(0);
+    switch.load(program).expect("the program loads");
+    for (shard, epoch, worker) in (0..2)
+        .flat_map(|shard| (1..3).flat_map(move |epoch| (0..3).map(move |worker| (shard, epoch, worker))))
+    {
+        let below = shard == 1 && worker > 0;
+        let port = if below { BELOW } else { worker };
+        let members = if below { 0b110 } else { 1 << worker };
+        let bytes = |number: u32| number.to_be_bytes().to_vec();
+        let key = [epoch, u32::from(JOB), shard, worker, port].map(|number| Match::Exact(bytes(number)));
+        let params = [UP, BASES[shard as usize], WINDOW - 1, members, EXPECTED as u32].map(bytes);
+        let call = ActionCall { action: "InArtIngress.add".into(), params: params.into() };
+        let entry = Entry::new(key.into(), 0, EntryAction::Call(call));
+        switch.insert_entry("InArtIngress.steer", entry).expect("the table takes the entry");
+    }
+    switch
+}
+
+/// A worker's value: differs in every lane, for every chunk and epoch; no sum of three saturates.
+fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
+    let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.epoch.get()) << 7;
+    let mixed = (chunk ^ u32::from(worker) << 11 ^ lane as u32).wrapping_mul(0x85eb_ca6b);
+    mixed as i32 >> 3
+}
+
+fn sums(header: &HeaderRepr) -> [i32; 32] {
+    std::array::from_fn(|lane| {
+        header.contributors.ranks().map(|worker| value(header, worker.get(), lane)).sum()
+    })
+}
+
+/// What left, each checked.
+struct Checked(usize);
+
+impl Sink for Checked {
+    fn packet(&mut self, port: Port, bytes: &[u8]) {
+        assert_eq!(port.0, UP, "gradients and partials go up");
+        let frame = Frame::new_checked(bytes).expect("what leaves is a frame");
+        let header = HeaderRepr::parse(&frame).expect("what leaves makes sense");
+        assert!(frame.values().eq(sums(&header)), "not the sum of what it says: {header}");
+        self.0 += 1;
+    }
+}
+
+/// See the module.
+pub fn run(bytes: &[u8]) {
+    SWITCH.with_borrow_mut(|switch| {
+        for (base, place) in BASES.into_iter().flat_map(|base| (0..WINDOW).map(move |place| (base, place))) {
+            let cell = ((base + place) % inart_p4::SLOTS) as usize;
+            switch
+                .set_register("InArtIngress.aggregate.contributors", cell, &[0])
+                .expect("the program has the register");
+        }
+        let mut input = Unstructured::new(bytes);
+        while !input.is_empty() && step(switch, &mut input).is_ok() {}
+    });
+}
+
+fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
+    let [first, second] = input.arbitrary::<[u8; 2]>()?;
+    let shard = first & 1;
+    let worker = u16::from(first >> 1 & 3) % 3;
+    let below = shard == 1 && worker > 0;
+    let (kind, bitmap) =
+        if below && first & 8 != 0 { (Kind::Partial, 0b110) } else { (Kind::Gradient, 1 << worker) };
+    // Sequences that share slots, and that wrap.
+    let sequence = u32::from(second & 15).wrapping_sub(6);
+    let header = HeaderRepr {
+        kind,
+        flags: Flags(first >> 4 & 0x0b),
+        epoch: (if second & 0x70 == 0x70 { 2 } else { 1 }).into(),
+        job: JOB.into(),
+        shard: ShardId::from(u16::from(shard)),
+        worker: WorkerId::try_from(worker).expect("there are three workers"),
+        sequence: sequence.into(),
+        contributors: Contributors { bitmap, group: Group(0) },
+        exponent: Exponent::from(if second & 0xf0 == 0x80 { 1 } else { 0 }),
+        length: 32,
+    };
+    let mut bytes = [0; FRAME_BYTES];
+    let repr = FrameRepr {
+        destination: MacAddr([2, 0, 0, 0, 0, 9]),
+        source: MacAddr([2, 0, 0, 0, 0, 1]),
+        values_per_packet: ValuesPerPacket::N32,
+        header,
+    };
+    repr.emit(&sums(&header), &mut bytes).expect("the buffer is a frame long");
+    let port = Port(if below { BELOW } else { worker.into() });
+    let mut out = Checked(0);
+    if second & 0xf0 == 0xf0 {
+        // Another job's, damaged: it may not leave.
+        let [place, damage] = input.arbitrary::<[u8; 2]>()?;
+        bytes[18] = 77;
+        let place = usize::from(place);
+        if !(12..14).contains(&(place % 40)) && !(18..20).contains(&(place % 40)) {
+            bytes[place % 40] ^= damage;
+        }
+        let length = if damage & 1 == 0 { FRAME_BYTES } else { place % FRAME_BYTES };
+        switch.process(port, &bytes[..length], 0, &mut out);
+        assert_eq!(out.0, 0, "a frame without an entry left");
+    } else {
+        switch.process(port, &bytes, 0, &mut out);
+        assert!(out.0 <= 1, "one frame became {}", out.0);
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets and runs each: scripts/fuzz.sh LIMIT [TARGET...], LIMIT being one of libFuzzer's: -runs=N or
+# -max_total_time=SECONDS. What is found, is in fuzz/regressions/TARGET; `cargo test -p inart-fuzz` runs it again.
+set -eu
+cd "$(dirname "$0")/.."
+limit=$1
+shift
+cargo=${CARGO:-cargo}
+target_dir=${CARGO_TARGET_DIR:-$PWD/target}
+runtime=$target_dir/fuzz/runtime
+"$cargo" build --locked --quiet --release --manifest-path fuzz/runtime/Cargo.toml --target-dir "$runtime"
+INART_LIBFUZZER=$(ls -t "$runtime"/release/build/libfuzzer-sys-*/out/libfuzzer.a | head -n 1)
+export INART_LIBFUZZER
+RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz-rustc "$cargo" build --locked --quiet -p inart-fuzz --features libfuzzer --bins \
+    --config profile.dev.opt-level=2
+if [ $# -eq 0 ]; then
+    set -- $(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' fuzz/Cargo.toml)
+fi
+for target in "$@"; do
+    corpus=$target_dir/fuzz/corpus/$target
+    mkdir -p "$corpus" "fuzz/regressions/$target" "fuzz/seeds/$target"
+    echo "fuzz $target"
+    # A gradient's frame is 168 bytes long; elsewhere a byte or two are an edit or a step.
+    case $target in frame) length=192 ;; *) length=32 ;; esac
+    if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=10 -rss_limit_mb=2048 \
+        -verbosity=0 -print_final_stats=1 -artifact_prefix="fuzz/regressions/$target/" \
+        "$corpus" "fuzz/seeds/$target" "fuzz/regressions/$target" 2>"$corpus.log"; then
+        tail -n 60 "$corpus.log"
+        echo "fuzz $target: failed; the input is in fuzz/regressions/$target, all it printed in $corpus.log" >&2
+        exit 1
+    fi
+    sed -n 's/^stat::\(number_of_executed_units\|average_exec_per_sec\): */    \1 /p' "$corpus.log"
+done
+find fuzz/regressions fuzz/seeds -type d -empty -delete

@@ -1,0 +1,30 @@
+//! A pipeline driven by P4Runtime messages in this process: no connection, no arbitration, no other controller.
+
+use std::time::Instant;
+
+use inart_p4runtime::p4::v1::{Entity, ForwardingPipelineConfig, Update};
+use tonic::Status;
+
+use super::clock::Clock;
+use super::pipeline::Pipeline;
+use super::verify::Verified;
+
+/// A pipeline on a switch of its own, which answers updates and reads as the server does.
+pub struct Messages(Pipeline);
+
+impl Messages {
+    /// Checks and loads a configuration.
+    pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
+        Ok(Self(Pipeline::stage(Verified::new(config)?, Clock(Instant::now()))?))
+    }
+
+    /// Applies one update.
+    pub fn write(&mut self, update: &Update) -> Result<(), Status> {
+        self.0.write(update)
+    }
+
+    /// The entities that a filter selects.
+    pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
+        self.0.read(filter)
+    }
+}
