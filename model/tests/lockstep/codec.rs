@@ -224,8 +224,8 @@ impl Codec {
             Kind::Result => Seen::Result { sequence, values },
             Kind::Control => match ControlMessage::parse(&frame).unwrap() {
                 ControlMessage::RequestBypass => Seen::Request { sequence, exponent: steps },
-                ControlMessage::Waiting => Seen::Waiting { sequence },
-                message => panic!("{message}: nobody gives up in these runs"),
+                ControlMessage::Abort { .. } => panic!("nobody gives up in these runs"),
+                _ => Seen::Sign,
             },
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,
@@ -264,7 +264,7 @@ impl Codec {
             },
             Frame::Result { sequence, sum, .. } => Seen::Result { sequence, values: self.values(sum) },
             Frame::Request { sequence, exponent } => Seen::Request { sequence, exponent: exponent.into() },
-            Frame::Waiting { sequence } => Seen::Waiting { sequence },
+            Frame::Waiting { .. } => Seen::Sign,
             Frame::Abort { .. } => panic!("nobody gives up in these runs"),
         }
     }

@@ -41,6 +41,7 @@ impl<M: Machine> Host<M> {
         let mut sent = Vec::new();
         while let Some(length) = self.machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));
+            sent.pop_if(|(_, seen)| *seen == Seen::Sign);
             assert!(sent.len() < 1000, "it sends without end");
             // The pacer lets the next frame go a moment later.
             self.now = self.now + Duration::from_micros(1);
