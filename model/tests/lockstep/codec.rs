@@ -43,9 +43,8 @@ pub enum Seen {
         sequence: u8,
         exponent: i16,
     },
-    Waiting {
-        sequence: u8,
-    },
+    /// A message that changes nothing.
+    Sign,
 }
 
 /// A job, with what its frames look like.
