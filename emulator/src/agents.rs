@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use inart_host_agent::report::{Report, Reports, Role};
+use nix::sys::signal::Signal;
 
 use crate::child::Child;
 use crate::error::Error;
@@ -19,8 +20,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// Longer than any host of a job waits for another.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a reading thread heard.
-type Heard = io::Result<(Role, Report)>;
+/// What a reading thread heard: who spoke is not known of a process that failed before it said so.
+type Heard = io::Result<(Option<Role>, Report)>;
 
 /// The running processes.
 pub struct Agents {
@@ -28,6 +29,8 @@ pub struct Agents {
     sender: mpsc::Sender<Heard>,
     receiver: mpsc::Receiver<Heard>,
     children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
+    /// When somebody was heard last.
+    heard: Instant,
 }
 
 /// Roles in order: servers of a job after its workers.
@@ -47,46 +50,61 @@ impl Agents {
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(Error::system("open the socket for reports"))?;
         let (sender, receiver) = mpsc::channel();
-        Ok(Self { listener, sender, receiver, children: BTreeMap::new() })
+        Ok(Self { listener, sender, receiver, children: BTreeMap::new(), heard: Instant::now() })
     }
 
-    /// Starts the process of a role.
+    /// Starts the process of a role, in place of an earlier one.
     pub fn start(&mut self, role: Role, name: String, command: Command) -> Result<(), Error> {
         let what = format!("start {name}");
         self.children.insert(key(role), Child::spawn(name, command).map_err(Error::system(what))?);
         Ok(())
     }
 
-    /// The next report of anybody, whoever it is. Failures of processes, reported or not, are errors.
-    pub fn next(&mut self) -> Result<(Role, Report), Error> {
-        let give_up = Instant::now() + PATIENCE;
-        loop {
-            self.accept()?;
-            match self.receiver.recv_timeout(TICK) {
-                Ok(Ok((role, Report::Failed { error }))) => {
-                    return Err(Error::Failed { who: self.name(role), why: error });
-                }
-                Ok(Ok(heard)) => return Ok(heard),
-                Ok(Err(error)) => return Err(Error::system("read a report")(error)),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    self.check_children()?;
-                    if Instant::now() > give_up {
-                        let (who, seconds) = ("the hosts".into(), PATIENCE.as_secs());
-                        return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
-                    }
-                }
+    /// The next report of anybody, whoever it is; `None` if there is none for a moment.
+    pub fn next(&mut self) -> Result<Option<(Option<Role>, Report)>, Error> {
+        self.accept()?;
+        match self.receiver.recv_timeout(TICK) {
+            Ok(Ok(heard)) => {
+                self.heard = Instant::now();
+                Ok(Some(heard))
             }
+            Ok(Err(error)) => Err(Error::system("read a report")(error)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
+    }
+
+    /// An error if a process has ended otherwise than well, or nothing was heard of any for too long.
+    pub fn check(&mut self) -> Result<(), Error> {
+        for (child, _) in self.children.values_mut() {
+            child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
+        }
+        if self.heard.elapsed() > PATIENCE {
+            let (who, seconds) = ("the hosts".into(), PATIENCE.as_secs());
+            return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
+        }
+        Ok(())
     }
 
     /// Asks a process to end, and to report while it does.
     pub fn stop(&self, role: Role) {
+        self.signal(role, Signal::SIGTERM);
+    }
+
+    /// Sends a process a signal.
+    pub fn signal(&self, role: Role, signal: Signal) {
         if let Some((child, _)) = self.children.get(&key(role)) {
-            child.terminate();
+            child.signal(signal);
         }
     }
 
-    fn name(&self, role: Role) -> String {
+    /// What a process that has ended said last; `None` while it runs.
+    pub fn last_words(&mut self, role: Role) -> Option<String> {
+        let (child, _) = self.children.get_mut(&key(role))?;
+        (!child.is_alive()).then(|| child.last_words_of_dead())
+    }
+
+    /// What a process is called in messages.
+    pub fn name(&self, role: Role) -> String {
         self.children
             .get(&key(role))
             .map_or_else(|| format!("{role:?}"), |(child, _)| child.name().to_owned())
@@ -105,13 +123,6 @@ impl Agents {
             }
         }
     }
-
-    fn check_children(&mut self) -> Result<(), Error> {
-        for (child, _) in self.children.values_mut() {
-            child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
-        }
-        Ok(())
-    }
 }
 
 /// Passes on the reports of one connection.
@@ -123,16 +134,15 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>) {
     let mut speaker = None;
     for report in Reports::new(stream) {
         let heard = report.and_then(|report| {
-            match (&report, speaker) {
-                (Report::Hello(role), _) => speaker = Some(*role),
-                (Report::Failed { error }, None) => {
-                    return Err(io::Error::other(format!("a host that could not start: {error}")));
-                }
-                _ => {}
+            if let Report::Hello(role) = &report {
+                speaker = Some(*role);
             }
-            let role =
-                speaker.ok_or_else(|| io::Error::other("it comes from somebody who did not say hello"))?;
-            Ok((role, report))
+            match speaker {
+                None if !matches!(report, Report::Failed { .. }) => {
+                    Err(io::Error::other("it comes from somebody who did not say hello"))
+                }
+                speaker => Ok((speaker, report)),
+            }
         });
         let is_last = heard.is_err();
         if sender.send(heard).is_err() || is_last {

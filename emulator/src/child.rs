@@ -6,6 +6,8 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use nix::sys::signal::Signal;
+
 /// As much of a child's last words as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
 
@@ -65,6 +67,31 @@ impl Child {
         }
     }
 
+    /// Whether it runs, stopped or not.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Ends the child at once, as a crash would.
+    pub fn kill(&mut self) {
+        // Both fail only if the child is gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) {
+        let _ = self.process.wait(); // fails only if the child is gone already
+    }
+
+    /// What a child that has ended by itself said last.
+    pub fn last_words_of_dead(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join(); // its pipe ended with the child
+        }
+        self.last_words().trim_start_matches("error: ").to_owned()
+    }
+
     /// Ends the child, if it has not ended by itself, and tells how it ended.
     pub fn epitaph(&mut self) -> String {
         let _ = self.process.kill(); // fails only if the child is gone already
@@ -77,9 +104,13 @@ impl Child {
 
     /// Asks the child to end.
     pub fn terminate(&self) {
+        self.signal(Signal::SIGTERM);
+    }
+
+    /// Sends the child a signal.
+    pub fn signal(&self, signal: Signal) {
         let process = nix::unistd::Pid::from_raw(self.process.id() as i32);
-        // Fails only if the child has ended already.
-        let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM);
+        let _ = nix::sys::signal::kill(process, signal); // fails only if the child has ended already
     }
 
     /// The last line the child wrote to its standard error.
@@ -91,9 +122,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // Both fail only if the child is gone already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.kill();
     }
 }
 

@@ -1,25 +1,19 @@
 //! The whole of an emulation: plan, build, train under each scheme, check every sum, and measure.
 
-use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_core::Assignment;
-use inart_host_agent::report::{Report, Role};
 use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
 use inart_trainer::{PARAMETERS, train_single_host};
-use inart_wire::{ShardId, WorkerId};
 
-use crate::agents::Agents;
 use crate::capacity;
 use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
-use crate::namespace::Namespace;
 use crate::network::Network;
 use crate::options::Options;
 use crate::scale::Scale;
+use crate::supervisor::Supervisor;
 
 /// How long the search for a plan may take.
 const PLANNING: Duration = Duration::from_secs(10);
@@ -126,7 +120,7 @@ fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> 
 }
 
 /// Each job has training data and weights of its own.
-fn job_seed(options: &Options, job: usize) -> u64 {
+pub(crate) fn job_seed(options: &Options, job: usize) -> u64 {
     options.seed.wrapping_add(job as u64)
 }
 
@@ -162,7 +156,7 @@ impl SchemeRun<'_> {
             .into_iter()
             .map(|assignment| JobRun::new(scheme, assignment, self.options.rounds, PARAMETERS))
             .collect();
-        self.run_jobs(scheme, &mut runs, tell)?;
+        let happened = Supervisor::new(self.options, self.network, scheme, &runs)?.run(&mut runs, tell)?;
         let after = self.network.counters()?;
 
         let sums = runs.iter().map(JobRun::sums_checked).sum();
@@ -170,8 +164,11 @@ impl SchemeRun<'_> {
             runs.into_iter().zip(&planned.plans).map(|(run, plan)| run.figures(plan.rate_bps, self.scale));
         let jobs = jobs.collect::<Result<_, _>>()?;
         let figures = SchemeFigures {
-            packets_aggregated: after.aggregated - before.aggregated,
-            link_drops: after.link_drops - before.link_drops,
+            // A switch that was killed has forgotten what it had counted.
+            packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
+            link_drops: (after.links - before.links).dropped,
+            links: after.links - before.links,
+            faults: happened,
             switch_drops: after.drops_since(&before),
             ..SchemeFigures::of_jobs(scheme.to_owned(), self.options.rounds, jobs)
         };
@@ -188,76 +185,4 @@ impl SchemeRun<'_> {
             new_epoch: true,
         })
     }
-
-    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended.
-    fn run_jobs(&self, scheme: &str, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<(), Error> {
-        let socket = self.network.scratch_path(&format!("{scheme}.sock"));
-        let mut agents = Agents::new(&socket)?;
-        let mut servers = Vec::new();
-        for run in runs.iter() {
-            for (shard, server) in run.assignment().shards.iter().enumerate() {
-                let role = Role::Server(run.assignment().job, ShardId::try_from(shard).expect("assigned"));
-                let place = Place { scheme, assignment: run.assignment(), host: &server.server };
-                let mut command = self.host_command("server", &place)?;
-                command.args(["--shard", &shard.to_string()]);
-                agents.start(
-                    role,
-                    format!("server {} of job {}", server.server, place.assignment.name),
-                    command,
-                )?;
-                servers.push(role);
-            }
-        }
-        for _ in &servers {
-            agents.next()?; // hello
-        }
-        for (index, run) in runs.iter().enumerate() {
-            for (rank, worker) in run.assignment().workers.iter().enumerate() {
-                let role = Role::Worker(run.assignment().job, WorkerId::try_from(rank).expect("assigned"));
-                let place = Place { scheme, assignment: run.assignment(), host: &worker.name };
-                let mut command = self.host_command("worker", &place)?;
-                let seed = job_seed(self.options, index).to_string();
-                let (rounds, batch) = (self.options.rounds.to_string(), self.options.batch.to_string());
-                command.args(["--rank", &rank.to_string(), "--rounds", &rounds]);
-                command.args(["--train", "digits", "--batch", &batch, "--seed", &seed]);
-                agents.start(
-                    role,
-                    format!("worker {} of job {}", worker.name, place.assignment.name),
-                    command,
-                )?;
-            }
-        }
-        while !runs.iter().all(JobRun::is_ended) {
-            let (role, report) = agents.next()?;
-            let (Role::Worker(job, _) | Role::Server(job, _)) = role;
-            let Some(run) = runs.iter_mut().find(|run| run.assignment().job == job) else { continue };
-            let is_last = matches!(report, Report::Done { .. });
-            run.take(role, report)?;
-            if is_last && run.is_trained() {
-                let of_job = |role: &&Role| matches!(role, Role::Server(its, _) if *its == job);
-                servers.iter().filter(of_job).for_each(|&server| agents.stop(server));
-            }
-            tell(runs.iter().map(JobRun::rounds_audited).sum());
-        }
-        Ok(())
-    }
-
-    /// The command of a host, but for what only workers or only servers are told.
-    fn host_command(&self, what: &str, place: &Place<'_>) -> Result<Command, Error> {
-        let file = self.network.scratch_path(&format!("{}-{}.json", place.scheme, place.assignment.job));
-        let json = serde_json::to_vec(place.assignment).expect("an assignment is plain data");
-        fs::write(&file, json).map_err(Error::system("write an assignment"))?;
-        let namespace: &Namespace = self.network.host(place.host);
-        let mut command = namespace.command(&self.options.program);
-        command.args([what, "--interface", "eth0", "--assignment"]).arg(&file);
-        command.arg("--report").arg(self.network.scratch_path(&format!("{}.sock", place.scheme)));
-        Ok(command)
-    }
-}
-
-/// Where a host's process runs, and for what.
-struct Place<'a> {
-    scheme: &'a str,
-    assignment: &'a Assignment,
-    host: &'a str,
 }

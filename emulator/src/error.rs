@@ -2,11 +2,12 @@
 
 use std::io;
 
-use inart_controller::{DriverError, InstallError, PortsError, ProgramError};
+use inart_controller::{DriverError, PortsError, ProgramError};
 use inart_core::audit::Mismatch;
 use inart_planner::PlanError;
 use inart_trainer::ConfigError;
 
+use crate::given_up::GivenUp;
 use crate::wiring::WiringError;
 
 /// Why an emulation ends without figures, in one line.
@@ -56,14 +57,15 @@ pub enum Error {
         /// Why.
         cause: Box<DriverError>,
     },
-    /// A plan cannot be installed.
-    #[error("scheme {scheme}: {cause}")]
-    Install {
-        /// The scheme.
-        scheme: String,
-        /// Why.
-        cause: Box<InstallError>,
+    /// The controller cannot install the plans.
+    #[error("the controller: {why}")]
+    Controller {
+        /// Its last words.
+        why: String,
     },
+    /// A job was given up because of a fault that was asked for.
+    #[error("{0}")]
+    GivenUp(Box<GivenUp>),
     /// A switch, worker or server ended before its time, or nothing is heard of any.
     #[error("{who}: {why}")]
     Failed {
@@ -99,7 +101,11 @@ impl Error {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            Self::Failed { .. } | Self::Mismatch { .. } | Self::Diverged { .. } | Self::Switch { .. }
+            Self::Failed { .. }
+                | Self::GivenUp(_)
+                | Self::Mismatch { .. }
+                | Self::Diverged { .. }
+                | Self::Switch { .. }
         )
     }
 

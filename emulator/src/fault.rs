@@ -2,6 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
+
+use inart_simulator::faults::LinkFaults;
+use inart_simulator::quantity::{Share, Span};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,10 +21,11 @@ impl DropRate {
     pub fn share(self) -> f64 {
         self.0
     }
+}
 
-    /// Whether frames are lost at all.
-    pub fn is_zero(self) -> bool {
-        self.0 == 0.0
+impl From<DropRate> for Share {
+    fn from(rate: DropRate) -> Self {
+        Share::try_from(rate.0).expect("a drop rate is from 0 to below 1")
     }
 }
 
@@ -45,26 +50,65 @@ impl fmt::Display for DropRate {
     }
 }
 
+/// What becomes of one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fate {
+    /// It is lost.
+    pub drop: bool,
+    /// It arrives twice.
+    pub twice: bool,
+    /// It is held back by so long, and so is everything behind it.
+    pub delay: Duration,
+    /// It is held back by so long, while others overtake it.
+    pub overtaken: Duration,
+}
+
 /// The fates of the frames of one direction of one link, in the order in which they come.
 #[derive(Clone, Debug)]
 pub struct Fates {
     state: u64,
-    threshold: u64,
+    faults: LinkFaults,
 }
 
 impl Fates {
-    /// The sequence of direction `direction` (0 or 1) of link `link`.
-    pub fn new(rate: DropRate, seed: u64, link: usize, direction: usize) -> Self {
-        let stream = (link as u64) << 1 | direction as u64;
+    /// The sequence of one direction of a link: number `direction` of all.
+    pub fn new(faults: LinkFaults, seed: u64, direction: usize) -> Self {
         // Two rounds of mixing, so that neighbouring seeds and links share nothing.
-        let state = mix(mix(seed).wrapping_add(stream));
-        Self { state, threshold: (rate.0 * 2f64.powi(64)) as u64 }
+        let state = mix(mix(seed).wrapping_add(direction as u64));
+        Self { state, faults }
     }
 
-    /// Whether the next frame is to be dropped.
-    pub fn drops_next(&mut self) -> bool {
+    /// What becomes of the next frame. A corrupt one is lost: the interface that receives it discards it.
+    pub fn next_fate(&mut self) -> Fate {
+        let LinkFaults { drop, duplicate, corrupt, reorder, reorder_by, delay, delay_by, .. } = self.faults;
+        let lost = self.draw(drop) | self.draw(corrupt);
+        Fate {
+            drop: lost,
+            twice: self.draw(duplicate),
+            delay: self.draw_span(delay, delay_by),
+            overtaken: self.draw_span(reorder, reorder_by),
+        }
+    }
+
+    /// True for that share of the calls; draws nothing if it cannot happen.
+    fn draw(&mut self, share: Share) -> bool {
+        share.get() > 0.0 && self.part() < share.get()
+    }
+
+    /// Up to `longest`, for that share of the calls; else 0.
+    fn draw_span(&mut self, share: Share, longest: Option<Span>) -> Duration {
+        match longest {
+            Some(longest) if self.draw(share) => {
+                Duration::from_nanos((longest.0 as f64 * self.part()) as u64)
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Uniform from 0 to below 1.
+    fn part(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.state) < self.threshold
+        (mix(self.state) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
@@ -79,26 +123,46 @@ fn mix(mut z: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn fates(rate: &str, seed: u64, link: usize, direction: usize) -> Vec<bool> {
-        let mut fates = Fates::new(rate.parse().expect("a rate"), seed, link, direction);
-        (0..100_000).map(|_| fates.drops_next()).collect()
+    fn fates(rate: &str, seed: u64, direction: usize) -> Vec<Fate> {
+        let share = rate.parse().expect("a share");
+        let faults = LinkFaults {
+            drop: share,
+            duplicate: share,
+            delay: share,
+            delay_by: Some(Span(1000)),
+            ..LinkFaults::default()
+        };
+        let mut fates = Fates::new(faults, seed, direction);
+        (0..100_000).map(|_| fates.next_fate()).collect()
     }
 
     #[test]
-    fn about_the_asked_share_is_dropped() {
+    fn about_the_asked_share_is_dropped_doubled_and_delayed() {
         for (rate, expected) in [("0", 0..=0), ("1%", 900..=1100), ("0.5", 49_000..=51_000)] {
-            for link in 0..20 {
-                let dropped = fates(rate, 7, link, link % 2).iter().filter(|&&d| d).count();
-                assert!(expected.contains(&dropped), "{rate}: {dropped} of 100000");
+            for direction in 0..20 {
+                let fates = fates(rate, 7, direction);
+                let count = |what: &dyn Fn(&Fate) -> bool| fates.iter().filter(|fate| what(fate)).count();
+                for seen in [
+                    count(&|fate| fate.drop),
+                    count(&|fate| fate.twice),
+                    count(&|fate| fate.delay > Duration::ZERO || fate.overtaken > Duration::ZERO),
+                ] {
+                    // A delay of less than a nanosecond is none.
+                    assert!(
+                        (expected.start() - expected.start() / 100..=*expected.end()).contains(&seen),
+                        "{seen}"
+                    );
+                }
+                assert!(fates.iter().all(|fate| fate.delay < Duration::from_nanos(1000)));
             }
         }
     }
 
     #[test]
     fn the_seed_the_link_and_the_direction_decide() {
-        assert_eq!(fates("1%", 7, 3, 0), fates("1%", 7, 3, 0));
-        for other in [fates("1%", 8, 3, 0), fates("1%", 7, 4, 0), fates("1%", 7, 3, 1)] {
-            assert_ne!(fates("1%", 7, 3, 0), other);
+        assert_eq!(fates("1%", 7, 6), fates("1%", 7, 6));
+        for other in [fates("1%", 8, 6), fates("1%", 7, 8), fates("1%", 7, 7)] {
+            assert_ne!(fates("1%", 7, 6), other);
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use crate::relay::RelayCounters;
 use crate::scale::Scale;
 
 /// The whole result of an emulation in which every sum was right.
@@ -83,10 +84,25 @@ pub struct SchemeFigures {
     pub retransmissions: u64,
     /// Frames dropped on the links on purpose.
     pub link_drops: u64,
+    /// What the links did to frames, if they were made to.
+    pub links: RelayCounters,
+    /// What was done to processes and links.
+    pub faults: Vec<FaultRecord>,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
     /// Per job.
     pub jobs: Vec<JobFigures>,
+}
+
+/// Something that was done to a process or a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FaultRecord {
+    /// Seconds since all workers were there.
+    pub seconds: f64,
+    /// Rounds of all jobs whose sums had been checked by then.
+    pub rounds_audited: u32,
+    /// What.
+    pub what: String,
 }
 
 /// One job under one scheme. Units as in [`SchemeFigures`].
@@ -193,6 +209,8 @@ impl SchemeFigures {
             retransmissions: jobs.iter().map(|job| job.retransmissions).sum(),
             packets_aggregated: 0,
             link_drops: 0,
+            links: RelayCounters::default(),
+            faults: Vec::new(),
             switch_drops: BTreeMap::new(),
             scheme,
             jobs,

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use inart_controller::PortMap;
 use inart_planner::{NodeKind as Role, Topology};
+use inart_simulator::quantity::QueueLimit;
 
 use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 
@@ -11,7 +12,7 @@ use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 ///
 /// What background traffic uses of a link or of a server's ingress is not there to be used. The last hop to a
 /// server carries no more than the server can take in.
-pub fn blueprint(topology: &Topology, ports: &PortMap) -> Blueprint {
+pub fn blueprint(topology: &Topology, ports: &PortMap, queue: QueueLimit) -> Blueprint {
     let nodes = topology.nodes().iter().enumerate().map(|(index, node)| {
         let kind = match ports.mac(&node.name) {
             Some(mac) => NodeKind::Host { mac, ip: address(index) },
@@ -38,7 +39,7 @@ pub fn blueprint(topology: &Topology, ports: &PortMap) -> Blueprint {
         })
     });
     let links = links.collect();
-    Blueprint { nodes: nodes.collect(), links }
+    Blueprint { nodes: nodes.collect(), links, queue }
 }
 
 /// The address of node number `index`: 10.0.0.1 and up.
@@ -60,7 +61,7 @@ mod tests {
     fn ends_are_numbered_like_ports_and_limited_by_what_the_other_end_takes() {
         let topology = Topology::from_yaml(TOPOLOGY).expect("valid");
         let ports = PortMap::new(&topology).expect("small");
-        let blueprint = blueprint(&topology, &ports);
+        let blueprint = blueprint(&topology, &ports, QueueLimit::default());
         assert_eq!(blueprint.nodes[1].1, NodeKind::Switch);
         let NodeKind::Host { mac, ip } = blueprint.nodes[3].1 else { panic!("s is a host") };
         assert_eq!((Some(mac), ip), (ports.mac("s"), Ipv4Addr::new(10, 0, 0, 4)));

@@ -6,13 +6,16 @@
 //! emulation ends, and any number of them can run side by side.
 
 mod agents;
+mod background;
 mod capacity;
 pub mod chart;
 mod child;
+mod controller;
 mod emulation;
 mod error;
 pub mod fault;
 pub mod figures;
+pub mod given_up;
 mod job;
 mod layout;
 pub mod namespace;
@@ -21,6 +24,8 @@ mod options;
 pub mod relay;
 pub mod scale;
 mod scratch;
+mod script;
+mod supervisor;
 mod switches;
 mod table;
 pub mod wiring;

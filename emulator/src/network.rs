@@ -1,32 +1,42 @@
-//! The running network: namespaces, switches with their P4Runtime servers, the relay, and the controller.
+//! The running network: namespaces, switches with their P4Runtime servers, the relay, and the controller's process.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_controller::{Controller, JobPlan, P4Runtime, PortMap, Program, Records};
+use inart_controller::{JobPlan, P4Runtime, PortMap, Program, Running, SwitchDriver};
 use inart_core::Assignment;
-use inart_p4::{Outcome, Reason};
+use inart_p4::Reason;
 use inart_p4runtime::{DeviceId, Target};
 use inart_planner::Topology;
 use tokio::runtime::Runtime;
 
+use crate::background::BackgroundFlow;
+use crate::controller::ControllerProcess;
 use crate::error::Error;
 use crate::layout::blueprint;
 use crate::namespace::Namespace;
 use crate::options::Options;
-use crate::relay::Relay;
+use crate::relay::{Relay, RelayCounters};
 use crate::scratch::Scratch;
-use crate::switches::SwitchProcess;
+use crate::script::{Script, Step, Victim};
+use crate::switches::{SwitchProcess, SwitchSpec};
 use crate::wiring::{NodeIndex, Wiring};
 
 /// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
 pub struct Network {
-    controller: Controller<P4Runtime>,
+    topology: Topology,
+    program: Arc<Program>,
+    /// The `inart` command.
+    command: PathBuf,
+    controller: Option<ControllerProcess>,
     runtime: Runtime,
     relay: Option<Relay>,
     /// They run as long as these live.
-    _switches: Vec<SwitchProcess>,
+    switches: Vec<SwitchProcess>,
+    _flows: Vec<BackgroundFlow>,
+    script: Script,
     wiring: Wiring,
     scratch: Scratch,
 }
@@ -38,62 +48,143 @@ pub struct NetworkCounters {
     pub aggregated: u64,
     /// Frames dropped by switches, in the order of [`Reason::ALL`].
     pub drops: Vec<u64>,
-    /// Frames dropped on links.
-    pub link_drops: u64,
+    /// What links did to frames.
+    pub links: RelayCounters,
 }
 
 impl Network {
-    /// Builds a network at `scale` times its rates, starts its switches and connects to them. No program is loaded yet.
+    /// Builds a network at `scale` times its rates and starts its switches. No program is loaded yet.
     /// `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
+        let script = Script::new(topology, &options.faults, options.drop.into())?;
         let ports = PortMap::new(topology)?;
-        let blueprint = blueprint(&topology.scaled(scale), &ports);
-        let lossy = !options.drop.is_zero();
-        let wiring = Wiring::build(&blueprint, lossy)?;
-        let relay = wiring
-            .relay()
-            .map(|namespace| Relay::start(namespace, blueprint.links.len(), options.drop, options.seed));
+        let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
+        let wiring = Wiring::build(&blueprint, script.touches_links())?;
+        let relay = wiring.relay().map(|namespace| Relay::start(namespace, &script.links, options.seed));
         let relay = relay.transpose().map_err(Error::system("start the relay between the links"))?;
 
-        let mut switches = Vec::new();
-        for (device, name) in (1..).zip(ports.switches()) {
-            let place = wiring.namespace(index_of(topology, name));
-            let count = ports.ports(name).count();
-            switches.push(match &options.switch {
-                None => SwitchProcess::embedded(&options.program, name, device, place, count)?,
-                Some(program) => SwitchProcess::other(program, name, device, place, count, &scratch)?,
-            });
-        }
+        let switches = (1..).zip(ports.switches()).map(|(device, name)| {
+            let socket = || scratch.path(&format!("switch-{device}.sock"));
+            let spec = SwitchSpec {
+                program: options.switch.as_ref().unwrap_or(&options.program).clone(),
+                name: name.to_owned(),
+                device,
+                ports: ports.ports(name).count(),
+                socket: options.switch.is_some().then(socket),
+            };
+            SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))
+        });
+        let switches = switches.collect::<Result<_, _>>()?;
+        let flows = script.flows.iter().map(|flow| {
+            let place = wiring.namespace(index_of(topology, &flow.from));
+            let ends = [&flow.from, &flow.to].map(|name| ports.mac(name).expect("hosts have addresses"));
+            BackgroundFlow::start(place, ends, flow.rate_bps * scale, flow.frame_bytes)
+                .map_err(Error::system(format!("send background traffic from {}", flow.from)))
+        });
         let artifact = inart_p4::artifact(options.values);
-        let program = Arc::new(Program::new(artifact.values, &artifact.json, &artifact.p4info)?);
-        let limits = program.limits;
-        let runtime = Runtime::new().map_err(Error::system("start the controller's threads"))?;
-        let mut drivers = BTreeMap::new();
-        for (device, switch) in (1..).zip(&mut switches) {
-            let target = Target::new(switch.address()?, DeviceId(device));
-            let name = switch.name().to_owned();
-            let driver = runtime.block_on(P4Runtime::connect(target, Arc::clone(&program)));
-            let cause = |cause| Error::Switch { switch: name.clone(), cause: Box::new(cause) };
-            drivers.insert(name.clone(), driver.map_err(cause)?);
-        }
-        let controller =
-            Controller::new(topology.clone(), options.values, limits, drivers, Records::default())
-                .map_err(|cause| Error::Install { scheme: "any".into(), cause: Box::new(cause) })?;
-        Ok(Self { controller, runtime, relay, _switches: switches, wiring, scratch })
+        Ok(Self {
+            program: Arc::new(Program::new(artifact.values, &artifact.json, &artifact.p4info)?),
+            runtime: Runtime::new().map_err(Error::system("start threads"))?,
+            _flows: flows.collect::<Result<_, _>>()?,
+            topology: topology.clone(),
+            command: options.program.clone(),
+            controller: None,
+            relay,
+            switches,
+            script,
+            wiring,
+            scratch,
+        })
     }
 
-    /// Installs the plans of a scheme, all under new epochs, and returns what to tell the hosts of each.
+    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are installed, under
+    /// new epochs, and returns what to tell the hosts of each.
     pub fn install(&mut self, scheme: &str, plans: &[JobPlan]) -> Result<Vec<Assignment>, Error> {
-        let report = self.runtime.block_on(self.controller.install(plans));
-        Ok(report
-            .map_err(|cause| Error::Install { scheme: scheme.to_owned(), cause: Box::new(cause) })?
-            .assignments)
+        if let Some(before) = self.controller.take() {
+            before.stop();
+        }
+        let file = |name: String, text: String| {
+            let path = self.scratch.path(&name);
+            std::fs::write(&path, text).map_err(Error::system("write a file for the controller"))?;
+            Ok::<_, Error>(OsString::from(path))
+        };
+        let first = plans.first();
+        let mut arguments = vec![file("topology.yaml".into(), self.topology.to_yaml())?];
+        for plan in plans {
+            let path = file(format!("{scheme}-{}.json", plan.job), plan.plan.to_json())?;
+            arguments.extend(["--plan".into(), path]);
+        }
+        for switch in &mut self.switches {
+            let address = switch.address()?;
+            let target = format!("{}={address},device={}", switch.name(), switch.device());
+            arguments.extend(["--switch".into(), target.into()]);
+        }
+        let window = first.map_or(1, |plan| plan.window_chunks);
+        let rate_scale = first.map_or(1.0, |plan| plan.rate_scale);
+        for (option, value) in [
+            ("--values", self.program.values.to_string()),
+            ("--window", window.to_string()),
+            ("--rate-scale", rate_scale.to_string()),
+        ] {
+            arguments.extend([option.into(), value.into()]);
+        }
+        arguments.extend(["--state".into(), self.scratch.path("state").into()]);
+        let socket = self.scratch.path("controller.sock");
+        let controller = ControllerProcess::start(&self.command, &socket, arguments)?;
+        let jobs: Vec<_> = plans.iter().map(|plan| plan.plan.job.as_str()).collect();
+        self.controller.insert(controller).assignments(&self.runtime, &jobs)
+    }
+
+    /// Where the controller answers, once plans were installed.
+    pub fn controller_address(&self) -> Option<&str> {
+        self.controller.as_ref().map(ControllerProcess::address)
+    }
+
+    /// What shall go wrong.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// Does what a step says, but for what it does to hosts.
+    pub fn act(&mut self, step: &Step) -> Result<(), Error> {
+        match step {
+            Step::Kill(Victim::Controller) => {
+                self.controller.iter_mut().for_each(ControllerProcess::kill);
+                Ok(())
+            }
+            Step::Start(Victim::Controller) => {
+                self.controller.as_mut().map_or(Ok(()), ControllerProcess::restart)
+            }
+            Step::Kill(Victim::Switch(name)) => {
+                self.switches.iter_mut().filter(|switch| switch.name() == name).for_each(SwitchProcess::kill);
+                Ok(())
+            }
+            Step::Start(Victim::Switch(name)) => {
+                let place = self.wiring.namespace(index_of(&self.topology, name));
+                let mut named = self.switches.iter_mut().filter(|switch| switch.name() == name);
+                named.try_for_each(|switch| switch.restart(place))
+            }
+            Step::Down(link, _) | Step::Up(link, _) => {
+                if let Some(relay) = &self.relay {
+                    relay.set_down(*link, matches!(step, Step::Down(..)));
+                }
+                Ok(())
+            }
+            Step::Kill(Victim::Host(_)) | Step::Start(Victim::Host(_)) | Step::Pause(_) | Step::Resume(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the controller has put every switch in order.
+    pub fn settle(&mut self) -> Result<(), Error> {
+        self.controller.as_mut().map_or(Ok(()), |controller| controller.settle(&self.runtime))
     }
 
     /// The network with the jobs that run, and the capacities that each may use.
     pub fn topology(&self) -> &Topology {
-        self.controller.topology()
+        &self.topology
     }
 
     /// The namespace of a host.
@@ -106,29 +197,30 @@ impl Network {
         self.scratch.path(name)
     }
 
-    /// Reads the counters of all switches and of the relay.
+    /// Reads the counters of all switches and of the relay. A switch that was killed counts from 0 again.
     pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
-        let Self { controller, runtime, relay, .. } = self;
         let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
-        for (switch, driver) in controller.switches() {
-            let cause = |cause: inart_p4runtime::ClientError| Error::Switch {
-                switch: switch.clone(),
-                cause: Box::new(cause.into()),
+        let mut targets = BTreeMap::new();
+        for switch in &mut self.switches {
+            let target = Target::new(switch.address()?, DeviceId(switch.device()));
+            targets.insert(switch.name().to_owned(), Target { election: None, ..target });
+        }
+        for (switch, target) in targets {
+            let cause = |cause| Error::Switch { switch: switch.clone(), cause: Box::new(cause) };
+            let read = async {
+                let mut driver = P4Runtime::connect(target, Arc::clone(&self.program)).await?;
+                match driver.running().await? {
+                    Running::Ours => Ok(Some(driver.counters().await?)),
+                    Running::Nothing | Running::Other => Ok(None),
+                }
             };
-            let client = driver.client();
-            let read = |counter| runtime.block_on(client.read_counter(counter)).map_err(cause);
-            let (outcomes, drops) = (read("outcomes")?, read("drops")?);
-            let cell = |cells: &[inart_p4runtime::Counts], index: usize| {
-                cells.get(index).map_or(0, |counts| counts.packets.max(0) as u64)
-            };
-            for outcome in [Outcome::Stored, Outcome::Added, Outcome::Completed] {
-                sum.aggregated += cell(&outcomes, outcome.index());
-            }
+            let Some(counters) = self.runtime.block_on(read).map_err(cause)? else { continue };
+            sum.aggregated += counters.summed().max(0) as u64;
             for (total, reason) in sum.drops.iter_mut().zip(Reason::ALL) {
-                *total += cell(&drops, reason.index());
+                *total += counters.drops(*reason).packets.max(0) as u64;
             }
         }
-        sum.link_drops = relay.as_ref().map_or(0, |relay| relay.counters().dropped);
+        sum.links = self.relay.as_ref().map(Relay::counters).unwrap_or_default();
         Ok(sum)
     }
 }

@@ -1,8 +1,10 @@
 //! What is to be emulated.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use inart_planner::{Job, Levels, Scheme, Topology};
+use inart_simulator::Faults;
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -32,6 +34,10 @@ pub struct Options {
     pub scale: Option<Scale>,
     /// Share of frames that every link drops.
     pub drop: DropRate,
+    /// What else goes wrong, and what else is on the links.
+    pub faults: Faults,
+    /// How long hosts wait for a silent peer; `None` is what they do by themselves.
+    pub patience: Option<Duration>,
     /// Decides plans, training and faults.
     pub seed: u64,
     /// The `inart` command, of which switches, workers and servers are started.
@@ -116,6 +122,8 @@ mod tests {
             window_chunks: 64,
             scale: None,
             drop: "0".parse().expect("a rate"),
+            faults: Faults::default(),
+            patience: None,
             seed: 1,
             program: "inart".into(),
             switch: None,

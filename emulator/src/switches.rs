@@ -11,90 +11,131 @@ use std::time::{Duration, Instant};
 use crate::child::Child;
 use crate::error::Error;
 use crate::namespace::Namespace;
-use crate::scratch::Scratch;
 
 /// How long a switch may take until its P4Runtime server answers.
 const START: Duration = Duration::from_secs(20);
 
+/// Which switch to run, where.
+#[derive(Clone, Debug)]
+pub struct SwitchSpec {
+    /// The program to start.
+    pub program: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its number in P4Runtime.
+    pub device: u64,
+    /// Ports, named `p1`, `p2`, … in its namespace.
+    pub ports: usize,
+    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's P4Runtime
+    /// clients can reach it too; for another switch, the Unix socket that it shall listen on.
+    pub socket: Option<PathBuf>,
+}
+
 /// A switch process that has been started.
 #[derive(Debug)]
 pub struct SwitchProcess {
+    spec: SwitchSpec,
     child: Child,
     /// Kept open: the switch may still write.
     stdout: BufReader<ChildStdout>,
-    /// Where the P4Runtime server will be; an embedded switch chooses and prints it.
-    socket: Option<PathBuf>,
+    /// Where its P4Runtime server is, once that is known.
+    address: Option<String>,
 }
 
 impl SwitchProcess {
-    /// Starts our own switch: its ports are `p1`, `p2`, … of the namespace, its server listens on the loopback interface
-    /// out here, where people's P4Runtime clients can reach it too.
-    pub fn embedded(
-        program: &Path,
-        name: &str,
-        device: u64,
-        place: &Namespace,
-        ports: usize,
-    ) -> Result<Self, Error> {
-        let mut command = Command::new(program);
-        command.arg("switch").args(arguments(device, ports));
-        command.arg("--port-netns").arg(place.path()).args(["--", "--grpc-server-addr", "127.0.0.1:0"]);
-        Self::spawn(name, command, None)
+    /// Starts a switch. An other one runs inside the namespace, ours opens its ports there only.
+    pub fn start(spec: SwitchSpec, place: &Namespace) -> Result<Self, Error> {
+        let (child, stdout) = spec.spawn(place, "127.0.0.1:0")?;
+        Ok(Self { spec, child, stdout, address: None })
     }
 
-    /// Starts another switch inside the namespace, with its server on a Unix socket.
-    pub fn other(
-        program: &Path,
-        name: &str,
-        device: u64,
-        place: &Namespace,
-        ports: usize,
-        scratch: &Scratch,
-    ) -> Result<Self, Error> {
-        let socket = scratch.path(&format!("switch-{device}.sock"));
-        let mut command = place.command(program);
-        command.args(arguments(device, ports));
-        command.args(["--", "--grpc-server-addr", &format!("unix:{}", socket.display())]);
-        Self::spawn(name, command, Some(socket))
+    /// Kills it as a crash would.
+    pub fn kill(&mut self) {
+        self.child.kill();
     }
 
-    fn spawn(name: &str, command: Command, socket: Option<PathBuf>) -> Result<Self, Error> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let (child, stdout) =
-            Child::spawn(name, command).map_err(Error::system(format!("start switch {name} ({program})")))?;
-        Ok(Self { child, stdout, socket })
+    /// Starts it again after it was killed, at the same address; it has forgotten everything.
+    pub fn restart(&mut self, place: &Namespace) -> Result<(), Error> {
+        let address = self.address()?;
+        if let Some(socket) = &self.spec.socket {
+            let _ = std::fs::remove_file(socket); // the killed one left it
+        }
+        (self.child, self.stdout) = self.spec.spawn(place, &address)?;
+        Ok(())
     }
 
     /// The switch's name.
     pub fn name(&self) -> &str {
-        self.child.name()
+        &self.spec.name
+    }
+
+    /// Its number in P4Runtime.
+    pub fn device(&self) -> u64 {
+        self.spec.device
     }
 
     /// Waits for the P4Runtime server and returns its address.
     pub fn address(&mut self) -> Result<String, Error> {
-        let failed = |child: &Child, why| Error::Failed { who: format!("switch {}", child.name()), why };
-        let Some(socket) = &self.socket else {
-            let mut line = String::new();
-            let read = self.stdout.read_line(&mut line);
-            let address = line.split_whitespace().find(|word| word.parse::<SocketAddr>().is_ok());
-            return match (read, address) {
-                (Ok(_), Some(address)) => Ok(address.to_owned()),
-                _ => {
-                    let why = self.child.epitaph();
-                    Err(failed(&self.child, why))
-                }
-            };
+        if let Some(address) = &self.address {
+            return Ok(address.clone());
+        }
+        let address = match &self.spec.socket {
+            None => self.printed_address()?,
+            Some(socket) => self.socket_address(&socket.clone())?,
         };
+        Ok(self.address.insert(address).clone())
+    }
+
+    fn printed_address(&mut self) -> Result<String, Error> {
+        let mut line = String::new();
+        let read = self.stdout.read_line(&mut line);
+        let address = line.split_whitespace().find(|word| word.parse::<SocketAddr>().is_ok());
+        match (read, address) {
+            (Ok(_), Some(address)) => Ok(address.to_owned()),
+            _ => Err(self.failed(None)),
+        }
+    }
+
+    fn socket_address(&mut self, socket: &Path) -> Result<String, Error> {
         let give_up = Instant::now() + START;
         while UnixStream::connect(socket).is_err() {
-            self.child.check().map_err(|why| failed(&self.child, why))?;
+            self.child.check().map_err(|why| self.failed(Some(why)))?;
             if Instant::now() > give_up {
                 let why = format!("its P4Runtime server did not start within {} s", START.as_secs());
-                return Err(failed(&self.child, why));
+                return Err(self.failed(Some(why)));
             }
             thread::sleep(Duration::from_millis(20));
         }
         Ok(format!("unix:{}", socket.display()))
+    }
+
+    /// Why it failed; in its last words if nothing else is known.
+    fn failed(&mut self, why: Option<String>) -> Error {
+        let who = format!("switch {}", self.name());
+        Error::Failed { who, why: why.unwrap_or_else(|| self.child.epitaph()) }
+    }
+}
+
+impl SwitchSpec {
+    /// Starts a process; our own switch listens at `address`.
+    fn spawn(&self, place: &Namespace, address: &str) -> Result<(Child, BufReader<ChildStdout>), Error> {
+        let arguments = arguments(self.device, self.ports);
+        let command = match &self.socket {
+            None => {
+                let mut command = Command::new(&self.program);
+                command.arg("switch").args(arguments);
+                command.arg("--port-netns").arg(place.path()).args(["--", "--grpc-server-addr", address]);
+                command
+            }
+            Some(socket) => {
+                let mut command = place.command(&self.program);
+                command.args(arguments);
+                command.args(["--", "--grpc-server-addr", &format!("unix:{}", socket.display())]);
+                command
+            }
+        };
+        let what = format!("start switch {} ({})", self.name, self.program.display());
+        Child::spawn(&self.name, command).map_err(Error::system(what))
     }
 }
 

@@ -7,12 +7,11 @@ use std::fmt::Write;
 use std::io;
 use std::net::Ipv4Addr;
 
+use inart_simulator::quantity::QueueLimit;
 use inart_wire::MacAddr;
 
 use crate::namespace::Namespace;
 
-/// Frames that a link's end holds back before it drops: enough for a few windows.
-const QUEUE_FRAMES: u32 = 1000;
 /// HTB lets bursts of this long through at once, so that a late timer costs no throughput.
 const BURST_SECONDS: f64 = 0.004;
 /// And of at least this much: a few frames.
@@ -54,6 +53,8 @@ pub struct Blueprint {
     pub nodes: Vec<(String, NodeKind)>,
     /// Both ends of each link.
     pub links: Vec<[LinkEnd; 2]>,
+    /// What a link's end holds back before it drops.
+    pub queue: QueueLimit,
 }
 
 impl Blueprint {
@@ -160,7 +161,7 @@ impl Wiring {
                 let _ = writeln!(ip, "link set {name} address {mac}\naddress add {address}/8 dev {name}");
             }
             let _ = writeln!(ip, "link set {name} up");
-            tc.push_str(&rate_script(&name, end.rate_bps));
+            tc.push_str(&rate_script(&name, end.rate_bps, blueprint.queue));
         }
         namespace.batch("ip", &ip)?;
         namespace.batch("tc", &tc)?;
@@ -182,13 +183,17 @@ pub fn namespace() -> Result<Namespace, WiringError> {
 }
 
 /// One HTB class for all that leaves the interface.
-fn rate_script(interface: &str, rate_bps: f64) -> String {
+fn rate_script(interface: &str, rate_bps: f64, queue: QueueLimit) -> String {
     let rate = rate_bps.max(8.0).round();
     let burst = (rate / 8.0 * BURST_SECONDS).max(BURST_MIN_BYTES).round();
+    let queue = match queue {
+        QueueLimit::Frames(frames) => format!("pfifo limit {frames}"),
+        QueueLimit::Bytes(bytes) => format!("bfifo limit {bytes}"),
+    };
     format!(
         "qdisc add dev {interface} root handle 1: htb default 1\n\
          class add dev {interface} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} quantum 1514\n\
-         qdisc add dev {interface} parent 1:1 pfifo limit {QUEUE_FRAMES}\n"
+         qdisc add dev {interface} parent 1:1 {queue}\n"
     )
 }
 
@@ -198,11 +203,11 @@ mod tests {
 
     #[test]
     fn rates_become_one_htb_class_with_a_burst_of_a_few_frames() {
-        let script = rate_script("p3", 25e6);
+        let script = rate_script("p3", 25e6, QueueLimit::default());
         assert!(
             script.contains("dev p3 parent 1: classid 1:1 htb rate 25000000bit burst 12500 "),
             "{script}"
         );
-        assert!(rate_script("p3", 1e5).contains("rate 100000bit burst 6000 "));
+        assert!(rate_script("p3", 1e5, QueueLimit::Frames(9)).contains("rate 100000bit burst 6000 "));
     }
 }

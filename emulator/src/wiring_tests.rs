@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 
+use inart_simulator::faults::LinkFaults;
 use inart_wire::MacAddr;
 
 use crate::relay::Relay;
@@ -15,7 +16,11 @@ fn host(number: u8) -> (String, NodeKind) {
 
 fn two_hosts() -> Blueprint {
     let end = |node, rate_bps| LinkEnd { node: NodeIndex(node), interface: 0, rate_bps };
-    Blueprint { nodes: vec![host(1), host(2)], links: vec![[end(0, 10e6), end(1, 20e6)]] }
+    Blueprint {
+        nodes: vec![host(1), host(2)],
+        links: vec![[end(0, 10e6), end(1, 20e6)]],
+        ..Blueprint::default()
+    }
 }
 
 /// The built network, or `None` with a message when this process may not build one.
@@ -56,7 +61,10 @@ fn linked_hosts_reach_each_other_at_each_end_s_rate() {
 fn a_relay_carries_what_it_does_not_drop() {
     let Some(wiring) = built(true) else { return };
     let namespace = wiring.relay().expect("asked for");
-    let start = |rate: &str| Relay::start(namespace, 1, rate.parse().expect("a rate"), 7).expect("started");
+    let start = |rate: &str| {
+        let faults = LinkFaults { drop: rate.parse().expect("a share"), ..LinkFaults::default() };
+        Relay::start(namespace, &[faults.clone(), faults], 7).expect("started")
+    };
     let relay = start("0");
     assert!(delivers(&wiring));
     let counters = relay.stop();

@@ -24,10 +24,10 @@ pub struct Args {
     /// The topology document (YAML or JSON).
     #[arg(required_unless_present = "ask")]
     topology: Option<PathBuf>,
-    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them [default: the plans in force
-    /// if the topology is still the same, else plan all jobs of the topology].
+    /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several times
+    /// [default: the plans in force if the topology is still the same, else plan all jobs of the topology].
     #[arg(long, value_name = "PLAN")]
-    plan: Option<PathBuf>,
+    plan: Vec<PathBuf>,
     /// Scheme to plan with.
     #[arg(long, default_value = "inart", conflicts_with = "plan")]
     scheme: Scheme,
@@ -101,14 +101,16 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
 impl Args {
     /// The plans to install: those given, those in force, or new ones.
     fn jobs(&self, topology: &Topology, records: &Records) -> anyhow::Result<Vec<JobPlan>> {
-        let (plans, place) = match &self.plan {
-            Some(file) => (super::plan::read_all(topology, file)?, file.display().to_string()),
-            None => {
-                let plans = self.in_force(topology, records).map_or_else(|| self.make(topology), Ok)?;
-                (plans, format!("topology {}", topology.name()))
-            }
-        };
-        plans.into_iter().map(|plan| self.settings.job_plan(topology, plan, &place)).collect()
+        let mut read = Vec::new();
+        for file in &self.plan {
+            let place = file.display().to_string();
+            read.extend(super::plan::read_all(topology, file)?.into_iter().map(|plan| (plan, place.clone())));
+        }
+        if self.plan.is_empty() {
+            let plans = self.in_force(topology, records).map_or_else(|| self.make(topology), Ok)?;
+            read.extend(plans.into_iter().map(|plan| (plan, format!("topology {}", topology.name()))));
+        }
+        read.into_iter().map(|(plan, place)| self.settings.job_plan(topology, plan, &place)).collect()
     }
 
     /// The plans that an earlier controller installed as this one would, if there is one for every job.

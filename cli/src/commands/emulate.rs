@@ -10,6 +10,7 @@ use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, chart, emulate};
 use inart_planner::{Levels, Scheme, Topology};
+use inart_simulator::Faults;
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -47,6 +48,12 @@ pub struct Args {
     /// Share of frames that every link drops, like 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
+    /// What else goes wrong, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+    /// Seconds for which hosts wait for a silent peer before the job is given up [default: as `inart worker`].
+    #[arg(long, value_name = "SECONDS", value_parser = super::host::parse_seconds)]
+    patience: Option<Duration>,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -73,6 +80,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         window_chunks: args.window,
         scale: args.scale,
         drop: args.drop,
+        faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
+        patience: args.patience,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch,
@@ -88,10 +97,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Err(error) if error.is_failure() => {
             eprintln!("error: {error}");
             if json {
-                print(&format!(
-                    "{}\n",
-                    serde_json::json!({ "bit_exact": false, "error": error.to_string() })
-                ))?;
+                let given_up = match &error {
+                    inart_emulator::Error::GivenUp(given_up) => Some(given_up),
+                    _ => None,
+                };
+                let document = serde_json::json!({
+                    "bit_exact": false, "error": error.to_string(), "given_up": given_up
+                });
+                print(&format!("{document}\n"))?;
             }
             return Ok(ExitCode::FAILURE);
         }
@@ -104,6 +117,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&format!("{summary}\nchart: {}\n", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn read_faults(file: &Path) -> anyhow::Result<Faults> {
+    let place = || format!("--faults {}", file.display());
+    let text = std::fs::read_to_string(file).with_context(place)?;
+    Faults::from_yaml(&text).with_context(place)
 }
 
 fn default_chart(topology: &str) -> PathBuf {

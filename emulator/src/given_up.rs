@@ -1,0 +1,65 @@
+//! A job that was given up because of a fault: who ended when, and with which error.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How long hosts may take to hear that a job is given up, and why.
+pub const PROMISE_SECONDS: f64 = 3.0;
+
+/// A job that was given up because of a fault that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GivenUp {
+    /// Hosts that were killed or stopped.
+    pub culprits: Vec<String>,
+    /// Rounds whose sums were found right before.
+    pub rounds_audited: u32,
+    /// The other hosts of the job, in the order in which they ended.
+    pub ended: Vec<HostEnd>,
+}
+
+/// How a host ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostEnd {
+    /// Which.
+    pub host: String,
+    /// Seconds after the fault.
+    pub seconds: f64,
+    /// With which error.
+    pub error: String,
+    /// Whether the error names a culprit.
+    pub names_culprit: bool,
+}
+
+impl GivenUp {
+    /// Seconds until the last host had ended.
+    pub fn seconds(&self) -> f64 {
+        self.ended.iter().map(|end| end.seconds).fold(0.0, f64::max)
+    }
+
+    /// Whether it went as promised: every host got an error that names a culprit, in time.
+    pub fn is_as_promised(&self) -> bool {
+        self.seconds() <= PROMISE_SECONDS && self.ended.iter().all(|end| end.names_culprit)
+    }
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (culprits, hosts) = (self.culprits.join(", "), self.ended.len());
+        write!(
+            f,
+            "the job was given up after {} rounds, all sums right, because of {culprits}: {hosts} other hosts ended \
+             within {:.1} s",
+            self.rounds_audited,
+            self.seconds()
+        )?;
+        match self.ended.iter().find(|end| !end.names_culprit) {
+            None => write!(f, ", each with an error that names it")?,
+            Some(end) => write!(f, ", but {} said only: {}", end.host, end.error)?,
+        }
+        match self.ended.first() {
+            Some(first) => write!(f, "; first {}: {}", first.host, first.error),
+            None => Ok(()),
+        }
+    }
+}

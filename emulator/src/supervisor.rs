@@ -1,0 +1,303 @@
+//! The hosts of all jobs under one scheme: starts them, does to everybody what the script of faults says, and takes in what
+//! they report until all have ended, with figures or with errors.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use inart_core::Assignment;
+use inart_host_agent::report::{Report, Role};
+use inart_wire::{ShardId, WorkerId};
+use nix::sys::signal::Signal;
+
+use crate::agents::Agents;
+use crate::emulation::job_seed;
+use crate::error::Error;
+use crate::figures::FaultRecord;
+use crate::given_up::{GivenUp, HostEnd};
+use crate::job::JobRun;
+use crate::network::Network;
+use crate::options::Options;
+use crate::script::{Step, Victim};
+
+/// How long the hosts of a job that is given up may take to end: far more than was promised, so that a figure comes out.
+const LONGEST_END: Duration = Duration::from_secs(30);
+
+/// A process of a host.
+struct Host {
+    role: Role,
+    /// Index of its job among the runs.
+    job: usize,
+    /// The node.
+    node: String,
+}
+
+/// The hosts of all jobs.
+pub struct Supervisor<'a> {
+    options: &'a Options,
+    network: &'a mut Network,
+    agents: Agents,
+    report: std::path::PathBuf,
+    hosts: Vec<Host>,
+    /// Steps of the script that are still to come.
+    steps: std::vec::IntoIter<(Duration, Step)>,
+    next_step: Option<(Duration, Step)>,
+    happened: Vec<FaultRecord>,
+    /// Hosts that were killed or stopped, and when the first was.
+    culprits: Vec<String>,
+    since: Option<Instant>,
+    ended: Vec<(Role, HostEnd)>,
+}
+
+impl<'a> Supervisor<'a> {
+    /// Of the jobs of these runs; nobody is started yet.
+    pub fn new(
+        options: &'a Options,
+        network: &'a mut Network,
+        scheme: &str,
+        runs: &[JobRun],
+    ) -> Result<Self, Error> {
+        let report = network.scratch_path(&format!("{scheme}.sock"));
+        let mut hosts = Vec::new();
+        for (job, run) in runs.iter().enumerate() {
+            let Assignment { job: number, shards, workers, .. } = run.assignment();
+            let servers = shards.iter().enumerate().map(|(shard, told)| {
+                let role = Role::Server(*number, ShardId::try_from(shard).expect("assigned"));
+                Host { role, job, node: told.server.clone() }
+            });
+            hosts.extend(servers);
+            let workers = workers.iter().enumerate().map(|(rank, worker)| {
+                let role = Role::Worker(*number, WorkerId::try_from(rank).expect("assigned"));
+                Host { role, job, node: worker.name.clone() }
+            });
+            hosts.extend(workers);
+        }
+        let mut steps = network.script().steps.clone().into_iter();
+        let next_step = steps.next();
+        let agents = Agents::new(&report)?;
+        Ok(Self {
+            options,
+            network,
+            agents,
+            report,
+            hosts,
+            steps,
+            next_step,
+            happened: Vec::new(),
+            culprits: Vec::new(),
+            since: None,
+            ended: Vec::new(),
+        })
+    }
+
+    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended. Says what was done
+    /// to whom.
+    pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Vec<FaultRecord>, Error> {
+        let is_server = |host: &Host| matches!(host.role, Role::Server(..));
+        let servers: Vec<_> = (0..self.hosts.len()).filter(|&host| is_server(&self.hosts[host])).collect();
+        let workers: Vec<_> = (0..self.hosts.len()).filter(|&host| !is_server(&self.hosts[host])).collect();
+        for group in [servers, workers] {
+            for &host in &group {
+                self.start(host, runs)?;
+            }
+            let mut hellos = 0;
+            while hellos < group.len() {
+                match self.agents.next()? {
+                    Some((_, Report::Hello(_))) => hellos += 1,
+                    Some(heard) => self.take(heard, runs)?,
+                    None => self.agents.check()?,
+                }
+            }
+        }
+        let start = Instant::now();
+        while !self.is_over(runs) {
+            self.do_what_is_due(start, runs)?;
+            match self.agents.next()? {
+                Some(heard) => self.take(heard, runs)?,
+                None => self.look_after(runs)?,
+            }
+            tell(runs.iter().map(JobRun::rounds_audited).sum());
+        }
+        self.mend_what_is_left()?;
+        if !self.ended.is_empty() {
+            return Err(self.given_up(runs));
+        }
+        if let Some((at, step)) = &self.next_step {
+            let problem =
+                format!("\"{step}\" at {} s came after the training; give more --rounds", at.as_secs_f64());
+            return Err(Error::Option { option: "--faults", problem });
+        }
+        self.network.settle()?;
+        Ok(self.happened)
+    }
+
+    fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
+        let Host { role, job, node } = &self.hosts[host];
+        let assignment = runs[*job].assignment();
+        let mut command: Command = self.network.host(node).command(&self.options.program);
+        let what = match role {
+            Role::Server(_, shard) => {
+                command.args(["server", "--shard", &shard.to_string()]);
+                "server"
+            }
+            Role::Worker(_, rank) => {
+                let seed = job_seed(self.options, *job).to_string();
+                let (rounds, batch) = (self.options.rounds.to_string(), self.options.batch.to_string());
+                command.args(["worker", "--rank", &rank.to_string(), "--rounds", &rounds]);
+                command.args(["--train", "digits", "--batch", &batch, "--seed", &seed]);
+                "worker"
+            }
+        };
+        let controller = self.network.controller_address().expect("plans were installed");
+        command.args(["--interface", "eth0", "--controller", controller, "--job", &assignment.name]);
+        command.arg("--report").arg(&self.report);
+        if let Some(patience) = self.options.patience {
+            command.args(["--patience", &patience.as_secs_f64().to_string()]);
+        }
+        let name = format!("{what} {node} of job {}", assignment.name);
+        self.agents.start(*role, name, command)
+    }
+
+    /// Whether every job has its figures, or nobody who could get them.
+    fn is_over(&mut self, runs: &[JobRun]) -> bool {
+        let given_up: Vec<usize> = (0..runs.len()).filter(|job| !runs[*job].is_ended()).collect();
+        if given_up.is_empty() {
+            return true;
+        }
+        let of_job = self.hosts.iter().filter(|host| given_up.contains(&host.job));
+        self.since.is_some()
+            && of_job.clone().all(|host| {
+                self.culprits.contains(&host.node) || self.ended.iter().any(|(role, _)| *role == host.role)
+            })
+    }
+
+    fn take(&mut self, (speaker, report): (Option<Role>, Report), runs: &mut [JobRun]) -> Result<(), Error> {
+        let role = match (speaker, &report) {
+            (Some(role), _) => role,
+            // One that was killed and started again.
+            (None, Report::Failed { .. }) if self.since.is_some() => return Ok(()),
+            (None, Report::Failed { error }) => {
+                return Err(Error::Failed { who: "a host that could not start".into(), why: error.clone() });
+            }
+            (None, _) => return Ok(()),
+        };
+        let (Role::Worker(number, _) | Role::Server(number, _)) = role;
+        let Some(run) = runs.iter_mut().find(|run| run.assignment().job == number) else { return Ok(()) };
+        match report {
+            Report::Failed { error } => return self.end(role, error),
+            Report::Done { .. } => {
+                run.take(role, report)?;
+                if run.is_trained() {
+                    let servers = self
+                        .hosts
+                        .iter()
+                        .filter(|host| matches!(host.role, Role::Server(its, _) if its == number));
+                    servers.for_each(|host| self.agents.stop(host.role));
+                }
+            }
+            report => run.take(role, report)?,
+        }
+        Ok(())
+    }
+
+    /// A host ended with an error: as it had to, if somebody was killed or stopped before.
+    fn end(&mut self, role: Role, error: String) -> Result<(), Error> {
+        let Some(since) = self.since else {
+            return Err(Error::Failed { who: self.agents.name(role), why: error });
+        };
+        let node = self.hosts.iter().find(|host| host.role == role).map(|host| host.node.clone());
+        let is_culprit = node.is_some_and(|node| self.culprits.contains(&node));
+        if !is_culprit && !self.ended.iter().any(|(known, _)| *known == role) {
+            let names_culprit = self.culprits.iter().any(|culprit| error.contains(culprit.as_str()));
+            let host = self.agents.name(role);
+            let end = HostEnd { host, seconds: since.elapsed().as_secs_f64(), error, names_culprit };
+            self.ended.push((role, end));
+        }
+        Ok(())
+    }
+
+    /// Nothing was heard for a moment: looks for processes that ended without a word.
+    fn look_after(&mut self, runs: &[JobRun]) -> Result<(), Error> {
+        let Some(since) = self.since else { return self.agents.check() };
+        for host in 0..self.hosts.len() {
+            let Host { role, job, ref node } = self.hosts[host];
+            let expected = self.culprits.contains(node) || runs[job].is_ended();
+            // A server that ended well was told to; a worker reports what it did before it ends.
+            let heard = self.ended.iter().any(|(known, _)| *known == role);
+            if !expected
+                && !heard
+                && !runs[job].is_trained()
+                && let Some(words) = self.agents.last_words(role)
+            {
+                self.end(role, words)?;
+            }
+        }
+        if !self.ended.is_empty() && since.elapsed() > LONGEST_END {
+            let silent = self.hosts.iter().find(|host| {
+                !self.culprits.contains(&host.node) && !self.ended.iter().any(|(role, _)| *role == host.role)
+            });
+            let who = silent.map_or("the hosts".to_owned(), |host| self.agents.name(host.role));
+            let why = format!("hangs since {} was killed or stopped", self.culprits.join(", "));
+            return Err(Error::Failed { who, why });
+        }
+        Ok(())
+    }
+
+    fn do_what_is_due(&mut self, start: Instant, runs: &[JobRun]) -> Result<(), Error> {
+        while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= *at) {
+            self.act(&step, runs)?;
+            let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
+            let seconds = start.elapsed().as_secs_f64();
+            self.happened.push(FaultRecord { seconds, rounds_audited, what: step.to_string() });
+            self.next_step = self.steps.next();
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, step: &Step, runs: &[JobRun]) -> Result<(), Error> {
+        let signalled = match step {
+            Step::Kill(Victim::Host(node)) => Some((node, Signal::SIGKILL)),
+            Step::Pause(node) => Some((node, Signal::SIGSTOP)),
+            Step::Resume(node) => Some((node, Signal::SIGCONT)),
+            _ => None,
+        };
+        if let Some((node, signal)) = signalled {
+            self.hosts.iter().filter(|host| host.node == *node).for_each(|host| {
+                self.agents.signal(host.role, signal);
+            });
+            if signal != Signal::SIGCONT {
+                self.since.get_or_insert_with(Instant::now);
+                self.culprits.push(node.clone());
+            }
+        }
+        if let Step::Start(Victim::Host(node)) = step {
+            for host in
+                (0..self.hosts.len()).filter(|&host| self.hosts[host].node == *node).collect::<Vec<_>>()
+            {
+                self.start(host, runs)?;
+            }
+        }
+        self.network.act(step)
+    }
+
+    /// Ends the faults that are still in force, so that the next scheme finds everything in order.
+    fn mend_what_is_left(&mut self) -> Result<(), Error> {
+        let left: Vec<_> = self.next_step.take_if(|(_, step)| step.mends()).into_iter().collect();
+        let mut later = Vec::new();
+        for (at, step) in left.into_iter().chain(self.steps.by_ref()) {
+            match step.mends() {
+                true => self.network.act(&step)?,
+                false => later.push((at, step)),
+            }
+        }
+        self.next_step = self.next_step.take().or(later.into_iter().next());
+        Ok(())
+    }
+
+    fn given_up(self, runs: &[JobRun]) -> Error {
+        Error::GivenUp(Box::new(GivenUp {
+            culprits: self.culprits,
+            rounds_audited: runs.iter().map(JobRun::rounds_audited).sum(),
+            ended: self.ended.into_iter().map(|(_, end)| end).collect(),
+        }))
+    }
+}
