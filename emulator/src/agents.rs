@@ -97,10 +97,10 @@ impl Agents {
         }
     }
 
-    /// What a process that has ended said last; `None` while it runs.
+    /// What a process said last that has ended otherwise than well; `None` of others.
     pub fn last_words(&mut self, role: Role) -> Option<String> {
         let (child, _) = self.children.get_mut(&key(role))?;
-        (!child.is_alive()).then(|| child.last_words_of_dead())
+        child.check().is_err().then(|| child.last_words_of_dead())
     }
 
     /// What a process is called in messages.

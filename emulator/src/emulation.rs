@@ -13,6 +13,7 @@ use crate::job::JobRun;
 use crate::network::Network;
 use crate::options::Options;
 use crate::scale::Scale;
+use crate::script::Script;
 use crate::supervisor::Supervisor;
 
 /// How long the search for a plan may take.
@@ -41,6 +42,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     options.validate()?;
     let jobs = options.running_jobs();
     let topology = options.topology.with_jobs(jobs.clone());
+    Script::new(&topology, &options.faults, options.drop.into())?; // wrong input is told before the work
     let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });

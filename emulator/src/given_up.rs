@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How long hosts may take to hear that a job is given up, and why.
+/// How long workers may take to hear that a job is given up, and why.
 pub const PROMISE_SECONDS: f64 = 3.0;
 
 /// A job that was given up because of a fault that was asked for.
@@ -14,7 +14,7 @@ pub struct GivenUp {
     pub culprits: Vec<String>,
     /// Rounds whose sums were found right before.
     pub rounds_audited: u32,
-    /// The other hosts of the job, in the order in which they ended.
+    /// The other hosts, in the order in which they ended.
     pub ended: Vec<HostEnd>,
 }
 
@@ -23,6 +23,8 @@ pub struct GivenUp {
 pub struct HostEnd {
     /// Which.
     pub host: String,
+    /// Whether it is a worker; servers tell their workers first.
+    pub worker: bool,
     /// Seconds after the fault.
     pub seconds: f64,
     /// With which error.
@@ -32,32 +34,36 @@ pub struct HostEnd {
 }
 
 impl GivenUp {
-    /// Seconds until the last host had ended.
-    pub fn seconds(&self) -> f64 {
-        self.ended.iter().map(|end| end.seconds).fold(0.0, f64::max)
+    fn workers(&self) -> impl Iterator<Item = &HostEnd> {
+        self.ended.iter().filter(|end| end.worker)
     }
 
-    /// Whether it went as promised: every host got an error that names a culprit, in time.
+    /// Seconds until the last worker had ended.
+    pub fn seconds(&self) -> f64 {
+        self.workers().map(|end| end.seconds).fold(0.0, f64::max)
+    }
+
+    /// Whether it went as promised: every worker got an error that names a culprit, in time.
     pub fn is_as_promised(&self) -> bool {
-        self.seconds() <= PROMISE_SECONDS && self.ended.iter().all(|end| end.names_culprit)
+        self.seconds() <= PROMISE_SECONDS && self.workers().all(|end| end.names_culprit)
     }
 }
 
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (culprits, hosts) = (self.culprits.join(", "), self.ended.len());
+        let (culprits, workers) = (self.culprits.join(", "), self.workers().count());
         write!(
             f,
-            "the job was given up after {} rounds, all sums right, because of {culprits}: {hosts} other hosts ended \
-             within {:.1} s",
+            "the job was given up after {} rounds, all sums right, because of {culprits}: {workers} other workers \
+             ended within {:.1} s",
             self.rounds_audited,
             self.seconds()
         )?;
-        match self.ended.iter().find(|end| !end.names_culprit) {
+        match self.workers().find(|end| !end.names_culprit) {
             None => write!(f, ", each with an error that names it")?,
             Some(end) => write!(f, ", but {} said only: {}", end.host, end.error)?,
         }
-        match self.ended.first() {
+        match self.workers().next() {
             Some(first) => write!(f, "; first {}: {}", first.host, first.error),
             None => Ok(()),
         }

@@ -209,7 +209,8 @@ impl<'a> Supervisor<'a> {
         if !is_culprit && !self.ended.iter().any(|(known, _)| *known == role) {
             let names_culprit = self.culprits.iter().any(|culprit| error.contains(culprit.as_str()));
             let host = self.agents.name(role);
-            let end = HostEnd { host, seconds: since.elapsed().as_secs_f64(), error, names_culprit };
+            let worker = matches!(role, Role::Worker(..));
+            let end = HostEnd { host, worker, seconds: since.elapsed().as_secs_f64(), error, names_culprit };
             self.ended.push((role, end));
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant as StdInstant};
 use inart_core::{Instant, Machine};
 
 use crate::port::Port;
+use crate::status::{HostStatus, StatusSocket};
 use crate::{Error, StopSignal};
 
 /// How a host agent runs.
@@ -15,11 +16,13 @@ pub struct Options {
     pub patience: Duration,
     /// Ends the agent when it is received.
     pub stop: Option<StopSignal>,
+    /// Tells whoever asks what the agent is doing.
+    pub status: Option<StatusSocket>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(10), stop: None }
+        Self { patience: Duration::from_secs(10), stop: None, status: None }
     }
 }
 
@@ -28,6 +31,7 @@ pub(crate) struct Agent<M> {
     pub(crate) machine: M,
     port: Port,
     stop: Option<StopSignal>,
+    pub(crate) status: Option<StatusSocket>,
     start: StdInstant,
     buffer: [u8; 2048],
 }
@@ -37,12 +41,20 @@ impl<M: Machine> Agent<M> {
     const RECEIVE_BATCH: usize = 32;
 
     pub(crate) fn new(machine: M, port: Port, stop: Option<StopSignal>) -> Self {
-        Self { machine, port, stop, start: StdInstant::now(), buffer: [0; 2048] }
+        Self { machine, port, stop, status: None, start: StdInstant::now(), buffer: [0; 2048] }
     }
 
     /// Time for the state machine: since the agent's start.
     pub(crate) fn now(&self) -> Instant {
         Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Tells those who ask what the agent is doing; at once if it `matters`, else now and then.
+    pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(&M, Instant) -> HostStatus) {
+        let now = self.now();
+        if let Some(socket) = self.status.as_mut().filter(|socket| matters || socket.is_due()) {
+            socket.take(status(&self.machine, now));
+        }
     }
 
     /// Whether the agent was told to stop.

@@ -21,6 +21,7 @@ mod error;
 mod port;
 pub mod report;
 mod server;
+pub mod status;
 mod stop;
 mod worker;
 

@@ -7,6 +7,7 @@ use inart_wire::ShardId;
 
 use crate::agent::Agent;
 use crate::port::Port;
+use crate::status::HostStatus;
 use crate::{Error, Options};
 
 /// The server of one shard of a job.
@@ -28,7 +29,9 @@ impl Server {
     ) -> Result<Self, Error> {
         let names = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
         let machine = ServerShard::new(assignment, shard, options.patience)?;
-        Ok(Self { agent: Agent::new(machine, Port::open(interface)?, options.stop), names })
+        let mut agent = Agent::new(machine, Port::open(interface)?, options.stop);
+        agent.status = options.status;
+        Ok(Self { agent, names })
     }
 
     /// Serves until told to stop, or until the job is given up.
@@ -43,6 +46,7 @@ impl Server {
                     return Err(Failure::Aborted { culprit, name, reason }.into());
                 }
             }
+            self.agent.publish(false, |shard, now| HostStatus::Server(shard.status(now)));
             self.agent.receive(until)?;
         }
         Ok(())

@@ -2,17 +2,22 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, RoundRecord, WorkerCounters, WorkerFlow};
+use inart_core::{Assignment, Instant, RoundRecord, WorkerCounters, WorkerFlow};
 use inart_wire::WorkerId;
 
 use crate::agent::Agent;
 use crate::port::Port;
+use crate::status::HostStatus;
 use crate::{Error, Options};
 
 /// A worker of a job: sums gradients with its peers, one round after the other.
 pub struct Worker {
     agent: Agent<WorkerFlow>,
     rounds: u32,
+}
+
+fn worker_status(flow: &WorkerFlow, now: Instant) -> HostStatus {
+    HostStatus::Worker(flow.status(now))
 }
 
 /// What a round took.
@@ -40,7 +45,10 @@ impl Worker {
         options: Options,
     ) -> Result<Self, Error> {
         let flow = WorkerFlow::new(assignment, rank, options.patience)?;
-        Ok(Self { agent: Agent::new(flow, Port::open(interface)?, options.stop), rounds: 0 })
+        let mut agent = Agent::new(flow, Port::open(interface)?, options.stop);
+        agent.status = options.status;
+        agent.publish(true, worker_status);
+        Ok(Self { agent, rounds: 0 })
     }
 
     /// Replaces the gradient by the sum over all workers' gradients of this round (the caller divides, if it wants the
@@ -58,11 +66,13 @@ impl Worker {
             if self.agent.machine.is_idle() {
                 break;
             }
+            self.agent.publish(false, worker_status);
             self.agent.receive(None)?;
             if self.agent.is_stopped()? {
                 self.agent.machine.stop(self.agent.now());
             }
         }
+        self.agent.publish(true, worker_status);
         started?;
         self.agent.machine.finish_round(gradient)?;
         let stats = RoundStats {

@@ -1,8 +1,11 @@
 //! End-to-end tests across crates; the tests themselves live in `tests/`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde_json::Value;
+use tempfile::TempDir;
 
 /// The workspace's root folder.
 pub fn workspace() -> &'static Path {
@@ -35,4 +38,27 @@ pub fn is_root() -> bool {
         eprintln!("skipped: needs root for network namespaces");
     }
     root
+}
+
+/// Root's leave to emulate, one test at a time: ten processes each and two cores make hosts give each other up. `None`
+/// without root.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// `inart emulate` on Fig. 1 with little to train, its chart and what else a test writes in a folder of its own.
+pub fn emulate(arguments: &[&str]) -> (Command, TempDir) {
+    let folder = TempDir::new().expect("a folder");
+    let mut command = Command::new(inart());
+    command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
+    command.args(["--batch", "4", "--json", "--chart"]).arg(folder.path().join("chart.svg")).args(arguments);
+    (command, folder)
+}
+
+/// The JSON document that a successful emulation printed.
+pub fn document(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "silent in a pipe: {output:?}");
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
 }

@@ -4,40 +4,16 @@ use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
 use inart_emulator::{Network, Options};
 use inart_planner::{Scheme, Topology};
-use inart_tests::{inart, is_root, workspace};
+use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use tempfile::TempDir;
-
-/// Root's leave to emulate, one test at a time: ten processes each and two cores make hosts give each other up. `None`
-/// without root.
-fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
-    is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// `inart emulate` on Fig. 1 with little to train, its chart out of the way.
-fn emulate(arguments: &[&str]) -> (Command, TempDir) {
-    let folder = TempDir::new().expect("a folder");
-    let mut command = Command::new(inart());
-    command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
-    command.args(["--batch", "4", "--json", "--chart"]).arg(folder.path().join("chart.svg")).args(arguments);
-    (command, folder)
-}
-
-/// The JSON document that a successful emulation printed.
-fn document(output: &Output) -> Value {
-    assert!(output.status.success(), "{output:?}");
-    assert!(output.stderr.is_empty(), "silent in a pipe: {output:?}");
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
-}
 
 fn run(arguments: &[&str]) -> Value {
     let (mut command, _folder) = emulate(arguments);
@@ -113,6 +89,8 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         window_chunks: 64,
         scale: None,
         drop: "0".parse().expect("a rate"),
+        faults: Default::default(),
+        patience: None,
         seed: 1,
         program: inart(),
         switch: None,
@@ -160,13 +138,13 @@ fn nothing_lingers_of_a_killed_emulation() {
         let (mut command, _folder) = emulate(&["--rounds", "1000", "--schemes", "lbmm"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
         let pid = child.id();
-        // Two switches, two servers, six workers.
+        // Two switches, the controller, two servers, six workers.
         let family = wait_for("all processes", || {
             if let Some(status) = child.try_wait().expect("a child") {
                 let said = std::io::read_to_string(child.stderr.take().expect("piped")).expect("text");
                 panic!("the emulation ended by itself, {status}: {said}");
             }
-            Some(children_of(pid)).filter(|family| family.len() == 10)
+            Some(children_of(pid)).filter(|family| family.len() == 11)
         });
         let spaces: BTreeSet<_> = family.iter().filter_map(|&pid| network_namespace(pid)).collect();
         assert!(spaces.len() >= 8, "each host has a namespace of its own: {spaces:?}");

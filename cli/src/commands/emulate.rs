@@ -97,13 +97,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Err(error) if error.is_failure() => {
             eprintln!("error: {error}");
             if json {
-                let given_up = match &error {
-                    inart_emulator::Error::GivenUp(given_up) => Some(given_up),
-                    _ => None,
-                };
-                let document = serde_json::json!({
-                    "bit_exact": false, "error": error.to_string(), "given_up": given_up
-                });
+                let mut document = serde_json::json!({ "bit_exact": false, "error": error.to_string() });
+                if let inart_emulator::Error::GivenUp(given_up) = &error {
+                    document["given_up"] = serde_json::to_value(given_up)?;
+                    document["as_promised"] = given_up.is_as_promised().into();
+                }
                 print(&format!("{document}\n"))?;
             }
             return Ok(ExitCode::FAILURE);

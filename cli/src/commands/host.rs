@@ -10,6 +10,7 @@ use anyhow::Context;
 use inart_controller::api::{Client, ClientError};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
+use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Options, StopSignal};
 use inart_p4runtime::ChannelError;
 
@@ -35,6 +36,9 @@ pub struct HostArgs {
     /// Seconds for which a peer that is waited for may be silent before the job is given up.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
     patience: Duration,
+    /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or 127.0.0.1:PORT.
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<String>,
     /// Unix socket to report to, instead of printing.
     #[arg(long, value_name = "SOCKET")]
     report: Option<PathBuf>,
@@ -64,7 +68,11 @@ impl HostArgs {
             None if json => Output::Json,
             None => Output::Text,
         };
-        let options = Options { patience: self.patience, stop: Some(stop) };
+        let listen = |address: &String| {
+            StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
+        };
+        let status = self.status.as_ref().map(listen).transpose()?;
+        let options = Options { patience: self.patience, stop: Some(stop), status };
         let result = self.assignment().and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
             // The error is printed too; whoever the report was for may be gone.

@@ -1,0 +1,131 @@
+//! What a host is doing, for whoever asks: a socket that answers every connection with one JSON document and closes it.
+//!
+//! A thread of its own answers, so that the host answers while its program computes; a process that is stopped does not.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use inart_core::{ServerStatus, WorkerStatus};
+use serde::{Deserialize, Serialize};
+
+/// What a host is doing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostStatus {
+    /// As a worker.
+    Worker(WorkerStatus),
+    /// As a parameter server.
+    Server(ServerStatus),
+}
+
+/// What a host answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatusReport {
+    /// Seconds since the status was taken: a worker whose program computes takes none.
+    pub age_seconds: f64,
+    /// The status.
+    #[serde(flatten)]
+    pub status: HostStatus,
+}
+
+/// The last status and when it was taken.
+type Shared = Arc<Mutex<Option<(Instant, HostStatus)>>>;
+
+/// A socket that tells what a host is doing.
+pub struct StatusSocket {
+    shared: Shared,
+    taken: Option<Instant>,
+}
+
+impl fmt::Debug for StatusSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StatusSocket")
+    }
+}
+
+impl StatusSocket {
+    /// Statuses are taken this far apart at least.
+    const INTERVAL: Duration = Duration::from_millis(50);
+
+    /// Listens on a loopback `HOST:PORT`, or on a Unix socket at a path.
+    pub fn listen(address: &str) -> io::Result<Self> {
+        let shared = Shared::default();
+        let told = Arc::clone(&shared);
+        match address.parse::<SocketAddr>() {
+            Ok(socket) if !socket.ip().is_loopback() => {
+                return Err(io::Error::other(
+                    "other machines could ask: give a port of 127.0.0.1, or a path",
+                ));
+            }
+            Ok(socket) => {
+                let listener = TcpListener::bind(socket)?;
+                let answer = move || listener.incoming().flatten().for_each(|stream| tell(stream, &told));
+                thread::Builder::new().name("status".into()).spawn(answer)?;
+            }
+            Err(_) => {
+                remove_stale(Path::new(address))?;
+                let listener = UnixListener::bind(address)?;
+                let answer = move || listener.incoming().flatten().for_each(|stream| tell(stream, &told));
+                thread::Builder::new().name("status".into()).spawn(answer)?;
+            }
+        }
+        Ok(Self { shared, taken: None })
+    }
+
+    /// Whether the last status is old enough for another.
+    pub(crate) fn is_due(&self) -> bool {
+        self.taken.is_none_or(|taken| taken.elapsed() >= Self::INTERVAL)
+    }
+
+    /// Takes a status.
+    pub(crate) fn take(&mut self, status: HostStatus) {
+        let now = Instant::now();
+        self.taken = Some(now);
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, status));
+    }
+}
+
+/// A process that was killed leaves its socket behind.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
+        _ => Ok(()),
+    }
+}
+
+fn tell(mut stream: impl Write, shared: &Shared) {
+    let known = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let report =
+        known.map(|(taken, status)| StatusReport { age_seconds: taken.elapsed().as_secs_f64(), status });
+    if let Some(report) = report {
+        let json = serde_json::to_vec(&report).expect("a status is plain data");
+        let _ = stream.write_all(&json); // whoever asked may be gone
+    }
+}
+
+/// Asks the host whose status socket is at `address`; `None` if it has not begun yet.
+pub fn ask(address: &str, timeout: Duration) -> io::Result<Option<StatusReport>> {
+    let mut text = String::new();
+    match address.parse::<SocketAddr>() {
+        Ok(socket) => {
+            let mut stream = TcpStream::connect_timeout(&socket, timeout)?;
+            stream.set_read_timeout(Some(timeout))?;
+            stream.read_to_string(&mut text)?;
+        }
+        Err(_) => {
+            let mut stream = UnixStream::connect(address)?;
+            stream.set_read_timeout(Some(timeout))?;
+            stream.read_to_string(&mut text)?;
+        }
+    }
+    if text.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_str(&text).map(Some).map_err(io::Error::other)
+}
