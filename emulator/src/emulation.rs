@@ -42,7 +42,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     options.validate()?;
     let jobs = options.running_jobs();
     let topology = options.topology.with_jobs(jobs.clone());
-    Script::new(&topology, &options.faults, options.drop.into())?; // wrong input is told before the work
+    Script::new(&topology, &options.faults, options.drop.share())?; // wrong input is told before the work
     let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
@@ -71,7 +71,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         sums_checked,
         scale: scale.factor(),
         seed: options.seed,
-        drop: options.drop.share(),
+        drop: options.drop.share().get(),
         values: options.values.get(),
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),

@@ -9,7 +9,7 @@ use inart_simulator::quantity::{Share, Span};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DropRate(f64);
+pub struct DropRate(Share);
 
 /// A share that is not one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -17,15 +17,9 @@ pub struct DropRate(f64);
 pub struct DropRateError(String);
 
 impl DropRate {
-    /// The share, from 0 to below 1.
-    pub fn share(self) -> f64 {
+    /// The share, below 1.
+    pub fn share(self) -> Share {
         self.0
-    }
-}
-
-impl From<DropRate> for Share {
-    fn from(rate: DropRate) -> Self {
-        Share::try_from(rate.0).expect("a drop rate is from 0 to below 1")
     }
 }
 
@@ -33,12 +27,8 @@ impl FromStr for DropRate {
     type Err = DropRateError;
 
     fn from_str(text: &str) -> Result<Self, DropRateError> {
-        let (number, unit) = match text.trim().strip_suffix('%') {
-            Some(number) => (number, 0.01),
-            None => (text, 1.0),
-        };
-        match number.trim().parse::<f64>().map(|n| n * unit) {
-            Ok(share) if (0.0..1.0).contains(&share) => Ok(Self(share)),
+        match text.parse::<Share>() {
+            Ok(share) if share.get() < 1.0 => Ok(Self(share)),
             _ => Err(DropRateError(text.to_owned())),
         }
     }
@@ -46,7 +36,7 @@ impl FromStr for DropRate {
 
 impl fmt::Display for DropRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", self.0 * 100.0)
+        write!(f, "{}%", self.0.get() * 100.0)
     }
 }
 

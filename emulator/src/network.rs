@@ -57,7 +57,7 @@ impl Network {
     /// `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
-        let script = Script::new(topology, &options.faults, options.drop.into())?;
+        let script = Script::new(topology, &options.faults, options.drop.share())?;
         let ports = PortMap::new(topology)?;
         let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
         let wiring = Wiring::build(&blueprint, script.touches_links())?;
