@@ -294,7 +294,7 @@ mod tests {
             ("{events: [{at: 1 s, stale: w, count: 1}]}", "inart simulate"),
             ("{events: [{at: 1 s, link_down: [w, s], for: 1 s}]}", "no link between w and s"),
             ("{links: [{reorder: 1%}]}", "links[0]: reorder without reorder_by"),
-            ("{background: [{from: w, to: w, rate_bps: 1 Mbps}]}", "background[0]: name two hosts"),
+            ("{background: [{from: w, to: w, rate: 1 Mbps}]}", "background[0]: name two hosts"),
         ] {
             let problem = script(faults).expect_err(faults);
             assert!(problem.starts_with("--faults: ") && problem.contains(named), "{problem}");

@@ -98,7 +98,7 @@ fn a_queue_that_is_full_loses_frames_and_changes_no_bit() {
     let Some(_turn) = turn() else { return };
     // The link between the switches carries 6 Gbps, and the plan sends 5.5 of them over it.
     let figures =
-        survives("{queue: 12 frames, background: [{from: w1, to: s1, rate_bps: 1.5 Gbps, frame_bytes: 1400}]}");
+        survives("{queue: 12 frames, background: [{from: w1, to: s1, rate: 1.5 Gbps, frame_bytes: 1400}]}");
     let again = figures["retransmissions"].as_u64().expect("a count");
     assert!(again > 0, "frames were lost to the queue: {figures}");
 }
