@@ -41,6 +41,8 @@ enum Command {
     Server(commands::server::Args),
     /// Run the embedded switch.
     Switch(commands::switch::Args),
+    /// Say why nothing moves: which chunk waits for whom, and where its frames are stuck.
+    Doctor(commands::doctor::Args),
     /// Run a whole training job on this machine, every sum checked.
     Emulate(commands::emulate::Args),
     /// Run jobs in virtual time: the real code under seeded faults, every sum checked.
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Worker(args) => commands::worker::run(args, json),
         Command::Server(args) => commands::server::run(args, json),
         Command::Switch(args) => commands::switch::run(args, json),
+        Command::Doctor(args) => commands::doctor::run(args, json),
         Command::Emulate(args) => commands::emulate::run(args, json),
         Command::Simulate(args) => commands::simulate::run(args, json),
         Command::Experiment(args) => commands::experiment::run(args, json),

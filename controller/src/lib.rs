@@ -14,6 +14,7 @@ pub mod assignment;
 mod counters;
 pub mod daemon;
 pub mod diff;
+pub mod doctor;
 pub mod driver;
 pub mod entries;
 mod error;

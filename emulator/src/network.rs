@@ -39,6 +39,8 @@ pub struct Network {
     script: Script,
     wiring: Wiring,
     scratch: Scratch,
+    /// Where people may look.
+    expose: Option<PathBuf>,
 }
 
 /// What switches and links counted since the network was started.
@@ -58,6 +60,10 @@ impl Network {
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let script = Script::new(topology, &options.faults, options.drop.share())?;
+        if let Some(folder) = &options.expose {
+            // Records of an earlier emulation, whose switches are gone.
+            let _ = std::fs::remove_dir_all(folder.join("state"));
+        }
         let ports = PortMap::new(topology)?;
         let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
         let wiring = Wiring::build(&blueprint, script.touches_links())?;
@@ -95,6 +101,7 @@ impl Network {
             script,
             wiring,
             scratch,
+            expose: options.expose.clone(),
         })
     }
 
@@ -129,8 +136,10 @@ impl Network {
         ] {
             arguments.extend([option.into(), value.into()]);
         }
-        arguments.extend(["--state".into(), self.scratch.path("state").into()]);
-        let socket = self.scratch.path("controller.sock");
+        let open =
+            |name: &str| self.expose.as_ref().map_or_else(|| self.scratch.path(name), |dir| dir.join(name));
+        arguments.extend(["--state".into(), open("state").into()]);
+        let socket = open("controller.sock");
         let controller = ControllerProcess::start(&self.command, &socket, arguments)?;
         let jobs: Vec<_> = plans.iter().map(|plan| plan.plan.job.as_str()).collect();
         self.controller.insert(controller).assignments(&self.runtime, &jobs)

@@ -38,6 +38,9 @@ pub struct Options {
     pub faults: Faults,
     /// How long hosts wait for a silent peer; `None` is what they do by themselves.
     pub patience: Option<Duration>,
+    /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
+    /// (`controller.sock`) and the hosts' status sockets (`hosts`).
+    pub expose: Option<PathBuf>,
     /// Decides plans, training and faults.
     pub seed: u64,
     /// The `inart` command, of which switches, workers and servers are started.
@@ -124,6 +127,7 @@ mod tests {
             drop: "0".parse().expect("a rate"),
             faults: Faults::default(),
             patience: None,
+            expose: None,
             seed: 1,
             program: "inart".into(),
             switch: None,

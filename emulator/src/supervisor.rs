@@ -150,6 +150,10 @@ impl<'a> Supervisor<'a> {
         let controller = self.network.controller_address().expect("plans were installed");
         command.args(["--interface", "eth0", "--controller", controller, "--job", &assignment.name]);
         command.arg("--report").arg(&self.report);
+        if let Some(folder) = &self.options.expose {
+            let socket = folder.join("hosts").join(format!("{node}.{}.sock", assignment.job));
+            command.arg("--status").arg(socket);
+        }
         if let Some(patience) = self.options.patience {
             command.args(["--patience", &patience.as_secs_f64().to_string()]);
         }

@@ -91,6 +91,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         drop: "0".parse().expect("a rate"),
         faults: Default::default(),
         patience: None,
+        expose: None,
         seed: 1,
         program: inart(),
         switch: None,

@@ -54,6 +54,9 @@ pub struct Args {
     /// Seconds for which hosts wait for a silent peer before the job is given up [default: as `inart worker`].
     #[arg(long, value_name = "SECONDS", value_parser = super::host::parse_seconds)]
     patience: Option<Duration>,
+    /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the emulation.
+    #[arg(long, value_name = "DIR")]
+    expose: Option<PathBuf>,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -82,6 +85,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         drop: args.drop,
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
         patience: args.patience,
+        expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch,
@@ -115,6 +119,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&format!("{summary}\nchart: {}\n", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
+    let made = std::fs::create_dir_all(folder.join("hosts")).and_then(|()| folder.canonicalize());
+    made.with_context(|| format!("--expose {}", folder.display()))
 }
 
 fn read_faults(file: &Path) -> anyhow::Result<Faults> {

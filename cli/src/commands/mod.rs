@@ -4,6 +4,7 @@ mod control;
 pub mod controller;
 pub mod decode;
 pub mod diff;
+pub mod doctor;
 pub mod emulate;
 pub mod experiment;
 mod host;

@@ -59,7 +59,8 @@ fn job(records: &Records, name: Option<&str>) -> anyhow::Result<JobId> {
     Ok(numbers[at])
 }
 
-fn choose(what: &str, name: Option<&str>, known: &[String]) -> anyhow::Result<String> {
+/// The one that is named, or the only one.
+pub fn choose(what: &str, name: Option<&str>, known: &[String]) -> anyhow::Result<String> {
     match (name, known) {
         (_, []) => bail!("nothing was pushed yet, so there is nothing to go back to"),
         (Some(name), _) if known.iter().any(|known| known == name) => Ok(name.to_owned()),

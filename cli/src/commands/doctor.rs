@@ -1,0 +1,315 @@
+//! `inart doctor`: why nothing moves.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use inart_controller::doctor::{Hosts, JobFinding, SwitchState, SwitchView, examine};
+use inart_controller::driver::Memory;
+use inart_controller::entries::SwitchTables;
+use inart_controller::{
+    Controller, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running, SwitchCounters,
+    SwitchDriver, api,
+};
+use inart_host_agent::status::{HostStatus, StatusReport, ask};
+use inart_p4runtime::Target;
+use inart_planner::Topology;
+use inart_wire::JobId;
+use serde::Serialize;
+
+use super::control::ControlArgs;
+
+/// How long a switch or a host may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Arguments of `inart doctor`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Name of the topology; needed if plans were pushed to several.
+    #[arg(long, value_name = "NAME")]
+    topology: Option<String>,
+    /// A host's status socket (its --status), such as w1=/run/w1.sock or w1=127.0.0.1:9600; once per host.
+    #[arg(long = "host", value_name = "NAME=ADDRESS", value_parser = parse_host)]
+    host: Vec<(String, String)>,
+    /// Folder with status sockets, each called after its host: w1.sock.
+    #[arg(long, value_name = "DIR")]
+    hosts: Option<PathBuf>,
+    /// Ask this controller too (HOST:PORT or unix:/path).
+    #[arg(long, value_name = "ADDRESS")]
+    controller: Option<String>,
+    /// Watch for this long what moves; workers send again within half a second.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::host::parse_seconds)]
+    watch: Duration,
+    #[command(flatten)]
+    control: ControlArgs,
+}
+
+fn parse_host(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, address)) if !name.is_empty() && !address.is_empty() => Ok((name.into(), address.into())),
+        _ => Err("write NAME=ADDRESS, such as w1=/run/w1.sock".to_owned()),
+    }
+}
+
+/// All that was found.
+#[derive(Serialize)]
+struct Report {
+    /// What is wrong with switches, hosts or the controller, whatever the jobs do.
+    problems: Vec<String>,
+    jobs: Vec<JobFinding>,
+}
+
+impl Report {
+    /// Whether there is nothing to mend.
+    fn is_fine(&self) -> bool {
+        self.problems.is_empty()
+            && self.jobs.iter().all(|job| job.waiting.is_empty() && job.failure.is_none())
+    }
+}
+
+/// Runs the command: exit status 1 if something is wrong.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let report = super::control::block_on(args.look())?;
+    let text = if json {
+        serde_json::to_string(&report)? + "\n"
+    } else {
+        let problems = report.problems.iter().map(|problem| format!("{problem}\n"));
+        problems.chain(report.jobs.iter().map(|job| format!("{job}\n"))).collect()
+    };
+    super::output::print(&text)?;
+    Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Args {
+    async fn look(&self) -> anyhow::Result<Report> {
+        let state = self.control.state();
+        let known = Records::networks(&state);
+        let network = super::rollback::choose("topology", self.topology.as_deref(), &known)
+            .with_context(|| format!("records {}", state.display()))?;
+        let mut records = Records::open(&state, &network)?;
+        let pushes: BTreeMap<JobId, Push> =
+            records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
+        let Some(first) = pushes.values().next() else {
+            bail!("topology {network}: no plan was installed yet")
+        };
+        let topology = Topology::from_yaml(&first.topology).context("the topology of the last push")?;
+        let ports = PortMap::new(&topology)?;
+        let program = self.control.program(first.values)?;
+        let targets = self.control.targets(&topology, &mut records, None)?;
+        let addresses = self.host_addresses()?;
+
+        let mut problems = Vec::new();
+        let mut drivers = connect(targets, &program).await;
+        let before = read_all(&mut drivers, Counters).await;
+        let hosts_before = ask_all(&addresses).await;
+        tokio::time::sleep(self.watch).await;
+        let after = read_all(&mut drivers, Counters).await;
+        let hosts = hosts(&hosts_before, ask_all(&addresses).await);
+        let tables = read_all(&mut drivers, Tables).await;
+
+        let mut switches = BTreeMap::new();
+        for (name, counted) in before {
+            let seen = counted.and_then(|before| Ok(SwitchView { before, after: after[&name].clone()? }));
+            let state = match seen {
+                Ok(view) => SwitchState::Ours(Box::new(view)),
+                Err(why) => {
+                    problems.push(format!("switch {name}: {why}"));
+                    SwitchState::Silent(why)
+                }
+            };
+            switches.insert(name, state);
+        }
+        let jobs: Vec<JobPlan> = pushes.iter().map(|(job, push)| push.job_plan(*job)).collect();
+        problems.extend(differences(&topology, &ports, &program, records, tables, &jobs).await?);
+        problems.extend(hosts.silent.iter().map(|(host, why)| format!("host {host} does not answer: {why}")));
+        if let Some(address) = &self.controller {
+            problems.extend(self.ask_controller(address).await?);
+        }
+        let jobs = pushes.iter().map(|(job, push)| examine(&topology, &ports, *job, push, &switches, &hosts));
+        Ok(Report { problems, jobs: jobs.collect::<Result<_, _>>()? })
+    }
+
+    /// Where the hosts' status sockets are.
+    fn host_addresses(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let mut addresses = self.host.clone();
+        if let Some(folder) = &self.hosts {
+            let place = || format!("--hosts {}", folder.display());
+            for file in std::fs::read_dir(folder).with_context(place)? {
+                let path = file.with_context(place)?.path();
+                if let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".sock")) {
+                    // One that serves several jobs has a socket for each: w1.2.sock.
+                    let node = name.rsplit_once('.').filter(|(_, job)| job.parse::<u16>().is_ok());
+                    let node = node.map_or(name, |(node, _)| node);
+                    addresses.push((node.to_owned(), path.display().to_string()));
+                }
+            }
+        }
+        addresses.sort();
+        Ok(addresses)
+    }
+
+    /// What the controller has to complain about.
+    async fn ask_controller(&self, address: &str) -> anyhow::Result<Vec<String>> {
+        let security = self.control.security()?;
+        let status = async { api::Client::connect(address, &security).await?.status().await };
+        let status = match status.await {
+            Ok(status) => status,
+            Err(error) => return Ok(vec![error.to_string()]),
+        };
+        let of_switches = status.switches.iter().filter(|switch| !switch.problem.is_empty());
+        let said =
+            of_switches.map(|switch| format!("controller: switch {}: {}", switch.name, switch.problem));
+        Ok(said.collect())
+    }
+}
+
+type Answers<T> = BTreeMap<String, Result<T, String>>;
+
+/// Read-only sessions with switches that run our program.
+async fn connect(targets: BTreeMap<String, Target>, program: &Arc<Program>) -> Answers<P4Runtime> {
+    let all = targets.into_iter().map(async |(name, target)| {
+        let target = Target { timeout: TIMEOUT, ..target };
+        let connected = async {
+            let mut driver = P4Runtime::connect(target, program.clone()).await?;
+            let running = driver.running().await?;
+            Ok::<_, inart_controller::DriverError>((driver, running))
+        };
+        let answer = match tokio::time::timeout(2 * TIMEOUT, connected).await {
+            Err(_) => Err(format!("does not answer within {TIMEOUT:?}; is its process stopped?")),
+            Ok(Err(error)) => Err(error.to_string()),
+            Ok(Ok((driver, Running::Ours))) => Ok(driver),
+            Ok(Ok((_, Running::Nothing))) => {
+                Err("runs no program: push the plan, or start `inart controller`".into())
+            }
+            Ok(Ok((_, Running::Other))) => Err("runs another program".into()),
+        };
+        (name, answer)
+    });
+    futures::future::join_all(all).await.into_iter().collect()
+}
+
+/// Something to read from a switch.
+trait Reading {
+    type Output;
+    async fn read(&self, driver: &mut P4Runtime) -> Result<Self::Output, inart_controller::DriverError>;
+}
+
+struct Counters;
+struct Tables;
+
+impl Reading for Counters {
+    type Output = SwitchCounters;
+    async fn read(&self, driver: &mut P4Runtime) -> Result<SwitchCounters, inart_controller::DriverError> {
+        driver.counters().await
+    }
+}
+
+impl Reading for Tables {
+    type Output = SwitchTables;
+    async fn read(&self, driver: &mut P4Runtime) -> Result<SwitchTables, inart_controller::DriverError> {
+        SwitchDriver::read(driver).await
+    }
+}
+
+/// Reads from all switches at once.
+async fn read_all<R: Reading>(drivers: &mut Answers<P4Runtime>, reading: R) -> Answers<R::Output> {
+    let reading = &reading;
+    let all = drivers.iter_mut().map(async |(name, driver)| {
+        let answer = match driver {
+            Err(why) => Err(why.clone()),
+            Ok(driver) => match tokio::time::timeout(2 * TIMEOUT, reading.read(driver)).await {
+                Err(_) => Err(format!("does not answer within {:?}; is its process stopped?", 2 * TIMEOUT)),
+                Ok(answer) => answer.map_err(|error| error.to_string()),
+            },
+        };
+        (name.clone(), answer)
+    });
+    futures::future::join_all(all).await.into_iter().collect()
+}
+
+/// What hosts answered, by name; one that serves several jobs answers several times.
+type Heard = Vec<(String, std::io::Result<Option<StatusReport>>)>;
+
+async fn ask_all(addresses: &[(String, String)]) -> Heard {
+    let all = addresses.iter().map(async |(name, address)| {
+        let address = address.clone();
+        let answer = tokio::task::spawn_blocking(move || ask(&address, TIMEOUT)).await;
+        (name.clone(), answer.unwrap_or_else(|error| Err(std::io::Error::other(error))))
+    });
+    futures::future::join_all(all).await
+}
+
+/// Sorts what hosts answered, and says which shards moved between the two times.
+fn hosts(before: &Heard, after: Heard) -> Hosts {
+    let completed = |job, shard| {
+        before.iter().find_map(|(_, answer)| match answer.as_ref().ok()?.as_ref()?.status {
+            HostStatus::Server(ref status) if (status.job, status.shard) == (job, shard) => {
+                Some(status.completed)
+            }
+            _ => None,
+        })
+    };
+    let mut hosts = Hosts::default();
+    for (name, answer) in after {
+        match answer {
+            Ok(Some(StatusReport { age_seconds, status: HostStatus::Worker(status) })) => {
+                hosts.workers.push((age_seconds, status));
+            }
+            Ok(Some(StatusReport { age_seconds, status: HostStatus::Server(status) })) => {
+                if completed(status.job, status.shard).is_some_and(|before| before < status.completed) {
+                    hosts.moving.insert((status.job, status.shard.get()));
+                }
+                hosts.servers.push((age_seconds, status));
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let why = match error.kind() {
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+                        format!("no answer within {TIMEOUT:?}")
+                    }
+                    _ => error.to_string(),
+                };
+                hosts.silent.insert(name, why);
+            }
+        }
+    }
+    hosts
+}
+
+/// What switches hold that the plans do not say, and the other way round.
+async fn differences(
+    topology: &Topology,
+    ports: &PortMap,
+    program: &Program,
+    records: Records,
+    tables: Answers<SwitchTables>,
+    jobs: &[JobPlan],
+) -> anyhow::Result<Vec<String>> {
+    let mut held = BTreeMap::new();
+    let mut known = Vec::new();
+    for (name, answer) in tables {
+        let mut switch = Memory::new(program.limits);
+        if let Ok(tables) = answer {
+            (switch.running, switch.tables) = (Running::Ours, tables);
+            known.push(name.clone());
+        }
+        held.insert(name, switch);
+    }
+    let mut controller = Controller::new(topology.clone(), program.values, program.limits, held, records)?;
+    let report = controller.preview(jobs).await?;
+    let names = Names::new(topology, ports, jobs);
+    let differing =
+        report.switches.iter().filter(|(name, change)| known.contains(name) && !change.updates.is_empty());
+    let said = differing.map(|(name, change)| {
+        let first = names.describe(name, &change.updates[0]);
+        format!(
+            "switch {name}: its tables differ from the plan in {} places, such as \"{first}\"; `inart diff` lists them, \
+             `inart controller` mends them",
+            change.updates.len()
+        )
+    });
+    Ok(said.collect())
+}

@@ -1,0 +1,138 @@
+//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and skips without.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use inart_controller::diff::{Item, Op, Update};
+use inart_controller::{P4Runtime, Program, Running, SwitchDriver};
+use inart_p4runtime::{DeviceId, Target};
+use inart_tests::{emulate, inart, turn};
+use inart_wire::ValuesPerPacket;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// An emulation that is looked at; killed when dropped.
+struct Emulation {
+    process: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Emulation {
+    /// Looks until `wish` finds what it wants; a minute is far more than it takes.
+    fn doctor_until(&mut self, what: &str, wish: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        let mut last = String::new();
+        while start.elapsed() < Duration::from_secs(90) {
+            assert!(
+                self.process.try_wait().expect("a child").is_none(),
+                "the emulation ended; {what}: {last}"
+            );
+            let mut command = Command::new(inart());
+            command.args(["doctor", "--json", "--watch", "1.5"]);
+            command.arg("--state").arg(self.folder.path().join("state"));
+            let output = command.arg("--hosts").arg(self.folder.path().join("hosts")).output().expect("runs");
+            last = format!("{output:?}");
+            match serde_json::from_slice::<Value>(&output.stdout) {
+                Ok(found) if wish(&found) => return found,
+                // Nothing is installed yet, or something else is found for now.
+                _ => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
+        panic!("waited in vain for {what}: {last}");
+    }
+
+    /// The child that runs these arguments.
+    fn child(&self, arguments: &[&str]) -> Pid {
+        let parent = self.process.id().to_string();
+        let wanted: Vec<u8> = arguments.iter().flat_map(|word| [word.as_bytes(), &[0]].concat()).collect();
+        let found = fs::read_dir("/proc").expect("mounted").flatten().find_map(|entry| {
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let is_child = stat.rsplit_once(')')?.1.split_whitespace().nth(1)? == parent;
+            let line = fs::read(entry.path().join("cmdline")).ok()?;
+            let runs = line.windows(wanted.len()).any(|words| words == wanted);
+            (is_child && runs).then(|| entry.file_name().to_str()?.parse().ok()).flatten()
+        });
+        Pid::from_raw(found.unwrap_or_else(|| panic!("no child runs {arguments:?}")))
+    }
+}
+
+/// The obstacles of every worker that something waits for: (worker, obstacle).
+fn obstacles(report: &Value) -> Vec<(&str, &Value)> {
+    let jobs = report["jobs"].as_array().into_iter().flatten();
+    let waiting = jobs.flat_map(|job| job["waiting"].as_array().into_iter().flatten());
+    let missing = waiting.flat_map(|waiting| waiting["missing"].as_array().into_iter().flatten());
+    missing.map(|missing| (missing["worker"].as_str().expect("a name"), missing)).collect()
+}
+
+/// Whether the worker is the only one to blame, for this.
+fn blames(report: &Value, worker: &str, obstacle: &str) -> bool {
+    let found = obstacles(report);
+    !found.is_empty() && found.iter().all(|(name, why)| *name == worker && why["obstacle"] == obstacle)
+}
+
+fn moves(report: &Value) -> bool {
+    report["jobs"][0]["moves"] == true && obstacles(report).is_empty()
+}
+
+#[test]
+fn the_culprit_is_named_with_the_place() {
+    let Some(_turn) = turn() else { return };
+    let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "inart", "--scale", "1/1000"]);
+    let faults = folder.path().join("faults.yaml");
+    fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 8 s}]").expect("written");
+    command.args(["--patience", "300", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut emulation = Emulation { process, folder };
+
+    let found = emulation.doctor_until("the link", |report| blames(report, "w5", "not_arriving"));
+    assert!(obstacles(&found).iter().all(|(_, why)| why["from"] == "w5" && why["to"] == "v2"), "{found}");
+    let waiting = &found["jobs"][0]["waiting"][0];
+    assert!(waiting["chunk"].is_u64() && found["jobs"][0]["round"].is_u64(), "{found}");
+    emulation.doctor_until("the link's return", moves);
+
+    let worker = emulation.child(&["worker", "--rank", "3"]);
+    kill(worker, Signal::SIGSTOP).expect("alive");
+    let found = emulation.doctor_until("the stopped worker", |report| blames(report, "w4", "host_silent"));
+    assert!(found["problems"].to_string().contains("host w4 does not answer"), "{found}");
+    kill(worker, Signal::SIGCONT).expect("alive");
+    emulation.doctor_until("the worker's return", moves);
+
+    kill(emulation.child(&["controller"]), Signal::SIGKILL).expect("alive");
+    remove_entries(emulation.folder.path(), "v1", 1);
+    let found = emulation.doctor_until("the missing entry", |report| blames(report, "w2", "no_entry"));
+    assert!(obstacles(&found).iter().all(|(_, why)| why["switch"] == "v1" && why["from"] == "w2"), "{found}");
+    assert!(found["problems"].to_string().contains("switch v1: its tables differ from the plan"), "{found}");
+}
+
+/// Deletes the entries of `steer` for a worker's frames, by rank, behind everybody's back.
+fn remove_entries(folder: &Path, switch: &str, rank: u16) {
+    let records = fs::read(folder.join("state/fig1.json")).expect("the controller's records");
+    let records: Value = serde_json::from_slice(&records).expect("JSON");
+    let address = records["switches"][switch].as_str().expect("known");
+    let (address, device) = address.split_once(",device=").expect("with its number");
+    let artifact = inart_p4::artifact(ValuesPerPacket::N256);
+    let program = Program::new(artifact.values, &artifact.json, &artifact.p4info).expect("ours");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("started");
+    runtime.block_on(async {
+        let target = Target::new(address, DeviceId(device.parse().expect("a number")));
+        let mut driver = P4Runtime::take_over(target, program.into()).await.expect("primary");
+        assert_eq!(driver.running().await.expect("answers"), Running::Ours);
+        let tables = driver.read().await.expect("readable");
+        let of_worker = tables.steer.iter().filter(|(key, _)| key.worker.get() == rank);
+        let updates: Vec<_> = of_worker
+            .map(|(key, action)| Update { op: Op::Delete, item: Item::Steer(*key, *action) })
+            .collect();
+        assert!(!updates.is_empty());
+        driver.write(&updates).await.expect("written");
+    });
+}
