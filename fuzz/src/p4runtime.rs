@@ -134,8 +134,10 @@ impl Loaded {
         let _ = self.schema.decode(entry);
         if done.is_ok() && update.r#type == update::Type::Insert as i32 {
             let found = self.pipeline.read(entity).expect("what was inserted can be read");
-            let [Entity { entity: Some(Kind::TableEntry(found)) }] = &found[..] else {
-                panic!("an entry is there once: {found:?}");
+            // Without any match it is also the filter that selects every entry of its priority.
+            assert!(found.len() == 1 || entry.r#match.is_empty(), "an entry is there once: {found:?}");
+            let Some(Entity { entity: Some(Kind::TableEntry(found)) }) = found.first() else {
+                panic!("an entry that was inserted is not there: {entry:?}");
             };
             let decoded = self.schema.decode(found).expect("what the switch took can be decoded");
             let again = self.schema.encode(&decoded).expect("what was decoded can be encoded");
