@@ -36,6 +36,13 @@ impl fmt::Display for Summary {
         ];
         grid(f, &columns, &self.schemes)?;
         writeln!(f)?;
+        for scheme in self.schemes.iter().filter(|scheme| !scheme.faults.is_empty()) {
+            writeln!(f, "what was done while {} ran, by seconds and rounds checked so far", scheme.scheme)?;
+            for fault in &scheme.faults {
+                writeln!(f, "  {:6.2} s  {:4}  {}", fault.seconds, fault.rounds_audited, fault.what)?;
+            }
+            writeln!(f)?;
+        }
         for host in &self.single_host {
             writeln!(f, "training {}: loss and accuracy on images never trained on", host.job)?;
             writeln!(f, "  one host  {:.4}  {:.2}%", host.loss, host.accuracy * 100.0)?;
