@@ -84,11 +84,13 @@ counters!(
         foreign,
         /// Frames that break the rules of the header.
         malformed,
+        /// Workers' notes that they are there.
+        keepalives,
         /// Chunks completed.
         chunks,
-        /// Results sent to all workers.
+        /// Results sent for the first time.
         results_sent,
-        /// Results sent again to one worker.
+        /// Results sent again.
         resends_sent,
         /// Requests to send a chunk by bypass.
         requests_sent,

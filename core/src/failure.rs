@@ -6,6 +6,8 @@ use core::time::Duration;
 use inart_wire::{AbortReason, ShardId, WorkerId};
 use thiserror::Error;
 
+use crate::Assignment;
+
 /// Why a job ends without its sum; every host of the job ends with one of these.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Failure {
@@ -35,7 +37,31 @@ pub enum Failure {
         /// What it did.
         reason: AbortReason,
     },
-    /// A parameter server does not answer.
+    /// Another worker hears nothing from a parameter server.
+    #[error(
+        "the job was given up: parameter server {server} (shard {shard}) has not been heard from by worker {worker} ({name})"
+    )]
+    ServerLost {
+        /// Its shard.
+        shard: ShardId,
+        /// Its name.
+        server: String,
+        /// Rank of the worker.
+        worker: WorkerId,
+        /// Name of the worker.
+        name: String,
+    },
+    /// A parameter server knows nothing of results that it has sent.
+    #[error(
+        "the job was given up: parameter server {server} (shard {shard}) was restarted and has lost its sums"
+    )]
+    ServerRestarted {
+        /// Its shard.
+        shard: ShardId,
+        /// Its name.
+        server: String,
+    },
+    /// A parameter server does not answer this worker.
     #[error("nothing heard from parameter server {server} (shard {shard}) for {} s", patience.as_secs_f64())]
     ServerSilent {
         /// Its shard.
@@ -45,4 +71,19 @@ pub enum Failure {
         /// How long this worker waited.
         patience: Duration,
     },
+}
+
+impl Failure {
+    /// What an abort message says.
+    pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: WorkerId) -> Self {
+        let name = assignment.worker(culprit).map_or("unknown", |worker| &worker.name).into();
+        let server = |shard| assignment.shard(shard).map_or("unknown", |told| &told.server).into();
+        match reason {
+            AbortReason::ServerLost(shard) => {
+                Self::ServerLost { shard, server: server(shard), worker: culprit, name }
+            }
+            AbortReason::ServerRestarted(shard) => Self::ServerRestarted { shard, server: server(shard) },
+            _ => Self::Aborted { culprit, name, reason },
+        }
+    }
 }

@@ -4,41 +4,59 @@ use core::time::Duration;
 
 use crate::Instant;
 
-/// A token bucket in time: sending a frame costs the time it takes at the rate; a sender that was late may catch
-/// up by [`Pacer::BURST`], or by one frame if that takes longer. When the bucket is empty the sender is told to
-/// come back when it is half full, so that it wakes a few times per burst, not for every frame.
+/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when may catch up by
+/// [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but for [`Pacer::REST`]: a queue
+/// that its burst made where the rate is the link's would never drain. Neither has to wake for less than a rest.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    rate_bps: f64,
     frame_time: Duration,
-    /// When the bucket is full again.
-    full_at: Instant,
+    /// When the next frame is due.
+    due: Instant,
+    /// Whether the sender was told to wait until then.
+    told: bool,
 }
 
 impl Pacer {
     /// What a sleeping thread may oversleep without loss of rate.
-    const BURST: Duration = Duration::from_millis(1);
+    const CATCH_UP: Duration = Duration::from_millis(1);
+    /// The shortest sleep worth its while: frames of that time may leave at once.
+    const REST: Duration = Duration::from_micros(100);
 
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
+        Self { frame_time: Self::time_of(frame_bytes, rate_bps), due: Instant::START, told: false }
+    }
+
+    /// Goes on at another rate.
+    pub(crate) fn set_rate(&mut self, frame_bytes: usize, rate_bps: f64) {
+        self.frame_time = Self::time_of(frame_bytes, rate_bps);
+    }
+
+    fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
         // The cast saturates: a rate so low that a frame takes centuries is as good as none.
         let nanos = (8.0 * frame_bytes as f64 * 1e9 / rate_bps) as u64;
-        Self { rate_bps, frame_time: Duration::from_nanos(nanos.saturating_add(1)), full_at: Instant::START }
+        Duration::from_nanos(nanos.saturating_add(1))
     }
 
-    /// In bits per second.
-    pub(crate) fn rate_bps(&self) -> f64 {
-        self.rate_bps
+    /// Time between frames.
+    pub(crate) fn frame_time(&self) -> Duration {
+        self.frame_time
     }
 
-    /// Takes the tokens for one frame, or says when they will be there.
+    /// The sender has nothing to send.
+    pub(crate) fn idle(&mut self) {
+        self.told = false;
+    }
+
+    /// Takes the time of one frame, or says when it will be there.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
-        let backlog = self.full_at.since(now);
-        // A backlog of BURST is an empty bucket.
-        if backlog > Self::BURST {
-            return Err(now + (backlog - Self::BURST / 2));
+        if self.due > now {
+            self.told = true;
+            return Err(self.due + Self::REST.saturating_sub(self.frame_time));
         }
-        self.full_at = self.full_at.max(now) + self.frame_time;
+        let late = now.since(self.due);
+        let credit = late.min(if self.told { Self::CATCH_UP + Self::REST } else { Self::REST });
+        self.due = self.due + (late - credit) + self.frame_time;
         Ok(())
     }
 }
@@ -48,29 +66,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_run_rate_is_the_rate() {
-        let mut pacer = Pacer::new(1064, 10e6);
-        let mut now = Instant::START;
-        let mut sent = 0;
-        while now < Instant::from_nanos(1_000_000_000) {
-            match pacer.take(now) {
-                Ok(()) => sent += 1,
-                Err(at) => {
-                    assert!(at > now);
-                    now = at;
+    fn long_run_rate_is_the_rate_however_late_the_sender_wakes() {
+        for late in [0, 300, 1000] {
+            let mut pacer = Pacer::new(1064, 10e6);
+            let mut now = Instant::START;
+            let mut sent = 0;
+            while now < Instant::from_nanos(1_000_000_000) {
+                match pacer.take(now) {
+                    Ok(()) => sent += 1,
+                    Err(at) => {
+                        assert!(at > now);
+                        now = at + Duration::from_micros(late);
+                    }
                 }
             }
+            // 10 Mbit/s are 1174.8 frames of 8512 bits in a second.
+            assert!((1174..=1177).contains(&sent), "{sent} frames");
         }
-        // 10 Mbit/s are 1174.8 frames of 8512 bits in a second.
-        assert!((1174..=1177).contains(&sent), "{sent} frames");
     }
 
     #[test]
-    fn an_idle_sender_gains_no_more_than_the_burst() {
+    fn an_idle_sender_gains_no_more_than_a_rest() {
         let mut pacer = Pacer::new(168, 100e6);
-        let now = Instant::from_nanos(60_000_000_000);
-        let burst = core::iter::from_fn(|| pacer.take(now).ok()).count();
-        // 1 ms at 100 Mbit/s is 74.4 frames of 1344 bits.
-        assert!((74..=76).contains(&burst), "{burst} frames");
+        let burst = |pacer: &mut Pacer, now| core::iter::from_fn(|| pacer.take(now).ok()).count();
+        // 100 us at 100 Mbit/s are 7.4 frames of 1344 bits.
+        assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_000_000_000))));
+        pacer.idle();
+        assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_100_000_000))));
     }
 }

@@ -1,55 +1,65 @@
-//! How long to wait for a result (RFC 6298).
+//! How long a result takes, and how long to wait for one (RFC 6298, RFC 9002).
 
 use core::time::Duration;
 
-use crate::Instant;
-
-/// Estimate of the time from sending a chunk to its result, which includes waiting for the slowest peer.
+/// Estimate of the round trip between a worker and a server, from notes that the server answers at once.
+///
+/// Not from chunks: their results come with the wait for the slowest peer, who may be waiting for a timer of its own, and
+/// timers that follow each other grow without end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RttEstimator {
     /// Smoothed time and its variation; `None` before the first sample.
     smoothed: Option<(Duration, Duration)>,
-    /// Times the wait was doubled since the last sample: when waits are too short for a queue that has grown, every chunk
-    /// is sent twice and none gives a sample.
-    doublings: u32,
-    /// When that was done last.
-    doubled_at: Instant,
+    latest: Duration,
+    least: Duration,
 }
 
 impl RttEstimator {
     /// Before the first sample.
-    const INITIAL: Duration = Duration::from_millis(200);
-    /// Hosts share processors with their peers when emulated: shorter waits would only resend what is on its way.
-    const MIN: Duration = Duration::from_millis(20);
-    const MAX: Duration = Duration::from_millis(500);
+    const INITIAL: Duration = Duration::from_millis(25);
+    const GRANULARITY: Duration = Duration::from_micros(250);
+    /// What hosts that share processors delay frames by, with no queue.
+    const QUEUE: Duration = Duration::from_millis(25);
+    /// The longest wait, unless the round trip is longer.
+    const MAX: Duration = Duration::from_millis(250);
+    /// Waits in silence before they double: peers may have asked for the same in vain.
+    const EQUAL_WAITS: u32 = 3;
+
+    /// Takes in the time from a note to its answer.
+    pub(crate) fn sample(&mut self, time: Duration) {
+        self.latest = time;
+        self.least = if self.smoothed.is_none() { time } else { self.least.min(time) };
+        self.smoothed = Some(match self.smoothed {
+            None => (time, time / 4),
+            Some((mean, variation)) => ((mean * 7 + time) / 8, (variation * 3 + mean.abs_diff(time)) / 4),
+        });
+    }
 
     /// The smoothed time; `None` before the first sample.
     pub(crate) fn smoothed(&self) -> Option<Duration> {
         self.smoothed.map(|(mean, _)| mean)
     }
 
-    /// Takes in the time of a chunk that was sent once.
-    pub(crate) fn sample(&mut self, time: Duration) {
-        self.doublings = 0;
-        self.smoothed = Some(match self.smoothed {
-            None => (time, time / 2),
-            Some((mean, variation)) => ((mean * 7 + time) / 8, (variation * 3 + mean.abs_diff(time)) / 4),
-        });
+    /// Whether the latest round trip took so much longer than it can that a queue must be in the way.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.latest > 2 * self.least + Self::QUEUE
     }
 
-    /// Takes in that a chunk sent at `sent_at` was waited for in vain. Chunks that were under way together count once.
-    pub(crate) fn timed_out(&mut self, now: Instant, sent_at: Instant) {
-        if sent_at >= self.doubled_at {
-            self.doublings += 1;
-            self.doubled_at = now;
-        }
+    /// How long a result may take while those of later chunks are there already (RFC 9002, 6.1.2).
+    pub(crate) fn overdue(&self) -> Duration {
+        self.smoothed.map_or(Self::INITIAL, |(mean, variation)| {
+            mean.max(self.latest) + (2 * variation).max(mean / 8) + Self::GRANULARITY / 4
+        })
     }
 
-    /// How long to wait for a chunk that has timed out `timeouts` times.
-    pub(crate) fn timeout(&self, timeouts: u32) -> Duration {
-        let first = self.smoothed.map_or(Self::INITIAL, |(mean, variation)| mean + 4 * variation);
-        let doubled = first.max(Self::MIN).saturating_mul(1 << timeouts.max(self.doublings).min(16));
-        doubled.min(Self::MAX)
+    /// How long to wait in silence, after `probes` such waits, before the oldest chunk is sent again (RFC 9002, 6.2).
+    pub(crate) fn probe_timeout(&self, probes: u32) -> Duration {
+        let first = match self.smoothed {
+            Some((mean, variation)) => mean + (4 * variation).max(mean) + Self::GRANULARITY,
+            None => Self::INITIAL,
+        };
+        let doublings = probes.saturating_sub(Self::EQUAL_WAITS).min(16);
+        first.saturating_mul(1 << doublings).min(Self::MAX.max(first))
     }
 }
 
@@ -57,37 +67,19 @@ impl RttEstimator {
 mod tests {
     use super::*;
 
-    #[test]
-    fn timeout_follows_samples_and_doubles_up_to_the_limit() {
-        let mut rtt = RttEstimator::default();
-        assert_eq!(rtt.timeout(0), Duration::from_millis(200));
-        for _ in 0..100 {
-            rtt.sample(Duration::from_millis(30));
-        }
-        let settled = rtt.timeout(0);
-        assert!((30..32).contains(&settled.as_millis()), "{settled:?}");
-        assert_eq!(rtt.timeout(1), 2 * settled);
-        assert_eq!(rtt.timeout(60), Duration::from_millis(500));
-        for _ in 0..100 {
-            rtt.sample(Duration::from_micros(50));
-        }
-        assert_eq!(rtt.timeout(0), Duration::from_millis(20));
-    }
+    const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn waits_in_vain_double_the_next_waits_until_there_is_a_sample() {
-        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+    fn waits_double_up_to_a_limit_that_follows_the_round_trip() {
         let mut rtt = RttEstimator::default();
-        rtt.sample(Duration::from_millis(10));
-        let first = rtt.timeout(0);
-        rtt.timed_out(at(100), at(10));
-        assert_eq!(rtt.timeout(0), 2 * first);
-        rtt.timed_out(at(101), at(20)); // under way with the other
-        assert_eq!(rtt.timeout(0), 2 * first);
-        rtt.timed_out(at(300), at(100));
-        assert_eq!((rtt.timeout(0), rtt.timeout(1)), (4 * first, 4 * first));
-        assert_eq!(rtt.timeout(3), 8 * first);
-        rtt.sample(Duration::from_millis(10));
-        assert!(rtt.timeout(0) <= first);
+        assert_eq!((rtt.probe_timeout(3), rtt.probe_timeout(9)), (25 * MS, 250 * MS));
+        (0..100).for_each(|_| rtt.sample(10 * MS));
+        let first = rtt.probe_timeout(0);
+        assert!((20 * MS..21 * MS).contains(&first), "{first:?}");
+        assert_eq!((rtt.probe_timeout(3), rtt.probe_timeout(4)), (first, 2 * first));
+        assert_eq!(rtt.probe_timeout(60), 250 * MS);
+        assert!((11 * MS..12 * MS).contains(&rtt.overdue()) && !rtt.is_queued());
+        (0..100).for_each(|_| rtt.sample(400 * MS));
+        assert!(rtt.probe_timeout(60) > 800 * MS && rtt.is_queued());
     }
 }

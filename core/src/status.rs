@@ -48,7 +48,7 @@ pub struct FlowStatus {
     pub rate_bps: f64,
     /// Rate that the plan gave it, likewise.
     pub planned_rate_bps: f64,
-    /// Smoothed time from sending a chunk to its result, in seconds; `None` before the first.
+    /// Smoothed round trip to the server, in seconds; `None` before the first.
     pub rtt_seconds: Option<f64>,
     /// Seconds since the server was last heard from; `None` if it never was.
     pub server_heard_seconds: Option<f64>,

@@ -7,15 +7,19 @@ use crate::Instant;
 pub(crate) enum Timer {
     /// The rate allows the next frame.
     Pace,
-    /// A chunk has waited too long for its result.
-    Retransmit,
+    /// A chunk has waited too long for its result while later ones have theirs.
+    Overdue,
+    /// Nothing came for too long.
+    Probe,
     /// A peer has been silent too long.
     Patience,
+    /// A peer is to be told that this host is there.
+    Alive,
 }
 
 /// When each timer expires, if it is set.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TimerTable([Option<Instant>; 3]);
+pub(crate) struct TimerTable([Option<Instant>; 5]);
 
 impl TimerTable {
     pub(crate) fn set(&mut self, timer: Timer, at: Instant) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard};
+use inart_core::{Assignment, Instant, ServerCounters, ServerShard};
 use inart_wire::ShardId;
 
 use crate::agent::Agent;
@@ -13,7 +13,6 @@ use crate::{Error, Options};
 /// The server of one shard of a job.
 pub struct Server {
     agent: Agent<ServerShard>,
-    names: Vec<String>,
 }
 
 impl Server {
@@ -27,11 +26,10 @@ impl Server {
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let names = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
         let machine = ServerShard::new(assignment, shard, options.patience)?;
         let mut agent = Agent::new(machine, Port::open(interface)?, options.stop);
         agent.status = options.status;
-        Ok(Self { agent, names })
+        Ok(Self { agent })
     }
 
     /// Serves until told to stop, or until the job is given up.
@@ -39,11 +37,10 @@ impl Server {
         let mut until: Option<Instant> = None;
         while !self.agent.is_stopped()? {
             self.agent.transmit()?;
-            if let Some((reason, culprit)) = self.agent.machine.aborted() {
+            if let Some(failure) = self.agent.machine.failure() {
                 let end = *until.get_or_insert(self.agent.now() + Self::LINGER);
                 if self.agent.now() >= end {
-                    let name = self.names.get(culprit.index()).map_or("unknown", String::as_str).into();
-                    return Err(Failure::Aborted { culprit, name, reason }.into());
+                    return Err(failure.into());
                 }
             }
             self.agent.publish(false, |shard, now| HostStatus::Server(shard.status(now)));

@@ -125,7 +125,7 @@ impl System {
                 }
             }
             Frame::Abort { culprit } => worker.failed = Some(culprit),
-            Frame::Waiting { .. } | Frame::Contribution(_) => {}
+            Frame::Contribution(_) => {}
         }
         arrival.change = (worker != before).then_some(Change::Worker(rank, worker));
         arrival

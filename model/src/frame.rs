@@ -15,7 +15,8 @@ pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
     (0..8).filter(move |worker| bitmap >> worker & 1 == 1)
 }
 
-/// A gradient or a partial. The flags resend, last and congestion, which decide nothing, are left out.
+/// A gradient or a partial. The flags last and congestion decide nothing and are left out, and so is
+/// resend, which decides with the wave rule who is answered by another's repeat: see [`step`](crate::step).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
     /// Kind 2; else kind 1.
@@ -67,11 +68,6 @@ pub enum Frame {
         sequence: u8,
         /// Steps above the agreed exponent that it is wanted at.
         exponent: u8,
-    },
-    /// Waiting: server to worker.
-    Waiting {
-        /// The chunk.
-        sequence: u8,
     },
     /// Abort: server to worker.
     Abort {

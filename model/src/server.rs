@@ -41,7 +41,7 @@ pub enum Verdict {
     GaveUp,
     /// Of a chunk that is kept no more, or that no worker may send yet.
     OutOfWindow,
-    /// Of a complete chunk: its sender gets the result again.
+    /// Of a complete chunk: the result is sent again, unless another's repeat was just answered, which is as if it were lost.
     Resend,
     /// Nobody in it was there: added.
     Added,
@@ -125,7 +125,7 @@ impl Server {
         let request_all = |bitmap, exponent| ranks(bitmap).map(|worker| request(worker, exponent)).collect();
         let (verdict, outgoing) = match self.judge(mutant, &chunk, frame) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
-            Verdict::Resend => (Verdict::Resend, vec![(to_sender, result(&chunk))]),
+            Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, result(&chunk))]),
             Verdict::Added => {
                 chunk.have |= frame.contributors;
                 chunk.sum = chunk.sum + frame.sum;
@@ -133,7 +133,6 @@ impl Server {
                 let sent = chunk.complete.then(|| (Node::Workers, result(&chunk)));
                 (Verdict::Added, sent.into_iter().collect())
             }
-            Verdict::Repeat => (Verdict::Repeat, vec![(to_sender, Frame::Waiting { sequence })]),
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
                 let missing = frame.contributors & !chunk.have;
                 (verdict, request_all(missing, chunk.exponent.unwrap_or(0)))

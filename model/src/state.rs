@@ -53,8 +53,8 @@ impl State {
                 let worker = partial.contributors.trailing_zeros() as u8;
                 Frame::Contribution(Contribution { worker, ..partial })
             }
-            // Says nothing, or asks for what is under way anyway.
-            Frame::Waiting { .. } | Frame::Request { exponent: 0, .. } => return false,
+            // Asks for what is under way anyway.
+            Frame::Request { exponent: 0, .. } => return false,
             frame => frame,
         };
         let sent_to_all = matches!(node, Node::Worker(_)) && self.network.contains(&(Node::Workers, frame));

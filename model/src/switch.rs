@@ -33,6 +33,10 @@ pub fn slot_of(config: &Config, sequence: u8) -> usize {
 }
 
 /// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that leaves.
+///
+/// The wave rule is left out: a repeat that it absorbs for another's sake is, to everybody else, one whose partial is lost, and
+/// any frame may be. That whoever repeats often enough is answered is argued in `docs/decisions/0007-loss-and-congestion.md`;
+/// that the program follows the rule is checked by `tests/lockstep`.
 pub fn step(
     config: &Config,
     mutant: Option<Mutant>,

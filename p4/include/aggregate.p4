@@ -6,11 +6,13 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta) {
     register<bit<24>, slot_t>(SLOTS) shapes;
     register<bit<64>, slot_t>(SLOTS) contributors;
     register<bit<8>, slot_t>(SLOTS)  flags;
+    register<bit<64>, slot_t>(SLOTS) asked;     // who repeated since the complete partial last left
     SlotValues() slot_values;
 
     bit<56> tag;
     bit<32> sequence;
     bit<24> shape;
+    bit<64> askers;
 
     apply {
         if ((hdr.inart.flags & FLAG_BYPASS) != 0) {
@@ -39,10 +41,18 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta) {
                 meta.outcome = Outcome.ADDED;
             } else if ((hdr.inart.contributors & ~meta.contributors) != 0) {
                 meta.outcome = Outcome.OVERLAP;
-            } else if (meta.contributors == meta.expected) {
-                meta.outcome = Outcome.REPEATED;
-            } else {
+            } else if (meta.contributors != meta.expected) {
                 meta.outcome = Outcome.ABSORBED;
+            } else {
+                // Once per wave of repeats: for the first, and for whoever asks again.
+                asked.read(askers, meta.slot);
+                if (askers == 0 || (askers & hdr.inart.contributors) != 0) {
+                    meta.outcome = Outcome.REPEATED;
+                    askers = 0;
+                } else {
+                    meta.outcome = Outcome.ABSORBED;
+                }
+                asked.write(meta.slot, askers | hdr.inart.contributors);
             }
 
             slot_values.apply(hdr.values, meta);
@@ -54,6 +64,12 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta) {
                 flags.write(meta.slot, meta.flags);
                 if (meta.contributors == meta.expected) {
                     meta.outcome = Outcome.COMPLETED;
+                    // Completed by a repeat: the others' repeats of that wave are on their way.
+                    askers = 0;
+                    if ((hdr.inart.flags & FLAG_RESEND) != 0) {
+                        askers = hdr.inart.contributors;
+                    }
+                    asked.write(meta.slot, askers);
                 }
             }
             if (meta.outcome == Outcome.COMPLETED || meta.outcome == Outcome.REPEATED) {

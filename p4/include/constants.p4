@@ -18,5 +18,7 @@ const bit<8> FLAG_CONGESTION = 0x08;
 const bit<8> FLAGS_KNOWN = 0x1f;            // the four above and 0x10, last chunk of the shard
 const bit<8> FLAGS_STICKY = FLAG_OVERFLOW | FLAG_CONGESTION;    // one input has it: the sum has it
 
+const bit<19> LONG_QUEUE = 16;              // frames that a frame may leave behind in its queue without a mark
+
 const bit<32> SLOTS = 4096;
 typedef bit<12> slot_t;                     // cannot point outside the registers

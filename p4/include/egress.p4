@@ -2,6 +2,9 @@ control InArtEgress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     counter<bit<9>>(512, CounterType.packets_and_bytes) pruned;    // by port
 
     apply {
+        if (hdr.inart.isValid() && standard_metadata.deq_qdepth > LONG_QUEUE) {
+            hdr.inart.flags = hdr.inart.flags | FLAG_CONGESTION;
+        }
         // A flood or multicast must not go back to where it came from. Gradients and partials may: when the server is on
         // the same side as the worker, the way to the aggregator and the trunk back share a port.
         if (standard_metadata.egress_port == standard_metadata.ingress_port && !hdr.values.isValid()) {

@@ -70,7 +70,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         size = 4096;
     }
 
-    // Everything else: ordinary traffic, control and probe frames, results resent to one worker.
+    // Everything else: ordinary traffic, control and probe frames.
     table mac {
         key = { hdr.ethernet.dst: exact; }
         actions = { send; flood; refuse(Reason.NO_MAC_ROUTE); }
@@ -93,8 +93,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
                         aggregate.apply(hdr, meta);
                     }
                 }
-            } else if (hdr.inart.isValid() && hdr.inart.kind == Kind.RESULT
-                       && (hdr.inart.flags & FLAG_RESEND) == 0) {
+            } else if (hdr.inart.isValid() && hdr.inart.kind == Kind.RESULT) {
                 results.apply();
             } else {
                 mac.apply();

@@ -27,9 +27,9 @@ enum bit<8> Outcome {
     OTHER_SHAPE = 3,            // same sequence, other exponent or length
     OVERLAP = 4,                // some contributors new, some not
     COMPLETED = 5,              // made the slot complete: leaves as the partial
-    REPEATED = 6,               // a repeat for a complete slot: leaves as the partial, again
+    REPEATED = 6,               // a repeat for a complete slot, once per wave: leaves as the partial, again
     STORED = 7,                 // took the slot over
     ADDED = 8,
-    ABSORBED = 9                // a repeat for an incomplete slot: changes nothing
+    ABSORBED = 9                // a repeat for an incomplete slot, or one that another's repeat answers: adds nothing
 }
 const bit<32> OUTCOMES = 10;

@@ -75,13 +75,13 @@ numbered! {
         Overlap = 4 "overlap",
         /// The last one of its slot: left as the partial.
         Completed = 5 "completed",
-        /// A repeat for a complete slot: left as the partial, again.
+        /// A repeat for a complete slot, once per wave of repeats: left as the partial, again.
         Repeated = 6 "repeated",
         /// The first one of its slot: consumed.
         Stored = 7 "stored",
         /// Added to its slot: consumed.
         Added = 8 "added",
-        /// A repeat for an incomplete slot: consumed, nothing changed.
+        /// A repeat for an incomplete slot, or one that another's repeat answers: consumed, nothing added.
         Absorbed = 9 "absorbed",
     }
 }

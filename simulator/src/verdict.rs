@@ -97,11 +97,10 @@ impl Simulation<'_> {
     fn is_excused(&self, failure: &Failure, job: usize) -> bool {
         let workers = &self.network.assignments[job].workers;
         let named = match failure {
-            Failure::ServerSilent { server, .. } => server,
+            Failure::ServerSilent { server, .. }
+            | Failure::ServerLost { server, .. }
+            | Failure::ServerRestarted { server, .. } => server,
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
-            Failure::Aborted { reason: AbortReason::ServerLost, .. } => {
-                return self.script.cut_off || !self.script.gone.is_empty();
-            }
             _ => return false,
         };
         self.script.cut_off || self.script.gone.contains(named)

@@ -9,7 +9,6 @@ use inart_simulator::{Faults, Tally};
 use support::dataplane;
 
 #[test]
-#[ignore = "seeds 242 and 296 fail until loss recovery is done"]
 fn random_trials_end_in_right_sums_or_named_failures() {
     let (mut tally, mut sums) = (Tally::default(), 0);
     let mut failed = Vec::new();

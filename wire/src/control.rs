@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Frame, WireError, WorkerId};
+use crate::{ChunkSeq, Frame, ShardId, WireError, WorkerId};
 
 /// Why a job is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,32 +17,42 @@ pub enum AbortReason {
     Stopped,
     /// The culprit's chunks are of other lengths than its peers'.
     Mismatch,
-    /// The culprit hears nothing from one of the job's servers.
-    ServerLost,
+    /// The culprit hears nothing from the server of that shard.
+    ServerLost(ShardId),
+    /// The server of that shard was restarted: the culprit has results that it knows nothing of.
+    ServerRestarted(ShardId),
     /// A reason this crate has no name for.
     Unknown(u32),
 }
 
 impl AbortReason {
+    /// The word of a message: the reason, and above it what it is about.
     const fn code(self) -> u32 {
         match self {
             Self::NotFinite => 1,
             Self::Silent => 2,
             Self::Stopped => 3,
             Self::Mismatch => 4,
-            Self::ServerLost => 5,
+            Self::ServerLost(shard) => 5 | (shard.get() as u32) << 16,
+            Self::ServerRestarted(shard) => 6 | (shard.get() as u32) << 16,
             Self::Unknown(code) => code,
         }
     }
 
-    const fn from_code(code: u32) -> Self {
+    fn from_code(code: u32) -> Self {
         match code {
             1 => Self::NotFinite,
             2 => Self::Silent,
             3 => Self::Stopped,
             4 => Self::Mismatch,
-            5 => Self::ServerLost,
-            other => Self::Unknown(other),
+            other => {
+                let shard = ShardId::from((other >> 16) as u16);
+                match other & 0xffff {
+                    5 => Self::ServerLost(shard),
+                    6 => Self::ServerRestarted(shard),
+                    _ => Self::Unknown(other),
+                }
+            }
         }
     }
 }
@@ -55,7 +65,10 @@ impl fmt::Display for AbortReason {
             Self::Silent => f.write_str("has not been heard from"),
             Self::Stopped => f.write_str("was told to stop"),
             Self::Mismatch => f.write_str("sends a gradient of another length than its peers"),
-            Self::ServerLost => f.write_str("has lost a parameter server"),
+            Self::ServerLost(shard) => write!(f, "hears nothing from the parameter server of shard {shard}"),
+            Self::ServerRestarted(shard) => {
+                write!(f, "has results that the restarted parameter server of shard {shard} has lost")
+            }
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }
@@ -69,8 +82,11 @@ impl fmt::Display for AbortReason {
 pub enum ControlMessage {
     /// Server to worker: send this chunk at this exponent, by bypass.
     RequestBypass,
-    /// Server to worker: this chunk of yours is here, others' are missing.
-    Waiting,
+    /// Worker to server: I am there; server to worker: so am I.
+    Alive {
+        /// The oldest chunk without a result at the worker; the answer repeats it.
+        oldest: ChunkSeq,
+    },
     /// Server to worker, worker to server: the job is given up because of the culprit.
     Abort {
         /// Why.
@@ -90,7 +106,7 @@ impl ControlMessage {
     pub fn words(self) -> [i32; Self::WORDS] {
         let [code, first, second] = match self {
             Self::RequestBypass => [1, 0, 0],
-            Self::Waiting => [2, 0, 0],
+            Self::Alive { oldest } => [2, oldest.get(), 0],
             Self::Abort { reason, culprit } => [3, reason.code(), culprit.get().into()],
             Self::Unknown(code) => [code, 0, 0],
         };
@@ -106,7 +122,7 @@ impl ControlMessage {
         let mut next = || words.next().unwrap_or(0);
         Ok(match next() {
             1 => Self::RequestBypass,
-            2 => Self::Waiting,
+            2 => Self::Alive { oldest: ChunkSeq::from(next()) },
             3 => {
                 let reason = AbortReason::from_code(next());
                 let rank = next();
@@ -123,7 +139,7 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::Waiting => f.write_str("waiting"),
+            Self::Alive { oldest } => write!(f, "alive, results up to {oldest}"),
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),
         }

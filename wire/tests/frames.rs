@@ -169,11 +169,22 @@ fn what_cannot_be_written_is_refused() {
 fn control_messages_round_trip() {
     let culprit = WorkerId::try_from(9u16).unwrap();
     use AbortReason::*;
-    for message in [NotFinite, Silent, Stopped, Mismatch, ServerLost, Unknown(77)]
-        .map(|reason| ControlMessage::Abort { reason, culprit })
-        .into_iter()
-        .chain([ControlMessage::RequestBypass, ControlMessage::Waiting, ControlMessage::Unknown(9)])
-    {
+    for message in [
+        NotFinite,
+        Silent,
+        Stopped,
+        Mismatch,
+        ServerLost(0x1234.into()),
+        ServerRestarted(7.into()),
+        Unknown(77),
+    ]
+    .map(|reason| ControlMessage::Abort { reason, culprit })
+    .into_iter()
+    .chain([
+        ControlMessage::RequestBypass,
+        ControlMessage::Alive { oldest: 5.into() },
+        ControlMessage::Unknown(9),
+    ]) {
         let mut repr = vector();
         repr.header.kind = Kind::Control;
         let mut bytes = [0xa5; 168];

@@ -19,10 +19,14 @@ pub(super) struct Chunk {
     pub last: bool,
     /// What the values are scaled by; the result's once complete.
     pub exponent: Exponent,
+    /// Flag congestion if any contribution had it: the result passes it on.
+    pub marks: Flags,
     /// Seat of the worker whose frame completed the sum.
     pub completed_by: Option<WorkerId>,
     /// Who is not in the sum: one bitmap per group.
     missing: Vec<u64>,
+    /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or empty if nobody.
+    asked: Vec<u64>,
     sums: Vec<i64>,
 }
 
@@ -60,8 +64,10 @@ impl Chunk {
             length: header.length,
             last: header.flags.contains(Flags::LAST),
             exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
+            marks: Flags::NONE,
             completed_by: None,
             missing: seats.taken().to_vec(),
+            asked: Vec::new(),
             sums: alloc::vec![0; values],
         }
     }
@@ -115,13 +121,34 @@ impl Chunk {
     /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
+        self.marks = self.marks.with_if(Flags::CONGESTION, header.flags.contains(Flags::CONGESTION));
         for (sum, value) in self.sums.iter_mut().zip(frame.values()) {
             *sum += i64::from(value);
         }
         if self.missing.iter().all(|&bitmap| bitmap == 0) {
             self.exponent = fit_sums(&mut self.sums, self.exponent);
             self.completed_by = Some(header.worker);
+            if header.flags.contains(Flags::RESEND) {
+                self.note_repeat(header.contributors);
+            }
         }
+    }
+
+    /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave of repeats, to
+    /// the first and to whoever asks again.
+    pub(super) fn ask(&mut self, contributors: Contributors) -> bool {
+        let asked = self.asked.get(contributors.group.index()).copied().unwrap_or(0);
+        let answer = self.asked.is_empty() || asked & contributors.bitmap != 0;
+        if answer {
+            self.asked.clear();
+        }
+        self.note_repeat(contributors);
+        answer
+    }
+
+    fn note_repeat(&mut self, contributors: Contributors) {
+        self.asked.resize(self.missing.len(), 0);
+        self.asked[contributors.group.index()] |= contributors.bitmap;
     }
 
     /// The result's meaningful values, once complete.

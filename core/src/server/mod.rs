@@ -14,17 +14,15 @@ use inart_wire::{
 };
 
 use crate::timer::{Timer, TimerTable};
-use crate::{Assignment, AssignmentError, Instant, Machine, ServerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, Machine, STARTING_PATIENCES, ServerCounters};
 use chunk::{Chunk, Verdict};
 use seats::Seats;
 
 /// A frame to be sent; workers by their seats.
 #[derive(Clone, Copy, Debug)]
 enum Outgoing {
-    /// A chunk's result to all workers.
-    Result(ChunkSeq),
-    /// A chunk's result to one.
-    Resend(ChunkSeq, WorkerId),
+    /// A chunk's result to all workers, for the first time or again.
+    Result(ChunkSeq, bool),
     /// A message about a chunk to one.
     Message(ControlMessage, ChunkSeq, Exponent, WorkerId),
 }
@@ -55,7 +53,7 @@ pub struct ServerShard {
 
 impl ServerShard {
     /// The server of that shard, which gives the job up when a worker that is waited for is silent for longer than
-    /// `patience`.
+    /// `patience`, or has not been heard from at all for [`STARTING_PATIENCES`] times as long.
     pub fn new(assignment: Assignment, shard: ShardId, patience: Duration) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.shard(shard)?;
@@ -90,27 +88,31 @@ impl ServerShard {
         self.abort
     }
 
-    /// A result frame to all workers, or to one.
-    fn emit_result(&self, sequence: ChunkSeq, to: Option<WorkerId>, buffer: &mut [u8]) -> usize {
+    /// The same, in words.
+    pub fn failure(&self) -> Option<Failure> {
+        self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
+    }
+
+    /// A result frame to all workers.
+    fn emit_result(&self, sequence: ChunkSeq, again: bool, buffer: &mut [u8]) -> usize {
         let chunk = self.chunk(sequence).expect("a chunk is kept for a window after its result is queued");
         let completed_by = chunk.completed_by.expect("results are queued for complete chunks only");
         let header = HeaderRepr {
             kind: Kind::Result,
-            flags: Flags::NONE.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, to.is_some()),
-            worker: to.unwrap_or(completed_by),
+            flags: chunk.marks.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, again),
+            worker: completed_by,
             sequence,
             contributors: self.seats.in_group(Group(0)),
             exponent: chunk.exponent,
             length: chunk.length,
             ..self.header()
         };
-        let mac = to.map_or(MacAddr::results_of(self.assignment.job), |to| self.mac_of(to));
         let mut values = [0; 256];
         let values = &mut values[..usize::from(chunk.length)];
         for (value, sum) in values.iter_mut().zip(chunk.result()) {
             *value = sum;
         }
-        self.emit(mac, header, values, buffer)
+        self.emit(MacAddr::results_of(self.assignment.job), header, values, buffer)
     }
 
     /// The rank of the worker on a seat that is not free.
@@ -170,15 +172,14 @@ impl ServerShard {
         }
         if chunk.completed_by.is_some() {
             self.counters.repeats += 1;
-            self.outbox.push_back(Outgoing::Resend(sequence, header.worker));
+            if chunk.ask(header.contributors) {
+                self.outbox.push_back(Outgoing::Result(sequence, true));
+            }
             return;
         }
         match chunk.judge(header) {
             Verdict::Add => self.add(frame, header),
-            Verdict::Repeat => {
-                self.counters.repeats += 1;
-                self.message(ControlMessage::Waiting, sequence, header.worker);
-            }
+            Verdict::Repeat => self.counters.repeats += 1,
             Verdict::Overlap => {
                 self.counters.overlaps += 1;
                 self.request_missing_of(sequence, header.contributors);
@@ -234,7 +235,7 @@ impl ServerShard {
         chunk.add(header, frame);
         if chunk.completed_by.is_some() {
             self.counters.chunks += 1;
-            self.outbox.push_back(Outgoing::Result(header.sequence));
+            self.outbox.push_back(Outgoing::Result(header.sequence, false));
             while self.is_complete(self.oldest) {
                 self.oldest = self.oldest.advance(1);
             }
@@ -261,12 +262,14 @@ impl ServerShard {
     /// Gives the job up if a worker that the oldest open chunk waits for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
         let Some(chunk) = self.open_chunks().next() else { return };
-        let silent_since =
-            |rank: &WorkerId| self.last_heard[rank.index()].map_or(chunk.opened, |at| at.max(chunk.opened));
-        let Some(culprit) = chunk.missing().map(|seat| self.rank(seat)).min_by_key(silent_since) else {
+        let patient_until = |rank: &WorkerId| match self.last_heard[rank.index()] {
+            Some(heard) => heard.max(chunk.opened) + self.patience,
+            None => chunk.opened + STARTING_PATIENCES * self.patience,
+        };
+        let Some(culprit) = chunk.missing().map(|seat| self.rank(seat)).min_by_key(patient_until) else {
             return;
         };
-        let patient_until = silent_since(&culprit) + self.patience;
+        let patient_until = patient_until(&culprit);
         if patient_until <= now {
             self.abort(AbortReason::Silent, culprit);
         } else {
@@ -282,6 +285,15 @@ impl ServerShard {
         for rank in 0..self.assignment.workers.len() {
             self.message(ControlMessage::Abort { reason, culprit }, self.oldest, self.seats.of(rank));
         }
+    }
+
+    /// Answers a worker's note, unless it proves that this server has forgotten results that an earlier life of it sent.
+    fn answer_alive(&mut self, header: &HeaderRepr, oldest: ChunkSeq) {
+        self.counters.keepalives += 1;
+        if oldest > self.oldest {
+            return self.abort(AbortReason::ServerRestarted(self.shard), self.rank(header.worker));
+        }
+        self.message(ControlMessage::Alive { oldest }, header.sequence, header.worker);
     }
 
     /// Tells a worker that has not heard of it.
@@ -305,16 +317,16 @@ impl Machine for ServerShard {
         }
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
-        for seat in header.contributors.ranks().chain([header.worker]) {
-            let rank = self.rank(seat);
-            self.last_heard[rank.index()] = Some(now);
-        }
+        // Not those whose contributions have been in a slot, maybe for long.
+        let rank = self.rank(header.worker);
+        self.last_heard[rank.index()] = Some(now);
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
                 Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
                     self.abort(reason, culprit)
                 }
-                Ok(ControlMessage::Abort { .. }) => self.answer_with_abort(&header),
+                Ok(_) if self.abort.is_some() => self.answer_with_abort(&header),
+                Ok(ControlMessage::Alive { oldest }) => self.answer_alive(&header, oldest),
                 Ok(_) => self.counters.foreign += 1,
                 Err(_) => self.counters.malformed += 1,
             },
@@ -329,13 +341,12 @@ impl Machine for ServerShard {
             self.look_for_the_missing(now);
         }
         let sent = match self.outbox.pop_front()? {
-            Outgoing::Result(sequence) => {
-                self.counters.results_sent += 1;
-                self.emit_result(sequence, None, buffer)
-            }
-            Outgoing::Resend(sequence, worker) => {
-                self.counters.resends_sent += 1;
-                self.emit_result(sequence, Some(worker), buffer)
+            Outgoing::Result(sequence, again) => {
+                match again {
+                    true => self.counters.resends_sent += 1,
+                    false => self.counters.results_sent += 1,
+                }
+                self.emit_result(sequence, again, buffer)
             }
             Outgoing::Message(message, sequence, exponent, worker) => {
                 self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);

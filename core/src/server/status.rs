@@ -1,6 +1,6 @@
 //! What a parameter server is doing.
 
-use alloc::format;
+use alloc::string::ToString;
 
 use inart_wire::WorkerId;
 
@@ -30,9 +30,7 @@ impl ServerShard {
             heard_seconds: (0..self.assignment.workers.len())
                 .map(|rank| self.last_heard[rank].map(|at| now.since(at).as_secs_f64()))
                 .collect(),
-            failure: self.abort.map(|(reason, culprit)| {
-                format!("the job was given up: worker {culprit} ({}) {reason}", name(culprit))
-            }),
+            failure: self.failure().map(|failure| failure.to_string()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A worker's side of the protocol.
 
 mod abort;
+mod congestion;
 mod gradient;
 mod shard;
 mod status;
@@ -13,7 +14,6 @@ use inart_wire::{
     ShardId, WorkerId,
 };
 
-use crate::pacer::Pacer;
 use crate::quantise::first_not_finite;
 use crate::{Assignment, AssignmentError, Failure, Instant, Machine, Split, WorkerCounters};
 use abort::Abort;
@@ -44,13 +44,13 @@ pub struct WorkerFlow {
 }
 
 impl WorkerFlow {
-    /// The worker of that rank, which gives the job up when a server is silent for longer than `patience`.
+    /// The worker of that rank, which gives the job up when a server it waits for is silent for longer than `patience`, or
+    /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
     pub fn new(assignment: Assignment, rank: WorkerId, patience: Duration) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let flow =
-            |rate_bps| ShardFlow::new(assignment.window_chunks, Pacer::new(frame_bytes, rate_bps), patience);
+        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, patience);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
             first_chunks: Vec::new(),
@@ -140,7 +140,7 @@ impl WorkerFlow {
 
     /// Gives the job up because this worker is told to stop.
     pub fn stop(&mut self, now: Instant) {
-        let failure = self.aborted(AbortReason::Stopped, self.rank);
+        let failure = Failure::aborted(&self.assignment, AbortReason::Stopped, self.rank);
         self.fail(now, failure, AbortReason::Stopped, self.rank);
     }
 
@@ -191,6 +191,18 @@ impl WorkerFlow {
         }
     }
 
+    fn emit_message(
+        &self,
+        shard: usize,
+        message: ControlMessage,
+        about: ChunkSeq,
+        buffer: &mut [u8],
+    ) -> usize {
+        let words = message.words();
+        let header = self.header(shard, Kind::Control, Flags::NONE, about);
+        self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+    }
+
     fn emit(&self, shard: usize, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {
         let frame = FrameRepr {
             destination: self.assignment.shards[shard].mac,
@@ -205,7 +217,8 @@ impl WorkerFlow {
         let assignment = &self.assignment;
         let to_all = header.kind == Kind::Result
             && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
-        let to_me = frame.destination() == assignment.workers[self.rank.index()].mac
+        let to_me = header.kind == Kind::Control
+            && frame.destination() == assignment.workers[self.rank.index()].mac
             && header.shard.index() < assignment.shards.len()
             && header.worker == self.seat(header.shard.index());
         header.epoch == assignment.epoch
@@ -232,7 +245,7 @@ impl WorkerFlow {
             return;
         }
         gradient.store(index, frame);
-        flow.answer(now, chunk);
+        flow.answer(now, chunk, header.flags.contains(Flags::CONGESTION));
         self.counters.results += 1;
     }
 
@@ -254,22 +267,16 @@ impl WorkerFlow {
             }
             ControlMessage::Abort { reason, culprit } => {
                 if self.abort.is_none() {
-                    let failure = self.aborted(reason, culprit);
+                    let failure = Failure::aborted(&self.assignment, reason, culprit);
                     self.fail(now, failure, reason, culprit);
                 }
                 if let Some(abort) = &mut self.abort {
                     abort.acknowledge(shard);
                 }
             }
-            // Being heard from is all it is for.
-            ControlMessage::Waiting => {}
+            ControlMessage::Alive { .. } => self.flows[shard].alive_answered(now, header.sequence),
             ControlMessage::Unknown(_) => self.counters.foreign += 1,
         }
-    }
-
-    fn aborted(&self, reason: AbortReason, culprit: WorkerId) -> Failure {
-        let name = self.assignment.worker(culprit).map_or("unknown", |worker| &worker.name).into();
-        Failure::Aborted { culprit, name, reason }
     }
 
     /// Ends the job and starts telling the servers, which tell the other workers.
@@ -309,21 +316,26 @@ impl Machine for WorkerFlow {
         if self.abort.is_none()
             && let Some(shard) = self.flows.iter().position(|flow| flow.is_silent(now))
         {
-            let failure = Failure::ServerSilent {
-                shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
-                server: self.assignment.shards[shard].server.clone(),
-                patience: self.patience,
-            };
-            self.fail(now, failure, AbortReason::ServerLost, self.rank);
+            let server = self.assignment.shards[shard].server.clone();
+            let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+            let failure = Failure::ServerSilent { shard, server, patience: self.patience };
+            self.fail(now, failure, AbortReason::ServerLost(shard), self.rank);
         }
         let sent = match &mut self.abort {
             Some(abort) => {
                 let shard = abort.poll(now)?;
-                let words = abort.message.words();
-                let header = self.header(shard, Kind::Control, Flags::NONE, ChunkSeq::default());
-                self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+                let message = abort.message;
+                self.emit_message(shard, message, ChunkSeq::default(), buffer)
             }
-            None => self.transmit_gradient(now, buffer)?,
+            None => {
+                let mut flows = self.flows.iter_mut().enumerate();
+                match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
+                    Some((shard, note, oldest)) => {
+                        self.emit_message(shard, ControlMessage::Alive { oldest }, note, buffer)
+                    }
+                    None => self.transmit_gradient(now, buffer)?,
+                }
+            }
         };
         self.counters.frames_sent += 1;
         self.counters.bytes_sent += sent as u64;

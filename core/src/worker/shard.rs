@@ -6,13 +6,26 @@ use core::time::Duration;
 
 use inart_wire::ChunkSeq;
 
-use crate::Instant;
+use super::congestion::RateControl;
 use crate::pacer::Pacer;
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
+use crate::{Instant, KEEPALIVES_PER_PATIENCE, STARTING_PATIENCES};
 
-/// Timeouts of one chunk after which it goes to the server alone.
-const BYPASS_AFTER_TIMEOUTS: u32 = 6;
+/// Repeats of one chunk after which it goes to the server alone: its slot may wait for somebody who has the result and repeats
+/// no more.
+const BYPASS_AFTER_REPEATS: u32 = 10;
+
+/// Repeats of one chunk between which the time does not double.
+const EQUAL_REPEATS: u32 = 3;
+
+/// A chunk is lost when the chunk so many places later has its result (RFC 9002, 6.1.1).
+const REORDERED_CHUNKS: u32 = 3;
+
+/// How often the server is told in a round that this worker is there, and the round trip is measured, in round trips.
+const ROUND_TRIPS_PER_NOTE: u32 = 64;
+/// Not more often than that.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A chunk that was sent and not yet answered, or answered before an older one.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +34,8 @@ pub(super) struct InFlight {
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
-    timeouts: u32,
     pub(super) sends: u32,
     pub(super) sent_at: Instant,
-    /// When it is sent again; `None` while it is queued.
-    deadline: Option<Instant>,
 }
 
 /// What to send next.
@@ -38,6 +48,11 @@ pub(super) struct Transmission {
 }
 
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 in each round. Knows no values.
+///
+/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
+/// What counts is the order of chunks, since every peer sends them in that order at first, and not that of frames:
+/// peers send them again in any. In silence, only the oldest and the newest chunk are sent again; their results then tell
+/// which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
@@ -52,15 +67,28 @@ pub(super) struct ShardFlow {
     /// Ring over the window.
     pub(super) in_flight: Vec<InFlight>,
     resend: VecDeque<u32>,
-    pub(super) pacer: Pacer,
+    /// First chunk of which neither it nor any later one has its result.
+    answered: u32,
+    /// Chunks before that whose own results are not there, ascending; some that came since.
+    gaps: Vec<u32>,
+    /// Waits in silence since the last result.
+    probes: u32,
+    frame_bytes: usize,
+    pacer: Pacer,
+    pub(super) rate: RateControl,
     pub(super) rtt: RttEstimator,
     timers: TimerTable,
+    /// The last note to the server, and when it was sent.
+    note: (ChunkSeq, Instant),
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
 }
 
 impl ShardFlow {
-    pub(super) fn new(window: u32, pacer: Pacer, patience: Duration) -> Self {
+    /// A flow of frames of `frame_bytes` bytes at `rate_bps`; `window` is a power of two.
+    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, patience: Duration) -> Self {
+        let mut timers = TimerTable::default();
+        timers.set(Timer::Alive, Instant::START);
         Self {
             window,
             patience,
@@ -70,9 +98,15 @@ impl ShardFlow {
             next: 0,
             in_flight: alloc::vec![InFlight::default(); window as usize],
             resend: VecDeque::new(),
-            pacer,
+            answered: 0,
+            gaps: Vec::new(),
+            probes: 0,
+            frame_bytes,
+            pacer: Pacer::new(frame_bytes, rate_bps),
+            rate: RateControl::new(rate_bps),
             rtt: RttEstimator::default(),
-            timers: TimerTable::default(),
+            timers,
+            note: (ChunkSeq::default(), Instant::START),
             last_heard: None,
         }
     }
@@ -89,10 +123,12 @@ impl ShardFlow {
         self.chunks = chunks;
         self.oldest = 0;
         self.next = 0;
-        self.resend.clear();
-        self.timers = TimerTable::default();
+        self.answered = 0;
+        self.rate.start_round_trip(0);
         if chunks > 0 {
-            self.timers.set(Timer::Patience, now + self.patience);
+            self.timers.set_at_latest(Timer::Alive, now + SHORTEST_INTERVAL);
+            let patience = if self.last_heard.is_some() { 1 } else { STARTING_PATIENCES } * self.patience;
+            self.timers.set(Timer::Patience, now + patience);
             self.timers.set(Timer::Pace, now);
         }
     }
@@ -104,6 +140,11 @@ impl ShardFlow {
 
     pub(super) fn is_last(&self, chunk: u32) -> bool {
         chunk + 1 == self.chunks
+    }
+
+    /// The oldest chunk without a result, of this round or, after it, of the next.
+    pub(super) fn oldest(&self) -> ChunkSeq {
+        self.sequence(self.oldest)
     }
 
     pub(super) fn sequence(&self, chunk: u32) -> ChunkSeq {
@@ -127,13 +168,43 @@ impl ShardFlow {
         self.timers.is_due(Timer::Patience, now)
     }
 
+    /// If the server is to be told that this worker is there: the number of the note, which then counts as sent.
+    pub(super) fn poll_alive(&mut self, now: Instant) -> Option<ChunkSeq> {
+        if !self.timers.is_due(Timer::Alive, now) {
+            return None;
+        }
+        // In a round, often enough to know the round trip.
+        let longest = self.patience / KEEPALIVES_PER_PATIENCE;
+        let interval = match self.rtt.smoothed() {
+            _ if self.is_done() => longest,
+            Some(time) => (ROUND_TRIPS_PER_NOTE * time).max(SHORTEST_INTERVAL).min(longest),
+            None => SHORTEST_INTERVAL.min(longest),
+        };
+        self.timers.set(Timer::Alive, now + interval);
+        self.note = (self.note.0.advance(1), now);
+        Some(self.note.0)
+    }
+
+    /// The server answers that note.
+    pub(super) fn alive_answered(&mut self, now: Instant, note: ChunkSeq) {
+        if note == self.note.0 {
+            self.rtt.sample(now.since(self.note.1));
+        }
+    }
+
     /// The next chunk to send now, if window, rate and timeouts say so.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Transmission> {
-        if self.timers.is_due(Timer::Retransmit, now) {
-            self.expire(now);
+        if self.timers.is_due(Timer::Overdue, now) {
+            self.find_lost(now);
+        }
+        if self.timers.is_due(Timer::Probe, now) {
+            self.probe(now);
         }
         self.timers.clear(Timer::Pace);
-        let chunk = self.candidate()?;
+        let Some(chunk) = self.candidate() else {
+            self.pacer.idle();
+            return None;
+        };
         if let Err(at) = self.pacer.take(now) {
             self.timers.set(Timer::Pace, at);
             return None;
@@ -146,16 +217,13 @@ impl ShardFlow {
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
-        let timeouts = self.slot(chunk).timeouts;
-        let timeout = self.rtt.timeout(timeouts);
+        self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(self.probes));
         let slot = self.slot(chunk);
         slot.queued = false;
         slot.sent_at = now;
         slot.sends += 1;
-        slot.deadline = Some(now + timeout);
-        let transmission = Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass };
-        self.timers.set_at_latest(Timer::Retransmit, now + timeout);
-        Some(transmission)
+        slot.bypass |= slot.sends > BYPASS_AFTER_REPEATS;
+        Some(Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass })
     }
 
     /// A chunk to send again, else the next new one.
@@ -166,33 +234,52 @@ impl ShardFlow {
             }
             self.resend.pop_front();
         }
-        (self.next < self.chunks && self.next - self.oldest < self.window).then_some(self.next)
+        let window = self.rate.window(self.window, self.frame_bytes, self.rtt.smoothed());
+        (self.next < self.chunks && self.next - self.oldest < window).then_some(self.next)
     }
 
-    /// Queues the chunks whose time is up. The timer is set to the earliest of the others; results that come before
-    /// leave it too early, never too late.
-    fn expire(&mut self, now: Instant) {
-        self.timers.clear(Timer::Retransmit);
-        for chunk in self.oldest..self.next {
+    /// Queues the chunks whose results are overdue, as later ones tell.
+    fn find_lost(&mut self, now: Instant) {
+        self.timers.clear(Timer::Overdue);
+        let time = self.rtt.overdue();
+        let mut gaps = core::mem::take(&mut self.gaps);
+        gaps.retain(|&chunk| {
+            let (oldest, answered) = (self.oldest, self.answered);
             let slot = self.slot(chunk);
-            match slot.deadline.filter(|_| !slot.answered) {
-                Some(at) if at <= now => {
-                    slot.timeouts += 1;
-                    slot.bypass |= slot.timeouts >= BYPASS_AFTER_TIMEOUTS;
-                    let sent_at = slot.sent_at;
-                    self.rtt.timed_out(now, sent_at);
-                    self.queue(chunk);
-                }
-                Some(at) => self.timers.set_at_latest(Timer::Retransmit, at),
-                None => {}
+            if chunk < oldest || slot.answered {
+                return false;
+            }
+            if slot.queued {
+                return true;
+            }
+            let overdue = slot.sent_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
+            // Peers repeat a chunk at different places among their others, so after a repeat only time counts.
+            if slot.sends == 1 && chunk + REORDERED_CHUNKS < answered || overdue <= now {
+                self.rate.lost();
+                self.queue(chunk);
+            } else {
+                self.timers.set_at_latest(Timer::Overdue, overdue);
+            }
+            true
+        });
+        self.gaps = gaps;
+    }
+
+    /// Sends the oldest and the newest chunk again after silence.
+    fn probe(&mut self, now: Instant) {
+        self.timers.clear(Timer::Probe);
+        if self.oldest < self.next && self.resend.is_empty() {
+            self.probes += 1;
+            self.queue(self.oldest);
+            if !self.slot(self.next - 1).answered {
+                self.queue(self.next - 1);
             }
         }
+        self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(self.probes));
     }
 
     fn queue(&mut self, chunk: u32) {
-        let slot = self.slot(chunk);
-        slot.deadline = None;
-        if !core::mem::replace(&mut slot.queued, true) {
+        if !core::mem::replace(&mut self.slot(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
@@ -216,21 +303,31 @@ impl ShardFlow {
         sequence < self.base.advance(self.next) && self.awaiting(sequence).is_none()
     }
 
-    /// A result ended this chunk.
-    pub(super) fn answer(&mut self, now: Instant, chunk: u32) {
+    /// A result, with flag congestion or without, ended this chunk.
+    pub(super) fn answer(&mut self, now: Instant, chunk: u32, marked: bool) {
         let slot = self.slot(chunk);
         slot.answered = true;
-        let (sends, sent_at) = (slot.sends, slot.sent_at);
-        // A chunk sent twice does not tell which sending was answered (Karn).
-        if sends == 1 {
-            self.rtt.sample(now.since(sent_at));
+        let (sends, time) = (slot.sends, now.since(slot.sent_at));
+        self.gaps.extend(self.answered..chunk);
+        self.answered = self.answered.max(chunk + 1);
+        // After a repeat, the time may be that from the first sending or from another.
+        let marked = sends == 1 && self.rate.is_news(time, self.pacer.frame_time()) && marked;
+        if self.rate.answered(chunk, self.next, marked, self.rtt.is_queued()) {
+            self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
         }
         while self.oldest < self.next && self.slot(self.oldest).answered {
             self.oldest += 1;
         }
+        self.probes = 0;
         if self.is_done() {
-            self.timers = TimerTable::default();
+            self.resend.clear();
+            self.gaps.clear();
+            for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
+                self.timers.clear(timer);
+            }
         } else {
+            self.find_lost(now);
+            self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(0));
             self.timers.set_at_latest(Timer::Pace, now);
         }
     }

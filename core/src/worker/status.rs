@@ -48,7 +48,7 @@ impl ShardFlow {
                 sent_seconds: now.since(sent.sent_at).as_secs_f64(),
                 sends: sent.sends,
             }),
-            rate_bps: self.pacer.rate_bps(),
+            rate_bps: self.rate.rate_bps(),
             planned_rate_bps: told.rate_bps,
             rtt_seconds: self.rtt.smoothed().map(|time| time.as_secs_f64()),
             server_heard_seconds: self.last_heard.map(|at| now.since(at).as_secs_f64()),

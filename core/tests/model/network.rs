@@ -153,7 +153,11 @@ impl Network {
         self.transmit();
         while !self.live_workers().all(|worker| worker.is_idle()) {
             self.step();
-            assert!(self.now < give_up, "the round does not end");
+            if self.now >= give_up {
+                let workers: Vec<_> = self.live_workers().map(|worker| worker.status(self.now)).collect();
+                let servers: Vec<_> = self.servers.iter().map(|server| server.status(self.now)).collect();
+                panic!("the round does not end: {workers:#?} {servers:#?}");
+            }
         }
     }
 

@@ -7,6 +7,8 @@ struct Slot {
     sequence: ChunkSeq,
     exponent: Exponent,
     seen: u64,
+    /// Who repeated since the complete partial last left.
+    asked: u64,
     overflow: bool,
     values: Vec<i32>,
 }
@@ -56,9 +58,18 @@ impl Switch {
                     }
                     self.added += 1;
                     self.saturated += u64::from(slot.overflow);
-                } else if bitmap & !slot.seen != 0 || slot.seen != self.expected {
+                    if header.flags.contains(Flags::RESEND) {
+                        slot.asked = bitmap;
+                    }
+                } else if slot.seen != self.expected {
                     // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have one bit.)
                     return None;
+                } else {
+                    let answered = slot.asked == 0 || slot.asked & bitmap != 0;
+                    slot.asked = if answered { bitmap } else { slot.asked | bitmap };
+                    if !answered {
+                        return None;
+                    }
                 }
             }
             Some(slot) if header.sequence < slot.sequence => return forward,
@@ -67,6 +78,7 @@ impl Switch {
                     sequence: header.sequence,
                     exponent: header.exponent,
                     seen: bitmap,
+                    asked: if header.flags.contains(Flags::RESEND) { bitmap } else { 0 },
                     overflow: header.flags.contains(Flags::OVERFLOW),
                     values: frame.values().collect(),
                 });

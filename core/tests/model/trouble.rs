@@ -151,7 +151,7 @@ fn a_slow_worker_is_waited_for_as_long_as_it_is_heard_within_the_patience() {
 }
 
 #[test]
-fn everybody_learns_which_server_died_or_who_lost_it() {
+fn everybody_learns_which_server_died() {
     let job = assignment(3, &[0.5, 0.5], 4);
     let split = Split::new(&job, 500);
     let mut network = Network::new(job, 0b0011, kind_fate());
@@ -162,7 +162,7 @@ fn everybody_learns_which_server_died_or_who_lost_it() {
             Err(Failure::ServerSilent { shard, server, .. }) => {
                 assert_eq!((shard.get(), &*server), (1, "s2"))
             }
-            Err(Failure::Aborted { reason: AbortReason::ServerLost, .. }) => {}
+            Err(Failure::ServerLost { shard, server, .. }) => assert_eq!((shard.get(), &*server), (1, "s2")),
             other => panic!("{other:?}"),
         }
     }

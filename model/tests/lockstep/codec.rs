@@ -263,7 +263,6 @@ impl Codec {
             },
             Frame::Result { sequence, sum, .. } => Seen::Result { sequence, values: self.values(sum) },
             Frame::Request { sequence, exponent } => Seen::Request { sequence, exponent: exponent.into() },
-            Frame::Waiting { .. } => Seen::Sign,
             Frame::Abort { .. } => panic!("nobody gives up in these runs"),
         }
     }

@@ -13,6 +13,8 @@ struct Slot {
     shape: (i8, u16),
     sequence: u32,
     seen: u64,
+    /// Who repeated since the complete partial last left.
+    asked: u64,
     flags: u8,
     values: Vec<i32>,
 }
@@ -42,7 +44,16 @@ impl Slots {
                 }
                 if slot.seen & frame.contributors != 0 {
                     return match frame.contributors & !slot.seen {
-                        0 if slot.seen == EXPECTED => (Outcome::Repeated, Some(partial(frame, slot))),
+                        0 if slot.seen == EXPECTED
+                            && (slot.asked == 0 || slot.asked & frame.contributors != 0) =>
+                        {
+                            slot.asked = frame.contributors;
+                            (Outcome::Repeated, Some(partial(frame, slot)))
+                        }
+                        0 if slot.seen == EXPECTED => {
+                            slot.asked |= frame.contributors;
+                            (Outcome::Absorbed, None)
+                        }
                         0 => (Outcome::Absorbed, None),
                         _ => (Outcome::Overlap, Some(frame.clone())),
                     };
@@ -63,6 +74,7 @@ impl Slots {
                     shape,
                     sequence: frame.sequence,
                     seen: frame.contributors,
+                    asked: 0,
                     flags: frame.flags & (OVERFLOW | CONGESTION),
                     values: frame.values.clone(),
                 });
@@ -70,7 +82,10 @@ impl Slots {
             }
         };
         match entry {
-            Some(slot) if slot.seen == EXPECTED => (Outcome::Completed, Some(partial(frame, slot))),
+            Some(slot) if slot.seen == EXPECTED => {
+                slot.asked = if frame.flags & RESEND != 0 { frame.contributors } else { 0 };
+                (Outcome::Completed, Some(partial(frame, slot)))
+            }
             _ => (outcome, None),
         }
     }

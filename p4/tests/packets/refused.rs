@@ -18,7 +18,6 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let of_kind = |kind| Inart::gradient(n, 0, 0, 5).with(|f| f.kind = kind);
     let to = |dst, kind| of_kind(kind).with(|f| f.dst = dst);
     let result = of_kind(RESULT).with(|f| f.flags = LAST);
-    let resent = |dst| to(dst, RESULT).with(|f| f.flags = RESEND);
 
     vec![
         case("a frame that ends too early", too_short(n).map(|frame| dropped(1, frame, TooShort))),
@@ -81,8 +80,11 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             ],
         ),
         case(
-            "a resent result goes to one worker",
-            [switched(5, resent(AT_PORT_2).bytes(), &[2]), dropped(5, resent(REFUSED).bytes(), NoMacRoute)],
+            "a result that is sent again goes to all workers, too",
+            [
+                switched(5, result.clone().with(|f| f.flags |= RESEND).bytes(), &[1, 2, 3]),
+                dropped(1, result.clone().with(|f| f.flags |= RESEND).bytes(), NoResultRoute),
+            ],
         ),
         case("probes, control frames and ordinary traffic go by MAC", by_mac(n)),
     ]

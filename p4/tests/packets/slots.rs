@@ -22,6 +22,14 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let partial_34 = Inart::gradient(n, 1, 4, 6).completing(&[3, 4]);
     let all_034 = |last: &Inart| last.completing(&[0, 3, 4]);
 
+    let again = |repeat: Inart, answered| {
+        let repeat = repeat.with(|f| f.flags = RESEND);
+        match answered {
+            true => leaves(repeat.worker + 1, &repeat, Repeated, 5, &repeat.completing(&[0, 1, 2])),
+            false => consumed(repeat.worker + 1, &repeat, Absorbed),
+        }
+    };
+
     vec![
         case("three gradients become one partial", fill()),
         case(
@@ -33,12 +41,33 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             ],
         ),
         case(
-            "a repeat for a complete slot gets the partial again, again and again",
-            fill().into_iter().chain([&first, &first, &second].map(|repeat| {
-                let port = repeat.worker + 1;
-                let repeat = repeat.clone().with(|f| f.flags = RESEND);
-                leaves(port, &repeat, Repeated, 5, &repeat.completing(&[0, 1, 2]))
-            })),
+            "repeats for a complete slot get the partial again once per wave, again and again",
+            fill().into_iter().chain(
+                // The first, and whoever asks again; a wave that begins anew forgets who asked in the one before.
+                [(0, true), (0, true), (1, false), (2, false), (1, true), (0, false), (2, false), (0, true)]
+                    .map(|(worker, answered)| again(gradient(worker, 5), answered)),
+            ),
+        ),
+        case(
+            "a slot that a repeat completes answers those who repeated with it",
+            [
+                consumed(1, &first, Stored),
+                consumed(2, &second.clone().with(|f| f.flags = RESEND), Added),
+                consumed(1, &first.clone().with(|f| f.flags = RESEND), Absorbed),
+                leaves(3, &third.clone().with(|f| f.flags = RESEND), Completed, 5, &{
+                    third.clone().with(|f| f.flags = RESEND).completing(&[0, 1, 2])
+                }),
+                again(gradient(1, 5), false),
+                again(gradient(2, 5), true),
+                again(gradient(1, 5), false),
+                again(gradient(0, 5), false),
+                again(gradient(1, 5), true),
+                // The next chunk in the slot starts with nobody.
+                consumed(1, &gradient(0, 9), Stored),
+                consumed(2, &gradient(1, 9), Added),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
+                again(gradient(1, 9), true),
+            ],
         ),
         case(
             "a repeat for an incomplete slot changes nothing",
