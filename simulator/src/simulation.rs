@@ -52,7 +52,7 @@ impl Default for Options {
             gradient_values: 10_000,
             spikes: Share::default(),
             seed: 1,
-            patience: Duration::from_secs(10),
+            patience: Duration::from_secs(2),
             limit: Span(600_000_000_000),
             single: None,
         }

@@ -1,5 +1,5 @@
 //! Several jobs, each planned as if it were alone, and background traffic on the same links.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
@@ -48,8 +48,7 @@ fn share(jobs: usize, background: &str, queue: u32) -> Report {
 }
 
 #[test]
-#[ignore = "a table for people; becomes a snapshot once congestion reaction is done"]
-fn table() {
+fn jobs_that_were_planned_alone_share_a_link_fairly_and_fill_it() {
     let mut table = String::from(
         "jobs background queue | goodput per worker, each job, Mbit/s | Jain | part of the link that is left | sent again\n",
     );
@@ -63,6 +62,10 @@ fn table() {
                 let sum: f64 = report.jobs.iter().map(|job| job.shared_goodput_bps).sum();
                 // Of a frame of 168 bytes, 128 are values.
                 let used = sum * 168.0 / 128.0 / (TRUNK_BPS - bps);
+                assert!(
+                    report.jain > 0.95 && used > 0.8,
+                    "{jobs} jobs, background {background}, queue {queue}: {report}"
+                );
                 let again: u64 = report.jobs.iter().map(|job| job.retransmissions).sum();
                 writeln!(
                     table,
@@ -75,5 +78,5 @@ fn table() {
             }
         }
     }
-    println!("{table}");
+    insta::assert_snapshot!("fairness", table);
 }

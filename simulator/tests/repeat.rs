@@ -5,6 +5,7 @@ mod support;
 
 use inart_planner::Scheme;
 use inart_simulator::{Faults, Options, Report, simulate};
+use sha2::{Digest, Sha256};
 use support::{fig1, network};
 
 /// One of everything.
@@ -41,6 +42,13 @@ fn the_same_seed_gives_the_same_log_and_another_seed_another() {
     assert_eq!(first, second);
     assert_eq!(format!("{report:?}"), format!("{again:?}"));
     assert_ne!(first, run(8).0);
+    // If this differs, the run does: look at how, and whether it was meant.
+    let hash: String = Sha256::digest(&first).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    insta::assert_snapshot!(format!(
+        "{} lines, sha256 {hash}",
+        first.iter().filter(|byte| **byte == b'\n').count()
+    ));
+    insta::assert_snapshot!("report", report);
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     plan: Option<PathBuf>,
     /// How long hosts wait for a silent peer.
-    #[arg(long, default_value = "10 s")]
+    #[arg(long, default_value = "2 s")]
     patience: Span,
     /// Virtual time after which a run that has not ended is a failure.
     #[arg(long, default_value = "600 s")]
