@@ -14,6 +14,7 @@ use crate::worker::Worker;
 #[derive(Debug, Default)]
 pub struct Arrival {
     change: Option<Change>,
+    counts: bool,
     /// What is sent because of it.
     pub outgoing: Outgoing,
     broken: Broken,
@@ -27,9 +28,9 @@ enum Change {
 }
 
 impl Arrival {
-    /// Whether it changes anybody.
+    /// Whether it changes anybody in a way that the model keeps.
     pub fn changes(&self) -> bool {
-        self.change.is_some()
+        self.counts
     }
 
     /// Lets it happen; what is sent because of it remains to be sent.
@@ -77,9 +78,10 @@ impl System {
             out: out.as_ref(),
         };
         let completed = step.completed_after();
-        let changes = before != after || completed != step.completed;
+        let kept = |slot: &Slot| if self.config.waves { *slot } else { Slot { asked: 0, ..*slot } };
         Arrival {
-            change: changes.then_some(Change::Slot(switch, place, after, completed)),
+            counts: kept(&before) != kept(&after) || completed != step.completed,
+            change: Some(Change::Slot(switch, place, after, completed)),
             broken: step.broken(&self.config, &state.workers, switch, place),
             outgoing: out
                 .map(|out| (self.config.after(switch), Frame::Contribution(out)))
@@ -99,8 +101,15 @@ impl System {
                 broken.add(invariant::result(&self.config, sequence, sequence, exponent, sum));
             }
         }
+        let kept = |mut server: Server| {
+            if !self.config.waves {
+                server.forget_askers();
+            }
+            server
+        };
         Arrival {
-            change: (server != state.server).then(|| Change::Server(Box::new(server))),
+            counts: kept(server) != kept(state.server),
+            change: Some(Change::Server(Box::new(server))),
             outgoing,
             broken,
         }
@@ -121,12 +130,13 @@ impl System {
             }
             Frame::Request { sequence, exponent } => {
                 if worker.request(&self.config, self.mutant, rank, sequence, exponent) {
-                    arrival.outgoing = vec![self.gradient(&worker, rank, sequence, true)];
+                    arrival.outgoing = vec![self.gradient(&worker, rank, sequence, self.config.waves, true)];
                 }
             }
             Frame::Abort { culprit } => worker.failed = Some(culprit),
             Frame::Contribution(_) => {}
         }
+        arrival.counts = worker != before;
         arrival.change = (worker != before).then_some(Change::Worker(rank, worker));
         arrival
     }

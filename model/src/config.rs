@@ -54,6 +54,10 @@ pub struct Config {
     /// Worker 0's values of chunk 0 do not fit the agreed exponent; worker 1's do not even fit worker 0's.
     #[arg(long)]
     pub clipped: bool,
+    /// Who has asked again since a partial or result last left, which decides whether a repeat is answered or another's answer does
+    /// for it, is part of the state. Else nobody has, at every moment.
+    #[arg(long)]
+    pub waves: bool,
     /// One host, at any moment, is gone for good.
     #[arg(long)]
     pub crash: bool,
@@ -71,6 +75,7 @@ impl Default for Config {
             old_epoch: false,
             saturation: false,
             clipped: false,
+            waves: false,
             crash: false,
         }
     }

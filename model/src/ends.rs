@@ -11,6 +11,9 @@ use crate::system::System;
 /// How long a run goes on without having come to an end: far more than any network of this model needs.
 const MOST_TIMEOUTS: usize = 100;
 
+/// Timeouts after which a worker sets flag bypass, and patience ends.
+const TIMEOUTS_IN_VAIN: u32 = 10;
+
 /// What comes next when timeouts change nothing any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -27,7 +30,7 @@ impl System {
     /// lost, nothing is from then on, and timeouts come.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
-        let mut stage = Stage::Repeat;
+        let (mut stage, mut in_vain) = (Stage::Repeat, 0);
         for _ in 0..MOST_TIMEOUTS {
             if self.waiting_workers(&state).next().is_none() {
                 let right = |failed: Option<Peer>| failed.is_none() || failed == state.gone;
@@ -37,9 +40,11 @@ impl System {
             for rank in 0..self.config.workers {
                 self.time_out(&mut state, rank, stage != Stage::Repeat);
             }
-            if state != before {
+            in_vain = if state.workers == before.workers { in_vain + 1 } else { 0 };
+            if state != before && in_vain < TIMEOUTS_IN_VAIN {
                 continue;
             }
+            in_vain = 0;
             stage = match stage {
                 Stage::Repeat => Stage::Bypass,
                 Stage::Bypass => Stage::Patience,
@@ -61,14 +66,13 @@ impl System {
         (0..self.config.workers).filter(move |rank| waits(*rank))
     }
 
-    /// Lets a worker send each of its outstanding chunks again.
+    /// Lets a worker send its oldest outstanding chunk again.
     fn time_out(&self, state: &mut State, rank: u8, bypass: bool) {
-        for sequence in 0..self.config.chunks {
-            let worker = state.workers[usize::from(rank)];
-            let outstanding = worker.outstanding(&self.config, self.mutant).any(|chunk| chunk == sequence);
-            if outstanding && state.is_live(Peer::Worker(rank)) {
-                self.carry(state, vec![self.gradient(&worker, rank, sequence, bypass)]);
-            }
+        let worker = state.workers[usize::from(rank)];
+        if let Some(sequence) = worker.outstanding(&self.config, self.mutant).next()
+            && state.is_live(Peer::Worker(rank))
+        {
+            self.carry(state, vec![self.gradient(&worker, rank, sequence, true, bypass)]);
         }
     }
 

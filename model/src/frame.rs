@@ -15,8 +15,7 @@ pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
     (0..8).filter(move |worker| bitmap >> worker & 1 == 1)
 }
 
-/// A gradient or a partial. The flags last and congestion decide nothing and are left out, and so is
-/// resend, which decides with the wave rule who is answered by another's repeat: see [`step`](crate::step).
+/// A gradient or a partial. The flags last and congestion, which decide nothing here, are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
     /// Kind 2; else kind 1.
@@ -31,6 +30,8 @@ pub struct Contribution {
     pub contributors: Ranks,
     /// Steps above the agreed exponent.
     pub exponent: u8,
+    /// Sent before; of a partial: made to leave by such a frame.
+    pub resend: bool,
     /// No switch may add it.
     pub bypass: bool,
     /// Some sum saturated, or the sender's values do not fit the agreed exponent.
@@ -99,6 +100,7 @@ impl Contribution {
             worker,
             contributors: one(worker),
             exponent: 0,
+            resend: false,
             bypass: false,
             overflow: false,
             sum: Sum::term(true, 0, sequence, worker),

@@ -108,7 +108,8 @@ pub fn server_step(
     let holds = if here == 0 {
         unchanged || what(after) == (had | frame.contributors, sum + frame.sum)
     } else if here == frame.contributors {
-        let repeat = matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Behind);
+        let repeat =
+            matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Answered | Verdict::Behind);
         unchanged && (repeat || matches!(verdict, Verdict::Foreign | Verdict::GaveUp | Verdict::Exponent))
     } else {
         unchanged && verdict != Verdict::Added && verdict != Verdict::Repeat
@@ -156,6 +157,7 @@ impl SwitchStep<'_> {
         let own = after.seen == 0 || slot_of(config, after.sequence) == place && after.sum == marked;
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
+        let same = *before == Slot { asked: before.asked, ..*after };
         let untouched = before == after && out == Some(frame);
         if frame.bypass {
             broken.add(Broken::unless(untouched, Invariant::RepeatsHeal));
@@ -163,7 +165,10 @@ impl SwitchStep<'_> {
         }
         if self.completed == Some((frame.old_epoch, frame.sequence)) {
             let again = out.is_some_and(|out| out.partial && out.contributors == expected);
-            broken.add(Broken::unless(before == after && again, Invariant::RepeatsHeal));
+            // One answer for a wave of repeats: another's, since this one asked last.
+            let answered =
+                out.is_none() && before.asked & !frame.contributors == before.asked && before.asked != 0;
+            broken.add(Broken::unless(same && (again || answered), Invariant::RepeatsHeal));
         }
         if before.seen == 0 || before.old_epoch != frame.old_epoch {
             return broken;
@@ -172,12 +177,12 @@ impl SwitchStep<'_> {
             let answered = frame.old_epoch
                 || ranks(frame.contributors)
                     .all(|worker| workers[usize::from(worker)].holds(before.sequence));
-            let taken = *after == took_over(frame, after.overflow);
+            let taken = *after == Slot { asked: after.asked, ..took_over(frame, after.overflow) };
             broken.add(Broken::unless(taken && answered, Invariant::NewerWins));
         } else if frame.sequence < before.sequence {
             broken.add(Broken::unless(untouched, Invariant::NewerWins));
         } else if frame.exponent == before.exponent && frame.contributors & !before.seen == 0 {
-            broken.add(Broken::unless(before == after, Invariant::RepeatsHeal));
+            broken.add(Broken::unless(same, Invariant::RepeatsHeal));
         }
         broken
     }
@@ -190,6 +195,7 @@ fn took_over(frame: &Contribution, overflow: bool) -> Slot {
         sequence: frame.sequence,
         exponent: frame.exponent,
         seen: frame.contributors,
+        asked: 0,
         overflow,
         sum: frame.sum,
     }

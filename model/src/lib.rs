@@ -11,7 +11,9 @@
 //! slot goes on at once. What the server has seen and can make nothing of ever again (another epoch's, a complete chunk's) is no
 //! longer under way. A state of this model stands for all states of the full one with the same hosts and switches and fewer
 //! frames: an invariant that breaks in one of those breaks here. Two things are left out because no decision reads them: the flags
-//! resend, last and congestion, and in a partial under way, whose frame completed it (it is given its lowest rank).
+//! last and congestion, and in a partial under way, whose frame completed it (it is given its lowest rank). Who has asked again since a
+//! partial or result last left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for
+//! *Ends*.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is lost, from then
 //! on nothing is, timeouts come, and every live worker must reach its results or a named error. This is "under fair loss" for a

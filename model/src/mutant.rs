@@ -16,6 +16,8 @@ pub enum Mutant {
     IncompleteRepeatAdds,
     /// A repeat for a complete slot is absorbed.
     CompleteRepeatAbsorbed,
+    /// A switch that was asked for a complete partial does not send it again, whoever asks.
+    WaveWithoutEnd,
     /// A slot is free again as soon as its partial has left.
     SlotFreedEarly,
     /// A frame that takes a slot over is added to what is there.
@@ -42,6 +44,8 @@ pub enum Mutant {
     OverlapAdded,
     /// The server does not answer a repeat for a complete chunk.
     NoResend,
+    /// A server that was asked for a result does not send it again, whoever asks.
+    AskedOnce,
     /// The server forgets a chunk as soon as its result is sent.
     ResultForgotten,
     /// The server adds frames of another epoch.
@@ -67,12 +71,14 @@ impl Mutant {
         let saturation = Config { saturation: true, ..plain };
         let clipped = Config { clipped: true, ..plain };
         let crash = Config { crash: true, ..plain };
+        let waves = Config { waves: true, ..restart };
         vec![
             (Self::NoSequenceCheck, OwnSlot, plain),
             (Self::NoBitmap, RepeatsHeal, plain),
             (Self::NoTagCheck, OwnSlot, old_epoch),
             (Self::IncompleteRepeatAdds, RepeatsHeal, plain),
             (Self::CompleteRepeatAbsorbed, RepeatsHeal, plain),
+            (Self::WaveWithoutEnd, RepeatsHeal, waves),
             (Self::SlotFreedEarly, RepeatsHeal, plain),
             (Self::TakeoverAdds, OwnSlot, plain),
             (Self::OlderTakesOver, NewerWins, plain),
@@ -86,6 +92,7 @@ impl Mutant {
             (Self::SubsetAdded, Disjoint, plain),
             (Self::OverlapAdded, Disjoint, plain),
             (Self::NoResend, Ends, plain),
+            (Self::AskedOnce, Ends, waves),
             (Self::ResultForgotten, Ends, plain),
             (Self::AnyEpoch, Once, old_epoch),
             (Self::SaturatedAdded, Once, saturation),

@@ -4,6 +4,7 @@ use crate::config::{Config, MAX_WINDOW};
 use crate::frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
 use crate::mutant::Mutant;
 use crate::sum::Sum;
+use crate::switch::ask;
 
 /// A chunk that is being summed, or was and is kept to answer repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +20,8 @@ pub struct Chunk {
     pub sum: Sum,
     /// Whether the result has been sent.
     pub complete: bool,
+    /// Who sent a repeat since then, as in a slot.
+    pub asked: Ranks,
 }
 
 /// What the server knows.
@@ -41,8 +44,10 @@ pub enum Verdict {
     GaveUp,
     /// Of a chunk that is kept no more, or that no worker may send yet.
     OutOfWindow,
-    /// Of a complete chunk: the result is sent again, unless another's repeat was just answered, which is as if it were lost.
+    /// Of a complete chunk: the result is sent again.
     Resend,
+    /// Of a complete chunk whose result has just been sent again because of somebody else.
+    Answered,
     /// Nobody in it was there: added.
     Added,
     /// Everybody in it was there: nothing changes.
@@ -61,11 +66,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every one, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Foreign,
         Self::GaveUp,
         Self::OutOfWindow,
         Self::Resend,
+        Self::Answered,
         Self::Added,
         Self::Repeat,
         Self::Overlap,
@@ -87,6 +93,11 @@ impl Server {
     /// A chunk that is open, or complete and kept.
     pub fn chunk(&self, config: &Config, sequence: u8) -> Option<Chunk> {
         self.chunks[Self::place(config, sequence)].filter(|chunk| chunk.sequence == sequence)
+    }
+
+    /// Forgets who has asked for what again.
+    pub fn forget_askers(&mut self) {
+        self.chunks.iter_mut().flatten().for_each(|chunk| chunk.asked = 0);
     }
 
     /// A gradient or partial comes in.
@@ -120,16 +131,18 @@ impl Server {
             have: 0,
             sum: Sum::default(),
             complete: false,
+            asked: 0,
         });
         let request = |worker, exponent| (Node::Worker(worker), Frame::Request { sequence, exponent });
         let request_all = |bitmap, exponent| ranks(bitmap).map(|worker| request(worker, exponent)).collect();
-        let (verdict, outgoing) = match self.judge(mutant, &chunk, frame) {
+        let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
             Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, result(&chunk))]),
             Verdict::Added => {
                 chunk.have |= frame.contributors;
                 chunk.sum = chunk.sum + frame.sum;
                 chunk.complete = chunk.have == config.everybody();
+                chunk.asked = if chunk.complete && frame.resend { frame.contributors } else { 0 };
                 let sent = chunk.complete.then(|| (Node::Workers, result(&chunk)));
                 (Verdict::Added, sent.into_iter().collect())
             }
@@ -162,10 +175,14 @@ impl Server {
     }
 
     /// What is to become of a contribution to a chunk.
-    fn judge(&self, mutant: Option<Mutant>, chunk: &Chunk, frame: &Contribution) -> Verdict {
+    fn judge(&self, mutant: Option<Mutant>, chunk: &mut Chunk, frame: &Contribution) -> Verdict {
         let is = |mistake| mutant == Some(mistake);
         if chunk.complete {
-            return Verdict::Resend;
+            return if ask(&mut chunk.asked, frame.contributors, is(Mutant::AskedOnce)) {
+                Verdict::Resend
+            } else {
+                Verdict::Answered
+            };
         }
         let clipped = !frame.partial && frame.overflow;
         if Some(frame.exponent) != chunk.exponent && !is(Mutant::AnyExponent) {

@@ -41,6 +41,12 @@ impl State {
         }
     }
 
+    /// Forgets who has asked for what again.
+    pub fn forget_askers(&mut self) {
+        self.switches.iter_mut().flatten().for_each(|slot| slot.asked = 0);
+        self.server.forget_askers();
+    }
+
     /// Whether that host still runs.
     pub fn is_live(&self, peer: Peer) -> bool {
         self.gone != Some(peer)

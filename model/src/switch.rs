@@ -18,6 +18,8 @@ pub struct Slot {
     pub exponent: u8,
     /// Who is in it; nobody: never used.
     pub seen: Ranks,
+    /// Who repeated since the complete partial last left; nobody while it is incomplete.
+    pub asked: Ranks,
     /// Whether a sum saturated, or an input said so.
     pub overflow: bool,
     /// The values.
@@ -33,10 +35,6 @@ pub fn slot_of(config: &Config, sequence: u8) -> usize {
 }
 
 /// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that leaves.
-///
-/// The wave rule is left out: a repeat that it absorbs for another's sake is, to everybody else, one whose partial is lost, and
-/// any frame may be. That whoever repeats often enough is answered is argued in `docs/decisions/0007-loss-and-congestion.md`;
-/// that the program follows the rule is checked by `tests/lockstep`.
 pub fn step(
     config: &Config,
     mutant: Option<Mutant>,
@@ -71,10 +69,10 @@ pub fn step(
         Outcome::Added
     } else if frame.contributors & !slot.seen != 0 {
         Outcome::Overlap
-    } else if slot.seen == expected {
+    } else if slot.seen != expected {
+        if is(Mutant::IncompleteRepeatAdds) { Outcome::Added } else { Outcome::Absorbed }
+    } else if ask(&mut slot.asked, frame.contributors, is(Mutant::WaveWithoutEnd)) {
         Outcome::Repeated
-    } else if is(Mutant::IncompleteRepeatAdds) {
-        Outcome::Added
     } else {
         Outcome::Absorbed
     };
@@ -86,6 +84,7 @@ pub fn step(
                 sequence: frame.sequence,
                 exponent: frame.exponent,
                 seen: frame.contributors,
+                asked: 0,
                 overflow: frame.overflow,
                 sum: kept + frame.sum,
             };
@@ -105,11 +104,21 @@ pub fn step(
     if slot.seen != expected {
         return (outcome, None);
     }
+    // Completed by a repeat: the others' repeats of that wave are on their way.
+    slot.asked = if frame.resend { frame.contributors } else { 0 };
     let complete = partial(frame, slot);
     if is(Mutant::SlotFreedEarly) {
         *slot = Slot::default();
     }
     (Outcome::Completed, Some(complete))
+}
+
+/// Takes in a repeat of what is complete; whether it is answered: once per wave of repeats, to the first and to whoever asks again,
+/// unless waves have no end.
+pub(crate) fn ask(asked: &mut Ranks, contributors: Ranks, without_end: bool) -> bool {
+    let answer = *asked == 0 || *asked & contributors != 0 && !without_end;
+    *asked = if answer { contributors } else { *asked | contributors };
+    answer
 }
 
 /// The slot as the frame that completed it, or asked for it again, takes it along.

@@ -56,9 +56,16 @@ impl System {
     }
 
     /// A worker's frame of an outstanding chunk, on its way to the worker's switch.
-    pub(crate) fn gradient(&self, worker: &Worker, rank: u8, sequence: u8, bypass: bool) -> (Node, Frame) {
+    pub(crate) fn gradient(
+        &self,
+        worker: &Worker,
+        rank: u8,
+        sequence: u8,
+        resend: bool,
+        bypass: bool,
+    ) -> (Node, Frame) {
         let bypass = bypass && self.mutant != Some(Mutant::NoBypass);
-        let gradient = worker.gradient(&self.config, rank, sequence, bypass);
+        let gradient = worker.gradient(&self.config, rank, sequence, resend, bypass);
         (Node::Switch(self.config.switch_of(rank)), Frame::Contribution(gradient))
     }
 
@@ -66,8 +73,12 @@ impl System {
     fn sends(&self, state: &State, rank: u8) -> Outgoing {
         let worker = &state.workers[usize::from(rank)];
         let outstanding = worker.outstanding(&self.config, self.mutant);
-        let both = |sequence| [false, true].map(|bypass| self.gradient(worker, rank, sequence, bypass));
-        if state.is_live(Peer::Worker(rank)) { outstanding.flat_map(both).collect() } else { Vec::new() }
+        // Flag resend decides only who counts as having asked.
+        let waves = self.config.waves;
+        let ways = [(false, false), (waves, false), (waves, true)];
+        let all =
+            |sequence| ways.map(|(resend, bypass)| self.gradient(worker, rank, sequence, resend, bypass));
+        if state.is_live(Peer::Worker(rank)) { outstanding.flat_map(all).collect() } else { Vec::new() }
     }
 
     /// The nodes that a frame arrives at.
@@ -95,6 +106,9 @@ impl System {
                 }
             }
         }
+        if !self.config.waves {
+            state.forget_askers();
+        }
         if self.mutant.is_none() {
             let server = state.server;
             state.network.retain(|(to, frame)| *to != Node::Server || !self.is_spent(&server, frame));
@@ -104,8 +118,10 @@ impl System {
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return true };
-        let complete = server.chunk(&self.config, frame.sequence).is_some_and(|chunk| chunk.complete);
-        frame.old_epoch || frame.sequence < server.oldest || complete
+        let complete = server
+            .chunk(&self.config, frame.sequence)
+            .is_some_and(|chunk| chunk.complete && !self.config.waves);
+        frame.old_epoch || frame.sequence < server.oldest && !self.config.waves || complete
     }
 }
 
@@ -122,7 +138,7 @@ impl Model for System {
             for (rank, sequence) in
                 ranks.flat_map(|rank| (0..self.config.chunks).map(move |chunk| (rank, chunk)))
             {
-                let (node, _) = self.gradient(&fresh, rank, sequence, false);
+                let (node, _) = self.gradient(&fresh, rank, sequence, false, false);
                 frames.push((node, Frame::Contribution(Contribution::of_old_epoch(rank, sequence))));
             }
         }

@@ -57,8 +57,16 @@ impl Worker {
         (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, *sequence))
     }
 
-    /// The frame of an outstanding chunk, with flag bypass if it is set for the chunk, or has to be.
-    pub fn gradient(&self, config: &Config, rank: u8, sequence: u8, bypass: bool) -> Contribution {
+    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for the chunk, or has
+    /// to be.
+    pub fn gradient(
+        &self,
+        config: &Config,
+        rank: u8,
+        sequence: u8,
+        resend: bool,
+        bypass: bool,
+    ) -> Contribution {
         let exponent = self.used[usize::from(sequence)];
         let clipped = exponent != 0 && exponent == config.need(rank, sequence);
         Contribution {
@@ -68,6 +76,7 @@ impl Worker {
             worker: rank,
             contributors: one(rank),
             exponent,
+            resend,
             bypass: bypass || exponent != 0,
             overflow: clipped,
             sum: Sum::term(false, exponent, sequence, rank),

@@ -13,6 +13,8 @@ use stateright::Model;
 type Everybody = ([Worker; 3], [Slots; 2], Server);
 
 fn everybody(state: &State) -> Everybody {
+    let mut state = state.clone();
+    state.forget_askers();
     (state.workers, state.switches, state.server)
 }
 
@@ -49,7 +51,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
             let Some(sequence) = worker.outstanding(&config, None).choose(random) else { continue };
-            let gradient = worker.gradient(&config, rank, sequence, random.random());
+            let gradient = worker.gradient(&config, rank, sequence, random.random(), random.random());
             under_way.push((Node::Switch(config.switch_of(rank)), Frame::Contribution(gradient)));
         } else {
             let place = random.random_range(0..under_way.len());

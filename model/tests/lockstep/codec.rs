@@ -30,6 +30,7 @@ pub enum Seen {
         worker: u8,
         contributors: u8,
         exponent: i16,
+        resend: bool,
         bypass: bool,
         overflow: bool,
         values: [i64; LANES],
@@ -162,6 +163,7 @@ impl Codec {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
             epoch: if frame.old_epoch { OLD_EPOCH } else { EPOCH }.into(),
             flags: (also | self.last(frame.sequence))
+                .with_if(Flags::RESEND, frame.resend)
                 .with_if(Flags::BYPASS, frame.bypass)
                 .with_if(Flags::OVERFLOW, frame.overflow),
             worker: rank(frame.worker),
@@ -233,6 +235,7 @@ impl Codec {
                 worker,
                 contributors: header.contributors.bitmap as u8,
                 exponent: steps,
+                resend: header.flags.contains(Flags::RESEND),
                 bypass: header.flags.contains(Flags::BYPASS),
                 overflow: header.flags.contains(Flags::OVERFLOW),
                 values,
@@ -257,6 +260,7 @@ impl Codec {
                 worker: frame.worker,
                 contributors: frame.contributors,
                 exponent: frame.exponent.into(),
+                resend: frame.resend,
                 bypass: frame.bypass,
                 overflow: frame.overflow,
                 values: self.values(frame.sum),

@@ -6,14 +6,12 @@
 mod codec;
 mod hosts;
 mod switch;
-mod wave;
 
 use std::collections::BTreeSet;
 
 use inart_core::{ServerShard, WorkerFlow};
 use inart_model::{
-    Action, Config, Contribution, Frame, MAX_EXPONENT, Node, Slots, State, Sum, System, one, ranks, slot_of,
-    step,
+    Action, Config, Contribution, Frame, MAX_EXPONENT, Node, Slots, State, Sum, System, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_wire::Flags;
@@ -24,10 +22,9 @@ use stateright::Model;
 use crate::codec::{Codec, Seen};
 use crate::hosts::Host;
 use crate::switch::RealSwitch;
-use crate::wave::Waves;
 
 fn networks() -> Vec<Config> {
-    let two = Config { restart: true, ..Config::default() };
+    let two = Config { restart: true, waves: true, ..Config::default() };
     let three = Config { workers: 3, window: 2, chunks: 4, ..two };
     vec![
         two,
@@ -71,15 +68,16 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
         worker,
         contributors,
         exponent,
+        resend: random.random(),
         bypass: random.random_ratio(1, 10),
         overflow: saturated || random.random_ratio(1, 20),
         sum: sum.saturated_if(saturated),
     }
 }
 
-/// Flags that the model does not read.
+/// Flags that the rules do not read.
 fn any_flags(random: &mut ChaCha8Rng) -> Flags {
-    Flags::NONE.with_if(Flags::RESEND, random.random()).with_if(Flags::CONGESTION, random.random())
+    Flags::NONE.with_if(Flags::CONGESTION, random.random())
 }
 
 /// Lets the frame into both switches and compares; what left.
@@ -91,13 +89,7 @@ fn at_switch(
     frame: &Contribution,
     flags: Flags,
 ) -> Outcome {
-    let (mut outcome, mut out) = step(&codec.config, None, number, slots, frame);
-    let place = slot_of(&codec.config, frame.sequence) as u8;
-    if outcome == Outcome::Completed {
-        real.waves.complete(place, frame.contributors, flags.contains(Flags::RESEND));
-    } else if outcome == Outcome::Repeated && !real.waves.answers(place, frame.contributors) {
-        (outcome, out) = (Outcome::Absorbed, None);
-    }
+    let (outcome, out) = step(&codec.config, None, number, slots, frame);
     let (counted, left) = real.step(frame.worker, &codec.contribution(frame, flags));
     assert_eq!(counted, outcome, "{frame:?}");
     let left: Vec<_> = left.iter().map(|frame| codec.read(frame).1).collect();
@@ -133,8 +125,6 @@ fn the_switch_program_follows_the_model_on_any_frames() {
 /// The real hosts and switches of a network.
 struct Real {
     switches: Vec<RealSwitch>,
-    /// The server's, by chunk.
-    waves: Waves,
     server: Host<ServerShard>,
     workers: Vec<Host<WorkerFlow>>,
 }
@@ -143,10 +133,12 @@ struct Real {
 fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[(Node, Seen)]) {
     let worker = &state.workers[usize::from(rank)];
     for (_, seen) in sent {
-        let Seen::Contribution { sequence, bypass, .. } = *seen else { panic!("a worker sends {seen:?}") };
+        let Seen::Contribution { sequence, resend, bypass, .. } = *seen else {
+            panic!("a worker sends {seen:?}")
+        };
         let outstanding = worker.outstanding(&codec.config, system.mutant).any(|chunk| chunk == sequence);
         assert!(outstanding, "worker {rank} sends chunk {sequence} as {worker:?}");
-        let expected = worker.gradient(&codec.config, rank, sequence, bypass);
+        let expected = worker.gradient(&codec.config, rank, sequence, resend, bypass);
         assert_eq!(*seen, codec.seen(&Frame::Contribution(expected)));
     }
 }
@@ -172,15 +164,6 @@ fn deliver(
             let mut sent = real.server.send(codec);
             let mut expected: Vec<_> =
                 arrival.outgoing.iter().map(|(to, frame)| (*to, codec.seen(frame))).collect();
-            let results = expected.iter().any(|(_, seen)| matches!(seen, Seen::Result { .. }));
-            let complete = |server: &inart_model::Server| {
-                server.chunk(&codec.config, frame.sequence).is_some_and(|chunk| chunk.complete)
-            };
-            if results && !complete(&state.server) {
-                real.waves.complete(frame.sequence, frame.contributors, flags.contains(Flags::RESEND));
-            } else if results && !real.waves.answers(frame.sequence, frame.contributors) {
-                expected.clear();
-            }
             sent.sort();
             expected.sort();
             assert_eq!(sent, expected, "the server on {frame:?} as {:?}", state.server);
@@ -203,7 +186,6 @@ fn walk(config: Config, seed: u64) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut real = Real {
         switches: (0..config.switches).map(|number| RealSwitch::new(config, number)).collect(),
-        waves: Waves::default(),
         server: hosts::server(&codec),
         workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank)).collect(),
     };
@@ -255,31 +237,26 @@ fn hosts_and_switches_follow_the_model_on_random_walks() {
 }
 
 #[test]
-fn a_worker_in_silence_sends_its_oldest_and_newest_chunk_again_and_after_some_repeats_by_bypass() {
+fn a_worker_sends_what_is_outstanding_and_after_some_timeouts_by_bypass() {
     for config in networks() {
         let codec = Codec::new(config);
         let state = State::new(&config);
         for rank in 0..config.workers {
             let mut real = hosts::worker(&codec, rank);
-            let mut bypassed = BTreeSet::new();
-            let mut again = BTreeSet::new();
-            for timeout in 0..12 {
-                let sent = if timeout == 0 { real.send(&codec) } else { real.wait(&codec) };
-                check_sends(&codec, &System::new(config, None), &state, rank, &sent);
-                for (_, seen) in sent {
+            let (mut sent, mut bypassed) = (BTreeSet::new(), BTreeSet::new());
+            for timeout in 0..20 {
+                let frames = if timeout == 0 { real.send(&codec) } else { real.wait(&codec) };
+                check_sends(&codec, &System::new(config, None), &state, rank, &frames);
+                for (_, seen) in frames {
                     let Seen::Contribution { sequence, bypass, .. } = seen else { continue };
-                    if timeout > 0 {
-                        again.insert(sequence);
-                    }
-                    if bypass && config.need(rank, sequence) == 0 {
-                        bypassed.insert(sequence);
-                    }
+                    sent.insert(sequence);
+                    bypassed.extend(bypass.then_some(sequence));
                 }
             }
-            let outstanding: Vec<_> = state.workers[usize::from(rank)].outstanding(&config, None).collect();
-            assert_eq!(again, [outstanding[0], outstanding[outstanding.len() - 1]].into());
-            again.retain(|sequence| config.need(rank, *sequence) == 0);
-            assert_eq!(bypassed, again);
+            let outstanding: BTreeSet<_> =
+                state.workers[usize::from(rank)].outstanding(&config, None).collect();
+            assert_eq!(sent, outstanding);
+            assert_eq!(bypassed.first(), outstanding.first());
         }
     }
 }

@@ -9,7 +9,6 @@ use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_wire::ValuesPerPacket;
 
 use crate::codec::{EPOCH, JOB, OLD_EPOCH};
-use crate::wave::Waves;
 
 /// First slot of the job's range.
 const BASE: u64 = 4092;
@@ -20,8 +19,6 @@ pub struct RealSwitch {
     config: Config,
     number: u8,
     switch: Switch,
-    /// By slot.
-    pub waves: Waves,
 }
 
 struct Frames(Vec<Vec<u8>>);
@@ -35,7 +32,7 @@ impl Sink for Frames {
 
 impl RealSwitch {
     pub fn new(config: Config, number: u8) -> Self {
-        let mut real = Self { config, number, switch: Switch::new(0), waves: Waves::default() };
+        let mut real = Self { config, number, switch: Switch::new(0) };
         real.restart();
         real
     }
@@ -46,7 +43,6 @@ impl RealSwitch {
             Program::compile(&artifact(ValuesPerPacket::N32).json).expect("the program compiles")
         });
         self.switch = Switch::new(0);
-        self.waves = Waves::default();
         self.switch.load(Arc::clone(&PROGRAM)).expect("the program loads");
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
         for (worker, epoch) in first.flat_map(|worker| [(worker, EPOCH), (worker, OLD_EPOCH)]) {
