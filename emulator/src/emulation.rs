@@ -106,7 +106,8 @@ fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Erro
 
 /// The scale asked for, or the one at which this machine carries the most demanding scheme.
 fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> Result<Scale, Error> {
-    if let Some(scale) = options.scale {
+    let given = options.network.as_ref().map(|network| network.scale);
+    if let Some(scale) = options.scale.or(given) {
         return Ok(scale);
     }
     let switches =

@@ -1,4 +1,4 @@
-//! Network namespaces without names: held by file descriptor only, so that the kernel frees them, their
+//! Network namespaces. Ours have no names: they are held by file descriptor only, so that the kernel frees them, their
 //! interfaces and their queues when this process and its children end, however they end.
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::{panic, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// A network namespace of this process's own.
+/// A network namespace: this process's own, or somebody else's.
 #[derive(Debug)]
 pub struct Namespace {
     fd: OwnedFd,
@@ -32,6 +32,11 @@ impl Namespace {
             }
             Ok(Self { fd: File::open("/proc/thread-self/ns/net")?.into() })
         })
+    }
+
+    /// The namespace that a file stands for, like `/proc/PID/ns/net`.
+    pub fn open(file: &std::path::Path) -> io::Result<Self> {
+        Ok(Self { fd: File::open(file)?.into() })
     }
 
     /// A path that names the namespace to other processes as long as this one runs.

@@ -1,28 +1,24 @@
-//! The running network: namespaces, switches with their P4Runtime servers, the relay, and the controller's process.
+//! The running network: the site of its hosts and switches, and the controller's process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_controller::{JobPlan, P4Runtime, PortMap, Program, Running, SwitchDriver};
+use inart_controller::{JobPlan, P4Runtime, Program, Running, SwitchDriver};
 use inart_core::Assignment;
 use inart_p4::Reason;
 use inart_p4runtime::{DeviceId, Target};
 use inart_planner::Topology;
 use tokio::runtime::Runtime;
 
-use crate::background::BackgroundFlow;
 use crate::controller::ControllerProcess;
 use crate::error::Error;
-use crate::layout::blueprint;
-use crate::namespace::Namespace;
 use crate::options::Options;
-use crate::relay::{Relay, RelayCounters};
+use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::script::{Script, Step, Victim};
-use crate::switches::{SwitchProcess, SwitchSpec};
-use crate::wiring::{NodeIndex, Wiring};
+use crate::site::{HostPlace, Site};
 
 /// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
 pub struct Network {
@@ -32,12 +28,8 @@ pub struct Network {
     command: PathBuf,
     controller: Option<ControllerProcess>,
     runtime: Runtime,
-    relay: Option<Relay>,
-    /// They run as long as these live.
-    switches: Vec<SwitchProcess>,
-    _flows: Vec<BackgroundFlow>,
     script: Script,
-    wiring: Wiring,
+    site: Site,
     scratch: Scratch,
     /// Where people may look.
     expose: Option<PathBuf>,
@@ -55,8 +47,8 @@ pub struct NetworkCounters {
 }
 
 impl Network {
-    /// Builds a network at `scale` times its rates and starts its switches. No program is loaded yet.
-    /// `topology` has the jobs that shall run.
+    /// Builds a network at `scale` times its rates and starts its switches, or goes to the one that was given. No program
+    /// is loaded yet. `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let script = Script::new(topology, &options.faults, options.drop.share())?;
@@ -64,42 +56,19 @@ impl Network {
             // Records of an earlier emulation, whose switches are gone.
             let _ = std::fs::remove_dir_all(folder.join("state"));
         }
-        let ports = PortMap::new(topology)?;
-        let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
-        let wiring = Wiring::build(&blueprint, script.touches_links())?;
-        let relay = wiring.relay().map(|namespace| Relay::start(namespace, &script.links, options.seed));
-        let relay = relay.transpose().map_err(Error::system("start the relay between the links"))?;
-
-        let switches = (1..).zip(ports.switches()).map(|(device, name)| {
-            let socket = || scratch.path(&format!("switch-{device}.sock"));
-            let spec = SwitchSpec {
-                program: options.switch.as_ref().unwrap_or(&options.program).clone(),
-                name: name.to_owned(),
-                device,
-                ports: ports.ports(name).count(),
-                socket: options.switch.is_some().then(socket),
-            };
-            SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))
-        });
-        let switches = switches.collect::<Result<_, _>>()?;
-        let flows = script.flows.iter().map(|flow| {
-            let place = wiring.namespace(index_of(topology, &flow.from));
-            let ends = [&flow.from, &flow.to].map(|name| ports.mac(name).expect("hosts have addresses"));
-            BackgroundFlow::start(place, ends, flow.rate_bps * scale, flow.frame_bytes)
-                .map_err(Error::system(format!("send background traffic from {}", flow.from)))
-        });
+        let site = match &options.network {
+            Some(network) => Site::given(network)?,
+            None => Site::build(topology, options, scale, &script, &scratch)?,
+        };
         let artifact = inart_p4::artifact(options.values);
         Ok(Self {
             program: Arc::new(Program::new(artifact.values, &artifact.json, &artifact.p4info)?),
             runtime: Runtime::new().map_err(Error::system("start threads"))?,
-            _flows: flows.collect::<Result<_, _>>()?,
             topology: topology.clone(),
             command: options.program.clone(),
             controller: None,
-            relay,
-            switches,
             script,
-            wiring,
+            site,
             scratch,
             expose: options.expose.clone(),
         })
@@ -122,9 +91,8 @@ impl Network {
             let path = file(format!("{scheme}-{}.json", plan.job), plan.plan.to_json())?;
             arguments.extend(["--plan".into(), path]);
         }
-        for switch in &mut self.switches {
-            let address = switch.address()?;
-            let target = format!("{}={address},device={}", switch.name(), switch.device());
+        for switch in self.site.switches()? {
+            let target = format!("{}={},device={}", switch.name, switch.address, switch.device);
             arguments.extend(["--switch".into(), target.into()]);
         }
         let window = first.map_or(1, |plan| plan.window_chunks);
@@ -165,24 +133,7 @@ impl Network {
             Step::Start(Victim::Controller) => {
                 self.controller.as_mut().map_or(Ok(()), ControllerProcess::restart)
             }
-            Step::Kill(Victim::Switch(name)) => {
-                self.switches.iter_mut().filter(|switch| switch.name() == name).for_each(SwitchProcess::kill);
-                Ok(())
-            }
-            Step::Start(Victim::Switch(name)) => {
-                let place = self.wiring.namespace(index_of(&self.topology, name));
-                let mut named = self.switches.iter_mut().filter(|switch| switch.name() == name);
-                named.try_for_each(|switch| switch.restart(place))
-            }
-            Step::Down(link, _) | Step::Up(link, _) => {
-                if let Some(relay) = &self.relay {
-                    relay.set_down(*link, matches!(step, Step::Down(..)));
-                }
-                Ok(())
-            }
-            Step::Kill(Victim::Host(_)) | Step::Start(Victim::Host(_)) | Step::Pause(_) | Step::Resume(_) => {
-                Ok(())
-            }
+            _ => self.site.act(step),
         }
     }
 
@@ -196,9 +147,9 @@ impl Network {
         &self.topology
     }
 
-    /// The namespace of a host.
-    pub fn host(&self, name: &str) -> &Namespace {
-        self.wiring.namespace(index_of(self.topology(), name))
+    /// Where a host is.
+    pub fn host(&self, name: &str) -> HostPlace<'_> {
+        self.site.host(name)
     }
 
     /// A file in a directory that goes when the network goes.
@@ -210,9 +161,9 @@ impl Network {
     pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
         let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         let mut targets = BTreeMap::new();
-        for switch in &mut self.switches {
-            let target = Target::new(switch.address()?, DeviceId(switch.device()));
-            targets.insert(switch.name().to_owned(), Target { election: None, ..target });
+        for switch in self.site.switches()? {
+            let target = Target::new(switch.address, DeviceId(switch.device));
+            targets.insert(switch.name, Target { election: None, ..target });
         }
         for (switch, target) in targets {
             let cause = |cause| Error::Switch { switch: switch.clone(), cause: Box::new(cause) };
@@ -229,7 +180,7 @@ impl Network {
                 *total += counters.drops(*reason).packets.max(0) as u64;
             }
         }
-        sum.links = self.relay.as_ref().map(Relay::counters).unwrap_or_default();
+        sum.links = self.site.link_counters();
         Ok(sum)
     }
 }
@@ -243,8 +194,4 @@ impl NetworkCounters {
             .map(|(why, (now, then))| (why.to_string(), now - then))
             .collect()
     }
-}
-
-fn index_of(topology: &Topology, name: &str) -> NodeIndex {
-    NodeIndex(topology.node_named(name).expect("names come from the topology").index())
 }

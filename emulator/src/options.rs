@@ -9,6 +9,7 @@ use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
 use crate::fault::DropRate;
+use crate::given::GivenNetwork;
 use crate::scale::Scale;
 
 /// What is to be emulated.
@@ -47,6 +48,8 @@ pub struct Options {
     pub program: PathBuf,
     /// Another switch with the command line of bmv2's `simple_switch_grpc`, instead of the embedded one.
     pub switch: Option<PathBuf>,
+    /// A network that is there already, instead of one to be built.
+    pub network: Option<GivenNetwork>,
 }
 
 /// The most jobs at the same time: each gets its part of the network, which gets thin.
@@ -79,6 +82,19 @@ impl Options {
             let problem =
                 format!("{}; give a power of two from 1 to {}", self.window_chunks, inart_p4::SLOTS);
             return refuse("--window", problem);
+        }
+        if let Some(network) = &self.network {
+            network.validate(&self.topology)?;
+            let built = [
+                ("--switch", self.switch.is_some()),
+                ("--scale", self.scale.is_some()),
+                ("--drop", self.drop.share() > 0.0),
+                ("--faults", self.faults != Faults::default()),
+            ];
+            if let Some((option, _)) = built.into_iter().find(|(_, given)| *given) {
+                let problem = "is for a network that is built here; leave it out with --network".into();
+                return refuse(option, problem);
+            }
         }
         Ok(())
     }
@@ -131,6 +147,7 @@ mod tests {
             seed: 1,
             program: "inart".into(),
             switch: None,
+            network: None,
         }
     }
 

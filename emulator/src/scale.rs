@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// A factor above 0 and at most 1; prints as `1/200`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
+#[serde(try_from = "f64")]
 pub struct Scale(f64);
 
 /// A factor that is not one.

@@ -133,7 +133,8 @@ impl<'a> Supervisor<'a> {
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
         let Host { role, job, node } = &self.hosts[host];
         let assignment = runs[*job].assignment();
-        let mut command: Command = self.network.host(node).command(&self.options.program);
+        let place = self.network.host(node);
+        let mut command: Command = place.namespace.command(&self.options.program);
         let what = match role {
             Role::Server(_, shard) => {
                 command.args(["server", "--shard", &shard.to_string()]);
@@ -148,7 +149,7 @@ impl<'a> Supervisor<'a> {
             }
         };
         let controller = self.network.controller_address().expect("plans were installed");
-        command.args(["--interface", "eth0", "--controller", controller, "--job", &assignment.name]);
+        command.args(["--interface", place.interface, "--controller", controller, "--job", &assignment.name]);
         command.arg("--report").arg(&self.report);
         if let Some(folder) = &self.options.expose {
             let socket = folder.join("hosts").join(format!("{node}.{}.sock", assignment.job));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use inart_emulator::fault::DropRate;
+use inart_emulator::given::GivenNetwork;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, chart, emulate};
 use inart_planner::{Levels, Scheme, Topology};
@@ -63,6 +64,9 @@ pub struct Args {
     /// Use another switch with the command line of bmv2's simple_switch_grpc, instead of the embedded one.
     #[arg(long, value_name = "PROGRAM")]
     switch: Option<PathBuf>,
+    /// Run on a network that is there already, as this JSON file describes it; mininet/run.py writes one.
+    #[arg(long, value_name = "FILE")]
+    network: Option<PathBuf>,
     /// Draw the figures into this SVG file [default: out/ and the topology's name].
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
@@ -89,6 +93,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch,
+        network: args.network.as_deref().map(read_network).transpose()?,
     };
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
@@ -130,6 +135,12 @@ fn read_faults(file: &Path) -> anyhow::Result<Faults> {
     let place = || format!("--faults {}", file.display());
     let text = std::fs::read_to_string(file).with_context(place)?;
     Faults::from_yaml(&text).with_context(place)
+}
+
+fn read_network(file: &Path) -> anyhow::Result<GivenNetwork> {
+    let place = || format!("--network {}", file.display());
+    let text = std::fs::read_to_string(file).with_context(place)?;
+    Ok(GivenNetwork::from_json(&text)?)
 }
 
 fn default_chart(topology: &str) -> PathBuf {

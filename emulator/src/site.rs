@@ -1,0 +1,179 @@
+//! Where the hosts and switches of a network are: in namespaces and processes of our own, or in somebody else's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use inart_controller::PortMap;
+use inart_planner::Topology;
+
+use crate::background::BackgroundFlow;
+use crate::error::Error;
+use crate::given::{GivenNetwork, GivenSwitch};
+use crate::layout::blueprint;
+use crate::namespace::Namespace;
+use crate::options::Options;
+use crate::relay::{Relay, RelayCounters};
+use crate::scratch::Scratch;
+use crate::script::{Script, Step, Victim};
+use crate::switches::{SwitchProcess, SwitchSpec};
+use crate::wiring::{NodeIndex, Wiring};
+
+/// Where a host's process runs.
+#[derive(Clone, Copy, Debug)]
+pub struct HostPlace<'a> {
+    /// Its network namespace.
+    pub namespace: &'a Namespace,
+    /// Its interface there.
+    pub interface: &'a str,
+}
+
+/// Where a switch's P4Runtime server is.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchPlace {
+    pub name: String,
+    pub address: String,
+    pub device: u64,
+}
+
+/// The hosts and switches of a network.
+pub(crate) enum Site {
+    /// Ours; gone when this is dropped.
+    Built(Built),
+    /// Somebody else's: hosts' namespaces and interfaces, and switches, by name.
+    Given { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, GivenSwitch> },
+}
+
+/// A site of our own.
+pub(crate) struct Built {
+    topology: Topology,
+    relay: Option<Relay>,
+    /// They run as long as these live.
+    switches: Vec<SwitchProcess>,
+    _flows: Vec<BackgroundFlow>,
+    wiring: Wiring,
+}
+
+impl Site {
+    /// Builds a network at `scale` times its rates and starts its switches, empty.
+    pub fn build(
+        topology: &Topology,
+        options: &Options,
+        scale: f64,
+        script: &Script,
+        scratch: &Scratch,
+    ) -> Result<Self, Error> {
+        let ports = PortMap::new(topology)?;
+        let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
+        let wiring = Wiring::build(&blueprint, script.touches_links())?;
+        let relay = wiring.relay().map(|namespace| Relay::start(namespace, &script.links, options.seed));
+        let relay = relay.transpose().map_err(Error::system("start the relay between the links"))?;
+
+        let switches = (1..).zip(ports.switches()).map(|(device, name)| {
+            let socket = || scratch.path(&format!("switch-{device}.sock"));
+            let spec = SwitchSpec {
+                program: options.switch.as_ref().unwrap_or(&options.program).clone(),
+                name: name.to_owned(),
+                device,
+                ports: ports.ports(name).count(),
+                socket: options.switch.is_some().then(socket),
+            };
+            SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))
+        });
+        let switches = switches.collect::<Result<_, _>>()?;
+        let flows = script.flows.iter().map(|flow| {
+            let place = wiring.namespace(index_of(topology, &flow.from));
+            let ends = [&flow.from, &flow.to].map(|name| ports.mac(name).expect("hosts have addresses"));
+            BackgroundFlow::start(place, ends, flow.rate_bps * scale, flow.frame_bytes)
+                .map_err(Error::system(format!("send background traffic from {}", flow.from)))
+        });
+        let flows = flows.collect::<Result<_, _>>()?;
+        Ok(Self::Built(Built { topology: topology.clone(), relay, switches, _flows: flows, wiring }))
+    }
+
+    /// Goes to a network whose names are the topology's.
+    pub fn given(network: &GivenNetwork) -> Result<Self, Error> {
+        let hosts = network.hosts.iter().map(|(name, host)| {
+            let namespace = Namespace::open(&host.namespace).map_err(Error::system(format!(
+                "open the namespace {} of {name} (--network)",
+                host.namespace.display()
+            )))?;
+            let seen = namespace.run(|| Ok(Path::new("/sys/class/net").exists()));
+            seen.map_err(Error::system(format!("enter the namespace of {name} (--network)")))?;
+            Ok((name.clone(), (namespace, host.interface.clone())))
+        });
+        let hosts = hosts.collect::<Result<_, Error>>()?;
+        Ok(Self::Given { hosts, switches: network.switches.clone() })
+    }
+
+    /// Where the switches are, sorted by name. Waits for those that are still starting.
+    pub fn switches(&mut self) -> Result<Vec<SwitchPlace>, Error> {
+        match self {
+            Self::Built(built) => built
+                .switches
+                .iter_mut()
+                .map(|switch| {
+                    let address = switch.address()?;
+                    Ok(SwitchPlace { name: switch.name().to_owned(), address, device: switch.device() })
+                })
+                .collect(),
+            Self::Given { switches, .. } => {
+                let place = |(name, switch): (&String, &GivenSwitch)| SwitchPlace {
+                    name: name.clone(),
+                    address: switch.address.clone(),
+                    device: switch.device_id,
+                };
+                Ok(switches.iter().map(place).collect())
+            }
+        }
+    }
+
+    /// Where a host of the topology is.
+    pub fn host(&self, name: &str) -> HostPlace<'_> {
+        match self {
+            Self::Built(built) => HostPlace {
+                namespace: built.wiring.namespace(index_of(&built.topology, name)),
+                interface: "eth0",
+            },
+            Self::Given { hosts, .. } => {
+                let (namespace, interface) = &hosts[name];
+                HostPlace { namespace, interface }
+            }
+        }
+    }
+
+    /// Does what a step says to switches and links of our own.
+    pub fn act(&mut self, step: &Step) -> Result<(), Error> {
+        let Self::Built(built) = self else { return Ok(()) };
+        match step {
+            Step::Kill(Victim::Switch(name)) => {
+                let named = built.switches.iter_mut().filter(|switch| switch.name() == name);
+                named.for_each(SwitchProcess::kill);
+                Ok(())
+            }
+            Step::Start(Victim::Switch(name)) => {
+                let place = built.wiring.namespace(index_of(&built.topology, name));
+                let mut named = built.switches.iter_mut().filter(|switch| switch.name() == name);
+                named.try_for_each(|switch| switch.restart(place))
+            }
+            Step::Down(link, _) | Step::Up(link, _) => {
+                if let Some(relay) = &built.relay {
+                    relay.set_down(*link, matches!(step, Step::Down(..)));
+                }
+                Ok(())
+            }
+            Step::Kill(_) | Step::Start(_) | Step::Pause(_) | Step::Resume(_) => Ok(()),
+        }
+    }
+
+    /// What links did to frames; nothing, where none of ours looks.
+    pub fn link_counters(&self) -> RelayCounters {
+        match self {
+            Self::Built(built) => built.relay.as_ref().map(Relay::counters).unwrap_or_default(),
+            Self::Given { .. } => RelayCounters::default(),
+        }
+    }
+}
+
+fn index_of(topology: &Topology, name: &str) -> NodeIndex {
+    NodeIndex(topology.node_named(name).expect("names come from the topology").index())
+}
