@@ -92,6 +92,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except Refused as refused:
-        sys.exit(f"error: {refused}")
+        print(f"error: {refused}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -10,6 +10,8 @@ have cmake || need+=(cmake)            # HiGHS, the LP solver
 have ip || need+=(iproute2)            # namespaces, veth, tc
 have python3 || need+=(python3)        # tests with other people's P4Runtime clients
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || need+=(python3-venv)
+# Mininet is for Debian's own Python.
+/usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || need+=(mininet iputils-ping ethtool)
 # HiGHS' bindings want the headers as well, so the library alone is not enough.
 dpkg-query -W -f='${Status}' libclang-dev 2>/dev/null | grep -q "install ok installed" || need+=(libclang-dev)
 
