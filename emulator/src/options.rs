@@ -88,7 +88,7 @@ impl Options {
             let built = [
                 ("--switch", self.switch.is_some()),
                 ("--scale", self.scale.is_some()),
-                ("--drop", self.drop.share() > 0.0),
+                ("--drop", self.drop.share().get() > 0.0),
                 ("--faults", self.faults != Faults::default()),
             ];
             if let Some((option, _)) = built.into_iter().find(|(_, given)| *given) {

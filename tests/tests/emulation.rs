@@ -95,6 +95,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         seed: 1,
         program: inart(),
         switch: None,
+        network: None,
     };
     let mut network = Network::start(&topology, &options, 0.001).expect("built");
     let plan =
@@ -104,8 +105,9 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };
     network.install("lbmm", &[plan]).expect("installed");
     // Hosts have addresses from 10.0.0.1 in the topology's order: s2 is node 3, w1 node 4, behind the other switch.
-    let bind =
-        |host: &str, address: &str| network.host(host).run(|| UdpSocket::bind(address)).expect("bound");
+    let bind = |host: &str, address: &str| {
+        network.host(host).namespace.run(|| UdpSocket::bind(address)).expect("bound")
+    };
     let (server, worker) = (bind("s2", "10.0.0.4:7000"), bind("w1", "10.0.0.5:7000"));
     for socket in [&server, &worker] {
         socket.set_read_timeout(Some(Duration::from_secs(20))).expect("set");

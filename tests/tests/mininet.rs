@@ -32,7 +32,8 @@ fn train(switch: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let chart = folder.path().join("chart.svg");
     let job = ["--topology", "topologies/fig1.yaml", "--switch", switch, "--"];
-    let options = ["--schemes", "inart", "--rounds", "2", "--batch", "4", "--window", "8", "--json", "--chart"];
+    let options =
+        ["--schemes", "inart", "--rounds", "2", "--batch", "4", "--window", "8", "--json", "--chart"];
     let output = run(&[&job[..], &options, &[chart.to_str().expect("text")]].concat());
     assert!(output.status.success(), "{output:?}");
     let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
