@@ -127,8 +127,8 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
 }
 
-/// Where switches are alike, with free shares: tightens the bound, and puts what meets it (unless links are in the way)
-/// before the other `starts`.
+/// Where switches are alike, with free shares: tightens the bound, and puts what meets it before the other `starts`. Where links are
+/// in the way nothing does, and the search does better from the others.
 fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, integral_bps: &mut f64) {
     if options.equal_shares {
         return;
@@ -137,7 +137,7 @@ fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, int
     let Some(found) = sharing::solve(router.model, known, *integral_bps, options.time_left) else { return };
     *integral_bps = integral_bps.min(found.bound_bps);
     let built = found.best.map(|grouping| inart::shared(router, &grouping));
-    if let Some(built) = built.filter(|built| built.rated.rate > known) {
+    if let Some(built) = built.filter(|built| inart::met(built, *integral_bps)) {
         starts.insert(0, built);
     }
 }

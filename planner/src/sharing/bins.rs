@@ -164,7 +164,8 @@ impl<'c> Bins<'c> {
         let full = self.capacity * (1.0 + FITS);
         let density = saving.iter().map(|cell| Self::value(cell) / self.least(cell).max(1e-12 * full));
         let firsts: f64 = saving.iter().take(3).map(|cell| Self::value(cell)).sum();
-        let mut most = density.fold(0.0, f64::max) * full - firsts;
+        // One that is left empty is worth nothing.
+        let mut most = (density.fold(0.0, f64::max) * full - firsts).max(0.0);
         for (at, a) in saving.iter().enumerate() {
             for b in &saving[at + 1..] {
                 for members in 2..=self.largest_shared(a) {

@@ -97,6 +97,34 @@ fn a_bound_that_takes_switches_too_small_is_caught() {
     assert!(caught >= 4, "{caught}");
 }
 
+/// A switch that servers share can be worth less than nothing to them, but then it stays empty.
+#[test]
+fn where_switches_abound_the_bound_is_that_of_the_servers() {
+    let equipment = Equipment {
+        servers: 4,
+        workers: 10,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 100_000_000,
+        seed: 1,
+    };
+    let topology = fat_tree(6, &equipment).unwrap();
+    let model = Model::new(&topology, &topology.jobs()[0]);
+    let closed = bounds::closed_form(&model, false);
+    for known in [10e6, 13e6, 15e6, 15.9e6] {
+        let found = super::solve(&model, known, closed, &|| f64::INFINITY).unwrap();
+        // Five partials of two workers each fill 20 Mbps at 4 Mbps.
+        let rate: f64 = found.best.expect("better than what was known").sending.iter().sum();
+        assert!(
+            (rate - 16e6).abs() < 1.0 && found.bound_bps >= rate,
+            "{known}: {rate} of {}",
+            found.bound_bps
+        );
+    }
+}
+
 #[test]
 fn a_thousand_hosts_are_solved_to_optimality() {
     let equipment = Equipment {
