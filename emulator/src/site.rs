@@ -38,7 +38,7 @@ pub(crate) struct SwitchPlace {
 /// The hosts and switches of a network.
 pub(crate) enum Site {
     /// Ours; gone when this is dropped.
-    Built(Built),
+    Built(Box<Built>),
     /// Somebody else's: hosts' namespaces and interfaces, and switches, by name.
     Given { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, GivenSwitch> },
 }
@@ -87,7 +87,13 @@ impl Site {
                 .map_err(Error::system(format!("send background traffic from {}", flow.from)))
         });
         let flows = flows.collect::<Result<_, _>>()?;
-        Ok(Self::Built(Built { topology: topology.clone(), relay, switches, _flows: flows, wiring }))
+        Ok(Self::Built(Box::new(Built {
+            topology: topology.clone(),
+            relay,
+            switches,
+            _flows: flows,
+            wiring,
+        })))
     }
 
     /// Goes to a network whose names are the topology's.
