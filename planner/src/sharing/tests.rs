@@ -97,12 +97,11 @@ fn a_bound_that_takes_switches_too_small_is_caught() {
     assert!(caught >= 4, "{caught}");
 }
 
-/// A switch that servers share can be worth less than nothing to them, but then it stays empty.
-#[test]
-fn where_switches_abound_the_bound_is_that_of_the_servers() {
+/// A fat-tree as in the paper's section 5.3.
+fn homogeneous(k: usize, servers: usize, workers: usize) -> Topology {
     let equipment = Equipment {
-        servers: 4,
-        workers: 10,
+        servers,
+        workers,
         rate_bps: 20e6,
         aggregation_bps: 9e6,
         ingress_bps: 20e6,
@@ -110,7 +109,13 @@ fn where_switches_abound_the_bound_is_that_of_the_servers() {
         gradient_bytes: 100_000_000,
         seed: 1,
     };
-    let topology = fat_tree(6, &equipment).unwrap();
+    fat_tree(k, &equipment).unwrap()
+}
+
+/// A switch that servers share can be worth less than nothing to them, but then it stays empty.
+#[test]
+fn where_switches_abound_the_bound_is_that_of_the_servers() {
+    let topology = homogeneous(6, 4, 10);
     let model = Model::new(&topology, &topology.jobs()[0]);
     let closed = bounds::closed_form(&model, false);
     for known in [10e6, 13e6, 15e6, 15.9e6] {
@@ -127,17 +132,7 @@ fn where_switches_abound_the_bound_is_that_of_the_servers() {
 
 #[test]
 fn a_thousand_hosts_are_solved_to_optimality() {
-    let equipment = Equipment {
-        servers: 8,
-        workers: 1016,
-        rate_bps: 20e6,
-        aggregation_bps: 9e6,
-        ingress_bps: 20e6,
-        delay_seconds: 0.0,
-        gradient_bytes: 100_000_000,
-        seed: 1,
-    };
-    let topology = fat_tree(16, &equipment).unwrap();
+    let topology = homogeneous(16, 8, 1016);
     let model = Model::new(&topology, &topology.jobs()[0]);
     let closed = bounds::closed_form(&model, false);
     let found = super::solve(&model, 2.871e6, closed, &|| f64::INFINITY).unwrap();
