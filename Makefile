@@ -31,7 +31,7 @@ fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS
 	@scripts/fuzz.sh -runs=$(RUNS) $(TARGETS)
 
 fuzz-smoke: deps
-	@scripts/fuzz.sh -max_total_time=3
+	@scripts/fuzz.sh -runs=20000
 
 lint: deps ## Formatting and clippy
 	$(CARGO) fmt --all --check

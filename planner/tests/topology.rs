@@ -69,6 +69,7 @@ fn every_error_names_place_and_mend() {
         ("9e6", "0", &["line 9", "link w2-v1", "rate is 0", "positive"]),
         ("9e6", "-5 Mbps", &["line 9", "link w2-v1", "positive"]),
         ("9e6", ".nan", &["line 9", "link w2-v1", "NaN"]),
+        ("9e6", "1e19", &["line 9", "link w2-v1", "1e18 bit/s"]),
         ("9e6", ".inf", &["line 9", "link w2-v1"]),
         ("9e6", "fast", &["line 9", "fast", "20 Mbps"]),
         ("[w2, v1]", "[v1, v1]", &["line 9", "link v1-v1", "same node"]),

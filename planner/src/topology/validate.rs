@@ -11,6 +11,12 @@ use super::{Job, Link, Node, NodeId, NodeKind, Topology, TopologyError};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
+/// The fastest rate that is read, 1 Ebit/s: sums over any number of entries stay finite.
+const MOST_BPS: f64 = 1e18;
+
+/// The longest delay of a link that is read, an hour.
+const MOST_SECONDS: f64 = 3600.0;
+
 fn line<T>(entry: &Spanned<T>) -> u64 {
     entry.referenced.line()
 }
@@ -68,16 +74,14 @@ impl Topology {
                 "leave `ingress` out, or make it a server",
             ));
         }
-        if let Some(rate) = aggregation
-            && !(rate.0.is_finite() && rate.0 >= 0.0)
-        {
-            let problem = format!("aggregation is {}", rate.0);
-            return Err(TopologyError::new(
+        if let Some(rate) = aggregation {
+            not_negative(
                 at,
-                place,
-                problem,
+                &place,
+                "aggregation",
+                rate.0,
                 "give a rate, or 0 for a switch that only forwards",
-            ));
+            )?;
         }
         if let Some(rate) = ingress {
             positive(at, &place, "ingress", rate.0)?;
@@ -117,9 +121,10 @@ impl Topology {
         }
         positive(at, &place, "rate", rate.0)?;
         let delay_seconds = delay.map_or(0.0, |delay| delay.0);
-        if !(delay_seconds.is_finite() && delay_seconds >= 0.0) {
+        if !(0.0..=MOST_SECONDS).contains(&delay_seconds) {
             let problem = format!("delay is {delay_seconds}");
-            return Err(TopologyError::new(at, place, problem, "give a duration like \"30 ms\""));
+            let mend = "give a duration like \"30 ms\", at most an hour";
+            return Err(TopologyError::new(at, place, problem, mend));
         }
         if self.link_between(ends[0], ends[1]).is_some() {
             return Err(TopologyError::new(
@@ -150,14 +155,7 @@ impl Topology {
                 ));
             }
         };
-        if !(rate.0.is_finite() && rate.0 >= 0.0) {
-            return Err(TopologyError::new(
-                at,
-                place,
-                format!("rate is {}", rate.0),
-                "give a rate like \"1 Gbps\"",
-            ));
-        }
+        not_negative(at, &place, "rate", rate.0, "give a rate like \"1 Gbps\"")?;
         if let Some([a, b]) = link {
             let (from, to) = (self.known(at, &place, &a)?, self.known(at, &place, &b)?);
             let Some(id) = self.link_between(from, to) else {
@@ -303,11 +301,21 @@ fn close(known: &str, written: &str) -> bool {
 }
 
 fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
+    let mend = "give a positive rate like \"20 Mbps\"";
+    not_negative(at, place, what, value, mend)?;
+    if value > 0.0 {
         return Ok(());
     }
-    let problem = format!("{what} is {value}");
-    Err(TopologyError::new(at, place, problem, "give a positive rate like \"20 Mbps\""))
+    Err(TopologyError::new(at, place, format!("{what} is {value}"), mend))
+}
+
+fn not_negative(at: u64, place: &str, what: &str, bps: f64, mend: &str) -> Result<()> {
+    if (0.0..=MOST_BPS).contains(&bps) {
+        return Ok(());
+    }
+    let problem = format!("{what} is {bps}");
+    let mend = if bps > MOST_BPS { "rates go up to 1e18 bit/s" } else { mend };
+    Err(TopologyError::new(at, place, problem, mend))
 }
 
 fn name_is_usable(at: u64, place: &str, name: &str) -> Result<()> {
