@@ -6,9 +6,8 @@ use inart_p4::{Outcome, Reason};
 use inart_p4runtime::Counts;
 use inart_wire::JobId;
 
-use crate::driver::{DriverError, P4Runtime};
+use crate::driver::{DriverError, P4Runtime, SwitchErrors};
 use crate::entries::{SteerAction, SteerKey};
-use crate::error::SwitchErrors;
 use crate::install::Controller;
 
 /// The counters of one switch since its program was loaded.

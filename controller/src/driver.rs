@@ -4,6 +4,7 @@
 mod memory;
 mod p4runtime;
 
+use std::fmt;
 use std::future::Future;
 
 pub use memory::{Failpoint, Memory};
@@ -73,5 +74,20 @@ impl DriverError {
             }
             _ => false,
         }
+    }
+}
+
+/// What went wrong, by switch; never empty.
+#[derive(Debug)]
+pub struct SwitchErrors(pub Vec<(String, DriverError)>);
+
+impl std::error::Error for SwitchErrors {}
+
+impl fmt::Display for SwitchErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (switch, error)) in self.0.iter().enumerate() {
+            write!(f, "{}switch {switch}: {error}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
     }
 }

@@ -1,30 +1,13 @@
 //! What can go wrong in an install, in one line that names the place and the mend.
 
-use std::fmt;
-
 use inart_planner::Violation;
 use inart_wire::JobId;
 
-use crate::driver::DriverError;
+use crate::driver::SwitchErrors;
 use crate::ports::PortsError;
-use crate::records::RecordsError;
+use crate::records::{NoEarlierPush, RecordsError};
 use crate::target::TargetError;
 use crate::wishes::PlanError;
-
-/// What went wrong, by switch; never empty.
-#[derive(Debug)]
-pub struct SwitchErrors(pub Vec<(String, DriverError)>);
-
-impl std::error::Error for SwitchErrors {}
-
-impl fmt::Display for SwitchErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (switch, error)) in self.0.iter().enumerate() {
-            write!(f, "{}switch {switch}: {error}", if index == 0 { "" } else { "; " })?;
-        }
-        Ok(())
-    }
-}
 
 /// Why an install stopped after it had begun to write.
 #[derive(Debug, thiserror::Error)]
@@ -56,27 +39,9 @@ fn and_more(violations: usize) -> String {
 /// Why an install failed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// The topology is too large.
+    /// The topology is too large, or other switches were named than it has.
     #[error(transparent)]
     Ports(#[from] PortsError),
-    /// A switch of the topology without a driver.
-    #[error("no address for switch {switch} of topology {topology}: add --switch {switch}=HOST:PORT")]
-    MissingSwitch {
-        /// The switch.
-        switch: String,
-        /// The topology.
-        topology: String,
-    },
-    /// A driver for what is not a switch of the topology.
-    #[error("{switch} is not a switch of topology {topology}; it has {}", known.join(", "))]
-    UnknownSwitch {
-        /// The name.
-        switch: String,
-        /// The topology.
-        topology: String,
-        /// Names of its switches.
-        known: Vec<String>,
-    },
     /// A plan for a job that the topology does not have.
     #[error(
         "the plan is for job {job}, which topology {topology} does not have: plan again for this topology"
@@ -128,11 +93,8 @@ pub enum InstallError {
     #[error(transparent)]
     Records(#[from] RecordsError),
     /// Nothing to roll back to.
-    #[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
-    NoEarlierPush {
-        /// The job's name, or its number if nothing is known of it.
-        job: String,
-    },
+    #[error(transparent)]
+    NoEarlierPush(#[from] NoEarlierPush),
     /// A switch could not be read; nothing was changed.
     #[error(transparent)]
     Switches(#[from] SwitchErrors),

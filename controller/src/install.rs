@@ -10,8 +10,8 @@ use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
 use crate::diff::{Item, Op, Update, diff};
-use crate::driver::{DriverError, Running, SwitchDriver};
-use crate::error::{Cause, InstallError, SwitchErrors};
+use crate::driver::{DriverError, Running, SwitchDriver, SwitchErrors};
+use crate::error::{Cause, InstallError};
 use crate::names::Names;
 use crate::ports::PortMap;
 use crate::program::Limits;

@@ -32,12 +32,12 @@ pub mod wishes;
 
 pub use assignment::{JobPlan, job_number};
 pub use counters::SwitchCounters;
-pub use driver::{DriverError, P4Runtime, Running, SwitchDriver};
-pub use error::{Cause, InstallError, SwitchErrors};
+pub use driver::{DriverError, P4Runtime, Running, SwitchDriver, SwitchErrors};
+pub use error::{Cause, InstallError};
 pub use install::{Controller, InstallReport, SwitchChange};
 pub use names::Names;
 pub use ports::{PortMap, PortNo, PortsError};
 pub use program::{Limits, Program, ProgramError, TableFull};
-pub use records::{JobRecord, Push, Records, RecordsError};
+pub use records::{JobRecord, NoEarlierPush, Push, Records, RecordsError};
 pub use slots::{SlotMap, SlotRange};
 pub use target::{Known, Network, Target, TargetError, Wanted, target};

@@ -10,8 +10,6 @@ use std::fmt;
 use inart_planner::{NodeKind, Topology};
 use inart_wire::MacAddr;
 
-use crate::error::InstallError;
-
 /// Number of a port of a switch: 1 to 510 (v1model keeps 511 for *drop*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortNo(u16);
@@ -65,6 +63,24 @@ pub enum PortsError {
         /// Nodes of the topology.
         nodes: usize,
     },
+    /// A switch of the topology without a driver.
+    #[error("no address for switch {switch} of topology {topology}: add --switch {switch}=HOST:PORT")]
+    MissingSwitch {
+        /// The switch.
+        switch: String,
+        /// The topology.
+        topology: String,
+    },
+    /// A driver for what is not a switch of the topology.
+    #[error("{switch} is not a switch of topology {topology}; it has {}", known.join(", "))]
+    UnknownSwitch {
+        /// The name.
+        switch: String,
+        /// The topology.
+        topology: String,
+        /// Names of its switches.
+        known: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -114,10 +130,10 @@ impl PortMap {
         &self,
         topology: &str,
         names: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), InstallError> {
+    ) -> Result<(), PortsError> {
         let names: BTreeSet<_> = names.into_iter().collect();
         if let Some(unknown) = names.iter().find(|name| !self.is_switch(name)) {
-            return Err(InstallError::UnknownSwitch {
+            return Err(PortsError::UnknownSwitch {
                 switch: (*unknown).to_owned(),
                 topology: topology.to_owned(),
                 known: self.switches().map(str::to_owned).collect(),
@@ -125,7 +141,7 @@ impl PortMap {
         }
         match self.switches().find(|switch| !names.contains(switch)) {
             Some(missing) => {
-                Err(InstallError::MissingSwitch { switch: missing.to_owned(), topology: topology.to_owned() })
+                Err(PortsError::MissingSwitch { switch: missing.to_owned(), topology: topology.to_owned() })
             }
             None => Ok(()),
         }

@@ -10,7 +10,6 @@ use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
-use crate::error::InstallError;
 
 /// Pushes remembered per job.
 const HISTORY: usize = 16;
@@ -101,6 +100,14 @@ pub struct RecordsError {
     pub reason: String,
 }
 
+/// Nothing to roll back to.
+#[derive(Debug, thiserror::Error)]
+#[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
+pub struct NoEarlierPush {
+    /// The job's name, or its number if nothing is known of it.
+    pub job: String,
+}
+
 impl Records {
     /// Opens the records of the network named `topology` in `folder`; new ones if there are none.
     pub fn open(folder: &Path, topology: &str) -> Result<Self, RecordsError> {
@@ -128,9 +135,9 @@ impl Records {
     }
 
     /// The push before the last of a job.
-    pub fn before_last(&self, job: JobId) -> Result<&Push, InstallError> {
+    pub fn before_last(&self, job: JobId) -> Result<&Push, NoEarlierPush> {
         let pushes = || self.jobs.get(&job).into_iter().flat_map(|record| record.pushes.iter().rev());
-        pushes().nth(1).ok_or_else(|| InstallError::NoEarlierPush {
+        pushes().nth(1).ok_or_else(|| NoEarlierPush {
             job: pushes().next().map_or_else(|| job.to_string(), |live| live.plan.job.clone()),
         })
     }

@@ -11,10 +11,9 @@ use inart_p4runtime::{
 };
 use inart_wire::{Contributors, MacAddr, WorkerId};
 
-use super::{DriverError, Running, SwitchDriver};
+use super::{DriverError, Running, SwitchDriver, SwitchErrors};
 use crate::diff::{Item, Op, Update};
 use crate::entries::{GroupId, MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables};
-use crate::error::SwitchErrors;
 use crate::ports::PortNo;
 use crate::program::Program;
 use crate::slots::SlotRange;
