@@ -155,7 +155,8 @@ impl Topology {
                 ));
             }
         };
-        not_negative(at, &place, "rate", rate.0, "give a rate like \"1 Gbps\"")?;
+        let mend = "give a rate like \"1 Gbps\"";
+        not_negative(at, &place, "rate", rate.0, mend)?;
         if let Some([a, b]) = link {
             let (from, to) = (self.known(at, &place, &a)?, self.known(at, &place, &b)?);
             let Some(id) = self.link_between(from, to) else {
@@ -163,7 +164,9 @@ impl Topology {
             };
             let link = &mut self.links[id.index()];
             let direction = usize::from(link.ends[0] != from);
-            link.background_bps[direction] += rate.0;
+            let sum = &mut link.background_bps[direction];
+            *sum += rate.0;
+            not_negative(at, &place, "the sum of its rates", *sum, mend)?;
         } else if let Some(node) = node {
             let id = self.known(at, &place, &node)?;
             let node = &mut self.nodes[id.index()];
@@ -176,6 +179,7 @@ impl Topology {
                 ));
             }
             node.background_bps += rate.0;
+            not_negative(at, &place, "the sum of its rates", node.background_bps, mend)?;
         }
         Ok(())
     }
