@@ -140,9 +140,10 @@ impl Script {
     }
 
     fn event(&mut self, reader: &Reader<'_>, event: &FaultEvent) -> Result<(), Error> {
-        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, count: _ } = event;
-        if stale.is_some() {
-            return Err(reader.wrong("stale frames are for `inart simulate`; leave it out here".into()));
+        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count: _ } = event;
+        if stale.is_some() || forge.is_some() {
+            let problem = "stale and forged frames are for `inart simulate`; leave them out here";
+            return Err(reader.wrong(problem.into()));
         }
         let given =
             [restart.is_some(), link_down.is_some(), pause.is_some(), crash.is_some(), partition.is_some()];

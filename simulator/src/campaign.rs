@@ -51,7 +51,7 @@ impl Trial {
             seed,
             patience: PATIENCE,
             limit: Span(60 * PATIENCE.as_nanos() as u64),
-            single: None,
+            ..Options::default()
         };
         let rate_bps = topology.links()[0].rate_bps;
         let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);

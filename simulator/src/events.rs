@@ -160,6 +160,9 @@ impl Simulation<'_> {
                 options.spikes,
                 &mut self.floats,
             );
+            if let Some(adjust) = options.adjust {
+                adjust(process.job, worker.rank.index(), worker.round, &mut self.floats);
+            }
             // Why there is none is told again at the round's end.
             let _ = worker.flow.start_round(Instant::from_nanos(self.wire.now), &self.floats);
         }

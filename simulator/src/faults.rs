@@ -72,7 +72,7 @@ fn is_none(share: &Share) -> bool {
     share.get() == 0.0
 }
 
-/// Something that happens at a time: exactly one of the fields from `restart` to `stale`.
+/// Something that happens at a time: exactly one of the fields from `restart` to `forge`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultEvent {
@@ -99,6 +99,9 @@ pub struct FaultEvent {
     /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<String>,
+    /// This host sends `count` gradients, partials and results that it makes up in the name of jobs it is no part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forge: Option<String>,
     /// How many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use inart_core::ServerCounters;
 use inart_planner::units::{display_rate, display_seconds};
 use serde::Serialize;
 
@@ -59,6 +60,8 @@ pub struct JobReport {
     pub retransmissions: u64,
     /// Gradient frames sent past the switches.
     pub bypasses: u64,
+    /// What its servers counted since they were last started, in the order of the shards.
+    pub servers: Vec<ServerCounters>,
     /// Workers that did not end with the sum of the last round.
     pub ends: Vec<WorkerEnd>,
 }

@@ -27,6 +27,8 @@ pub(crate) enum Step {
     Start(NodeId),
     /// The host's last frames come again, as if of the epoch before.
     Stale(NodeId, u32),
+    /// The host sends frames in the name of jobs that it is no part of.
+    Forge(NodeId, u32),
 }
 
 /// Where a background flow runs.
@@ -108,7 +110,8 @@ impl Script {
     }
 
     fn event(&mut self, reader: &Reader<'_>, event: &FaultEvent, patience: Span) -> Result<(), Error> {
-        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, count } = event;
+        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count } =
+            event;
         let at = *at;
         let actions = [
             restart.is_some(),
@@ -117,15 +120,16 @@ impl Script {
             crash.is_some(),
             partition.is_some(),
             stale.is_some(),
+            forge.is_some(),
         ];
         if actions.iter().filter(|given| **given).count() != 1 {
-            let all = "restart, link_down, pause, crash, partition or stale";
+            let all = "restart, link_down, pause, crash, partition, stale or forge";
             return Err(reader.wrong(format!("it needs exactly one of {all}")));
         }
-        if stale.is_some() != count.is_some() || (stale.is_some() && lasts.is_some()) {
-            return Err(
-                reader.wrong("stale takes a count, and only it does; a span is for the others".into())
-            );
+        let counted = stale.is_some() || forge.is_some();
+        if counted != count.is_some() || (counted && lasts.is_some()) {
+            let problem = "stale and forge take a count, and only they do; a span is for the others";
+            return Err(reader.wrong(problem.into()));
         }
         let until = || match lasts {
             Some(lasts) => Ok(Span(at.0.saturating_add(lasts.0))),
@@ -171,6 +175,10 @@ impl Script {
         if let (Some(name), Some(count)) = (stale, count) {
             let host = reader.node(name, &[NodeKind::Worker, NodeKind::Server])?;
             self.steps.push((at, Step::Stale(host, *count)));
+        }
+        if let (Some(name), Some(count)) = (forge, count) {
+            let host = reader.node(name, &[NodeKind::Worker, NodeKind::Server])?;
+            self.steps.push((at, Step::Forge(host, *count)));
         }
         self.gone.extend(crash.clone());
         self.cut_off |= long && crash.is_none();

@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::agenda::{Agenda, ChannelId, MachineId, What};
 use crate::channel::Channel;
 use crate::faults::Faults;
+use crate::forge::OVERHEARD;
 use crate::host::{Host, Process};
 use crate::log::Log;
 use crate::pool::Pool;
@@ -26,6 +27,9 @@ use crate::tally::{Switched, Tally};
 use crate::wire::{Single, Wire};
 use crate::{Error, Network};
 
+/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
+pub type Adjust = fn(usize, usize, u32, &mut [f32]);
+
 /// What the hosts do, and for how long.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -35,6 +39,8 @@ pub struct Options {
     pub gradient_values: usize,
     /// Share of gradients with a value that does not fit the exponent agreed on.
     pub spikes: Share,
+    /// Changes every gradient before its round starts, if given.
+    pub adjust: Option<Adjust>,
     /// Decides gradients and faults.
     pub seed: u64,
     /// How long hosts wait for a silent peer.
@@ -51,6 +57,7 @@ impl Default for Options {
             rounds: 10,
             gradient_values: 10_000,
             spikes: Share::default(),
+            adjust: None,
             seed: 1,
             patience: Duration::from_secs(2),
             limit: Span(600_000_000_000),
@@ -96,6 +103,8 @@ pub(crate) struct Simulation<'a> {
     pub running: usize,
     /// A gradient, or a sum.
     pub floats: Vec<f32>,
+    /// For what a hostile host makes up: apart, so that it changes nothing else.
+    pub forger: ChaCha8Rng,
 }
 
 /// Runs the jobs of a network under faults. Every hop becomes a line of `log`, if there is one.
@@ -159,6 +168,7 @@ impl<'a> Simulation<'a> {
             switched_before: Switched::default(),
             running: 0,
             floats: vec![0.0; options.gradient_values],
+            forger: ChaCha8Rng::seed_from_u64(!options.seed),
         };
         for id in topology.node_ids() {
             let node = simulation.node(id)?;
@@ -184,6 +194,7 @@ impl<'a> Simulation<'a> {
         }
         let remembered = self.script.steps.iter().filter_map(|(_, step)| match step {
             Step::Stale(host, count) if *host == id => Some(*count as usize),
+            Step::Forge(..) => Some(OVERHEARD),
             _ => None,
         });
         Ok(Node::Host(Host {

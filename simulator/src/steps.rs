@@ -60,6 +60,7 @@ impl Simulation<'_> {
                 self.start(node)?;
             }
             Step::Stale(node, count) => self.repeat_stale(node, count as usize),
+            Step::Forge(node, count) => self.forge(node, count),
         }
         Ok(())
     }

@@ -62,6 +62,8 @@ tally! {
     server_restarts "server restart",
     /// Frames of an older epoch that were injected.
     stale "stale frame",
+    /// Frames that a host made up in the name of another job.
+    forged "forged frame",
 }
 
 /// What switches count.

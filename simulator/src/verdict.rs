@@ -1,6 +1,6 @@
 //! Whether a run was right, and its figures.
 
-use inart_core::Failure;
+use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
 use crate::host::{End, Role, Worker};
@@ -13,6 +13,17 @@ impl Simulation<'_> {
         self.jobs[job].workers.iter().filter_map(|machine| match &self.processes[machine.0 as usize].role {
             Role::Worker(worker) => Some(worker),
             _ => None,
+        })
+    }
+
+    /// What the servers of a job have counted; nothing for those that are gone.
+    fn servers(&self, job: usize) -> impl Iterator<Item = ServerCounters> {
+        self.processes.iter().filter(move |process| process.job == job).filter_map(|process| {
+            match &process.role {
+                Role::Server(server, _) => Some(server.counters()),
+                Role::Gone(_) => Some(ServerCounters::default()),
+                Role::Worker(_) => None,
+            }
         })
     }
 
@@ -109,6 +120,9 @@ impl Simulation<'_> {
                 }
                 &workers[culprit.index()].name
             }
+            Failure::NotFinite { .. } | Failure::Aborted { reason: AbortReason::NotFinite, .. } => {
+                return self.options.adjust.is_some();
+            }
             _ => return false,
         };
         self.script.cut_off || self.script.gone.contains(named)
@@ -141,6 +155,7 @@ impl Simulation<'_> {
             planned_bps: assignment.shards.iter().filter(|s| s.share > 0.0).map(|shard| shard.rate_bps).sum(),
             retransmissions: self.workers(job).map(|worker| worker.flow.counters().retransmissions).sum(),
             bypasses: self.workers(job).map(|worker| worker.flow.counters().bypasses).sum(),
+            servers: self.servers(job).collect(),
             ends: ends.collect(),
         }
     }

@@ -1,0 +1,73 @@
+//! A host that sends frames in the name of jobs that it is no part of: nothing of them changes.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod support;
+
+use inart_planner::{Scheme, Topology};
+use inart_simulator::{Faults, Network, Options, Report, simulate};
+use support::network;
+
+/// Two jobs on the same switches, with hosts of their own, and a host that does nothing.
+const TWO_JOBS: &str = "
+name: neighbours
+nodes: [{name: v1, kind: switch, aggregation: 6 Gbps}, {name: v2, kind: switch, aggregation: 6 Gbps},
+  {name: a1, kind: worker}, {name: a2, kind: worker}, {name: a3, kind: worker}, {name: a4, kind: worker},
+  {name: b1, kind: worker}, {name: b2, kind: worker}, {name: b3, kind: worker}, {name: idle, kind: worker},
+  {name: sa, kind: server}, {name: sb, kind: server}]
+links: [{ends: [v1, v2], rate: 2 Gbps}, {ends: [a1, v1], rate: 1 Gbps}, {ends: [a2, v1], rate: 1 Gbps},
+  {ends: [a3, v2], rate: 1 Gbps}, {ends: [a4, v2], rate: 1 Gbps}, {ends: [b1, v1], rate: 1 Gbps},
+  {ends: [b2, v1], rate: 1 Gbps}, {ends: [b3, v2], rate: 1 Gbps}, {ends: [idle, v1], rate: 1 Gbps},
+  {ends: [sa, v2], rate: 1 Gbps}, {ends: [sb, v2], rate: 1 Gbps}]
+jobs: [{name: a, workers: [a1, a2, a3, a4], servers: [sa]}, {name: b, workers: [b1, b2, b3], servers: [sb]}]
+";
+
+fn run(network: &Network, faults: &str) -> Report {
+    let faults = Faults::from_yaml(faults).unwrap();
+    let options = Options { rounds: 6, gradient_values: 6400, ..Options::default() };
+    let report = simulate(network, &faults, &options, None).unwrap();
+    assert_eq!(report.failure, None, "{faults:?}: {report}");
+    report
+}
+
+/// Twenty salvoes of fifty frames while the jobs run.
+fn salvoes(host: &str) -> String {
+    let event = |n: u32| format!("  - {{at: {} us, forge: {host}, count: 50}}\n", 50 + 40 * n);
+    format!("events:\n{}", (0..20).map(event).collect::<String>())
+}
+
+#[test]
+fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
+    let topology = Topology::from_yaml(TWO_JOBS).unwrap();
+    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+        let network = network(&topology, scheme, 16);
+        let loss = "links: [{drop: 1%, duplicate: 1%}]\n";
+        for calm_faults in ["", loss] {
+            let calm = run(&network, calm_faults);
+            assert!(calm.refused.is_empty(), "{calm}");
+            assert_eq!(calm.summed_in_switches > 0, scheme != Scheme::Lbmm, "{calm}");
+            // A host that is in no job, a worker of the other job, and its server.
+            for host in ["idle", "b2", "b3", "sb"] {
+                let report = run(&network, &format!("{calm_faults}{}", salvoes(host)));
+                let refused: u64 = report.refused.values().sum();
+                let lost = if calm_faults.is_empty() { 0 } else { 60 };
+                println!("{scheme}, {host}: {:?} of {}", report.refused, report.tally.forged);
+                assert_eq!(report.tally.forged, 1000, "{report}");
+                assert!(refused.abs_diff(1000) <= lost, "{report}");
+                for (job, undisturbed) in report.jobs.iter().zip(&calm.jobs) {
+                    assert_eq!((job.rounds, &job.digest), (6, &undisturbed.digest), "{scheme}, {host}");
+                    // Neither did any come as far as a server.
+                    for server in &job.servers {
+                        let refused =
+                            [server.foreign, server.malformed, server.overlaps, server.out_of_window];
+                        assert_eq!(refused, [0; 4], "{scheme}, {host}: {server:?}");
+                    }
+                }
+                if host == "idle" && calm_faults.is_empty() {
+                    // On a link of its own: to the nanosecond and the last counter.
+                    assert_eq!(format!("{:?}", report.jobs), format!("{:?}", calm.jobs), "{scheme}");
+                    assert!(report.refused.len() >= 5, "for many reasons: {report}");
+                }
+            }
+        }
+    }
+}
