@@ -98,6 +98,10 @@ impl crate::Switch for Bmv2 {
         let cells = self.client.read_counter(name).await.expect("the counter can be read");
         cells.into_iter().map(|cell| cell.packets as u64).collect()
     }
+
+    async fn slots(&mut self) -> Option<Vec<Vec<u8>>> {
+        None
+    }
 }
 
 /// Stopped when dropped.

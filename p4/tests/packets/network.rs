@@ -10,8 +10,12 @@ use inart_p4runtime::{Client, Entry, Pipeline, PipelineAction, Schema};
 ///  worker 2 ── 3 │        │ 7 ── worker 71
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
-/// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4.
+/// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are the workers 0 and 1 of
+/// job 2, who forge frames of job 1.
 const SERVER: u64 = 5;
+pub const HOSTILE: u16 = 8;
+/// The slots of job 1 but for those of shard 3, and of job 0.
+pub const SLOTS: std::ops::Range<usize> = 8..40;
 const FLOOD_GROUP: u32 = 1;
 const RESULT_GROUP: u32 = 2;
 
@@ -75,6 +79,9 @@ pub fn entries() -> Vec<Entry> {
     // Ranks in the second group.
     for (worker, port) in [(70, 6), (71, 7)] {
         entries.push(add(steer(1, 0, worker, port), SERVER, 24, 1 << (worker % 64), 0b1100_0000));
+    }
+    for worker in [0, 1] {
+        entries.push(add(steer_job(1, 2, 0, worker, HOSTILE.into()), SERVER, 40, 1 << worker, 0b11));
     }
     let result = Entry::new("results")
         .exact("hdr.inart.epoch", 1u64)

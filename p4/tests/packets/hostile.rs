@@ -1,0 +1,172 @@
+//! A host that forges frames of another job, from its own port: each is dropped, and nothing of the other job changes.
+
+use inart_p4::Outcome::{Added, Completed, Repeated, Stored};
+use inart_p4::Reason::{self, *};
+use inart_p4::artifact;
+use inart_wire::ValuesPerPacket;
+use proptest::prelude::*;
+
+use crate::Switch;
+use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+use crate::network::HOSTILE;
+
+const GRADIENT: u8 = 1;
+const PARTIAL: u8 = 2;
+const RESULT: u8 = 3;
+/// The hostile host's own.
+const OWN_JOB: u16 = 2;
+
+pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+    let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
+    let partial_34 = Inart::gradient(n, 1, 4, 6).completing(&[3, 4]);
+    let again = gradient(1, 6).with(|f| f.flags = RESEND);
+    let last = Inart::gradient(n, 1, 0, 6);
+    // One sum that lacks worker 2, one that is complete, and one of sums.
+    let begun = [
+        consumed(1, &gradient(0, 5), Stored),
+        consumed(2, &gradient(1, 5), Added),
+        consumed(1, &gradient(0, 6), Stored),
+        consumed(2, &gradient(1, 6), Added),
+        leaves(3, &gradient(2, 6), Completed, 5, &gradient(2, 6).completing(&[0, 1, 2])),
+        consumed(4, &partial_34, Stored),
+    ];
+    let ended = [
+        leaves(3, &gradient(2, 5), Completed, 5, &gradient(2, 5).completing(&[0, 1, 2])),
+        leaves(2, &again, Repeated, 5, &again.completing(&[0, 1, 2])),
+        leaves(1, &last, Completed, 5, &last.completing(&[0, 3, 4])),
+        switched(5, gradient(0, 6).with(|f| f.kind = RESULT).bytes(), &[1, 2, 3]),
+    ];
+    let forged = forged(n).into_iter().map(|(reason, frame)| dropped(HOSTILE, frame.bytes(), reason));
+    vec![
+        case(
+            "a host forges frames of another job",
+            begun.into_iter().chain(forged).chain(own(n)).chain(ended),
+        ),
+        case(
+            "a host forges frames of a job that has sent nothing yet",
+            self::forged(n).into_iter().map(|(reason, frame)| dropped(HOSTILE, frame.bytes(), reason)).chain(
+                [
+                    consumed(1, &gradient(0, 5), Stored),
+                    consumed(2, &gradient(1, 5), Added),
+                    leaves(3, &gradient(2, 5), Completed, 5, &gradient(2, 5).completing(&[0, 1, 2])),
+                ],
+            ),
+        ),
+    ]
+}
+
+/// Frames of job 1 with other values, and why they are dropped at the hostile host's port.
+fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
+    let wrong = || vec![0x0bad_cafe; n.get()];
+    let missing = || Inart::gradient(n, 0, 2, 5).with(|f| f.values = wrong());
+    let but = |change: &dyn Fn(&mut Inart)| missing().with(|f| change(f));
+    let mut frames = vec![
+        // What would end the sum; another's repeat; what was there already.
+        (NoRoute, missing()),
+        (NoRoute, but(&|f| f.flags = RESEND)),
+        (NoRoute, Inart::gradient(n, 0, 1, 6).with(|f| (f.values, f.flags) = (wrong(), RESEND))),
+        (NoRoute, Inart::gradient(n, 0, 0, 5).with(|f| f.values = wrong())),
+        // What would raise the exponent at the server, and what would make it discard the sum.
+        (NoRoute, but(&|f| (f.flags, f.exponent) = (BYPASS | OVERFLOW, 40))),
+        (NoRoute, but(&|f| (f.flags, f.exponent) = (OVERFLOW | CONGESTION | LAST, -20))),
+        (NoRoute, but(&|f| (f.kind, f.flags, f.contributors) = (PARTIAL, OVERFLOW, 0b111))),
+        // Sums of others, with the sender and without.
+        (NoRoute, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b111))),
+        (NoRoute, but(&|f| (f.kind, f.contributors) = (PARTIAL, u64::MAX))),
+        (BadContributors, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b011))),
+        (BadContributors, but(&|f| f.contributors = 0b111)),
+        (BadContributors, but(&|f| f.contributors = 0b001)),
+        (NoRoute, Inart::gradient(n, 1, 3, 6).with(|f| (f.kind, f.contributors) = (PARTIAL, 0b11000))),
+        // Groups.
+        (BadGroup, but(&|f| f.group = 1)),
+        (BadGroup, but(&|f| f.worker = 66)),
+        (NoRoute, but(&|f| (f.worker, f.group) = (66, 1))),
+        (NoRoute, Inart::gradient(n, 0, 70, 5)),
+        // Results.
+        (NoResultRoute, but(&|f| f.kind = RESULT)),
+        (NoResultRoute, but(&|f| (f.kind, f.flags) = (RESULT, RESEND | LAST))),
+        (NoResultRoute, but(&|f| (f.kind, f.job) = (RESULT, OWN_JOB))),
+    ];
+    // What would take slots over, from within the window and from anywhere.
+    frames.extend([1, 4, 9, 0x1005, 0x8000_0005, u32::MAX].map(|s| (NoRoute, but(&|f| f.sequence = s))));
+    frames.extend([0, 2, 3, u16::MAX].map(|epoch| (NoRoute, but(&|f| f.epoch = epoch))));
+    frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
+    frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
+    frames
+}
+
+/// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody else sends in its name.
+fn own(n: ValuesPerPacket) -> Vec<Step> {
+    let own = |worker, sequence| Inart::gradient(n, 0, worker, sequence).with(|f| f.job = OWN_JOB);
+    let refused =
+        |reason, change: &dyn Fn(&mut Inart)| dropped(HOSTILE, own(0, 5).with(|f| change(f)).bytes(), reason);
+    let mut steps = vec![
+        refused(BadContributors, &|f| f.contributors = 0b111),
+        refused(NotMember, &|f| (f.kind, f.contributors) = (PARTIAL, 0b111)),
+        refused(NotMember, &|f| (f.kind, f.contributors) = (PARTIAL, 0b11)),
+        refused(NoRoute, &|f| (f.worker, f.contributors) = (2, 0b100)),
+        refused(NoRoute, &|f| f.shard = 1),
+        refused(NoRoute, &|f| f.epoch = 2),
+    ];
+    // Each newer than the one before; the mask leaves two bits of them.
+    for sequence in [5, 6, 0x1000, 0x1008, 0x7fff_fffc, 0x7fff_ffff] {
+        steps.push(consumed(HOSTILE, &own(0, sequence), Stored));
+    }
+    let end = own(1, 0x7fff_ffff);
+    steps.push(leaves(HOSTILE, &end, Completed, 5, &end.completing(&[0, 1])));
+    steps
+}
+
+/// Any gradient, partial or result of any job but the host's own.
+pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+    let like = |usual: u32, any: BoxedStrategy<u32>| prop_oneof![4 => 0..usual, 1 => any];
+    let header = (
+        prop_oneof![4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT)],
+        prop_oneof![4 => Just(0u8), 4 => 0..0x20u8, 1 => any::<u8>()],
+        prop_oneof![8 => 0..3u16, 1 => any::<u16>()],
+        prop_oneof![8 => Just(1u16), 1 => any::<u16>()],
+        like(5, (0..=0xffffu32).boxed()),
+        like(3, (0..=0xffffu32).boxed()),
+        like(12, any::<u32>().boxed()),
+    );
+    let sums =
+        (prop_oneof![Just(None), (0..8u64).prop_map(Some), any::<u64>().prop_map(Some)], any::<bool>());
+    (header, sums, prop_oneof![Just(-20i8), any::<i8>()], any::<i32>()).prop_map(
+        move |(
+            (kind, flags, epoch, job, shard, worker, sequence),
+            (contributors, other_group),
+            exponent,
+            value,
+        )| {
+            let sound = Inart::gradient(n, shard as u16, (worker % 64) as u16, sequence);
+            Inart {
+                kind,
+                worker: worker as u16,
+                flags,
+                epoch,
+                job: if job == OWN_JOB { 1 } else { job },
+                contributors: contributors.unwrap_or(sound.contributors),
+                group: ((worker / 64) as u8).wrapping_add(other_group.into()),
+                exponent,
+                values: vec![value; n.get()],
+                ..sound
+            }
+        },
+    )
+}
+
+/// Runs a case with a forged frame before each of its steps, again and again from the first.
+pub async fn between(switch: &mut impl Switch, case: &Case, forged: &[Inart]) {
+    switch.load(&artifact(ValuesPerPacket::N32)).await;
+    let drops = |cells: Vec<u64>| cells.iter().sum::<u64>();
+    for (index, (step, frame)) in case.steps.iter().zip(forged.iter().cycle()).enumerate() {
+        let before = (switch.slots().await, switch.counter("outcomes").await);
+        assert_eq!(switch.send(HOSTILE, &frame.bytes()).await, [], "{frame:?} came through");
+        assert_eq!(drops(switch.counter("drops").await), index as u64 + 1, "{frame:?} was not counted");
+        let after = (switch.slots().await, switch.counter("outcomes").await);
+        assert!(before == after, "{frame:?} changed something");
+        let out = switch.send(step.port, &step.frame).await;
+        assert!(out == step.out, "step {} after {frame:?}", index + 1);
+    }
+}
