@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
+use crate::one_line::one_line;
 use crate::plan::{Plan, Trunk, WORKERS_PER_SUM};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
@@ -54,6 +55,14 @@ pub enum Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = String::new();
+        self.put(&mut words)?;
+        f.write_str(&one_line(words))
+    }
+}
+
+impl Violation {
+    fn put(&self, f: &mut impl fmt::Write) -> fmt::Result {
         match self {
             Violation::OtherTopology(what) => {
                 write!(f, "{what}; check it against the topology it was made for")

@@ -30,6 +30,7 @@ mod jobs;
 mod levels;
 mod lp;
 mod model;
+mod one_line;
 mod options;
 mod packing;
 mod phase1;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::one_line::one_line;
+
 /// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its switch as one sum
 /// for each so many workers, which all count on the links, at the next aggregator and at the server.
 pub const WORKERS_PER_SUM: usize = 64;
@@ -182,7 +184,7 @@ pub struct PlanFormatError(String);
 
 impl PlanFormatError {
     pub(crate) fn new(error: serde_json::Error) -> Self {
-        PlanFormatError(error.to_string())
+        PlanFormatError(one_line(error.to_string()))
     }
 }
 

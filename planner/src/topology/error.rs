@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::one_line::one_line;
+
 /// One thing wrong with a topology document: where, what, and how to mend it. Displays as one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopologyError {
@@ -29,15 +31,6 @@ impl TopologyError {
             mend: one_line(mend.into()),
         }
     }
-}
-
-/// Names and marks of a document may hold line breaks, which parsers quote as they are.
-fn one_line(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(shown).collect()
 }
 
 impl fmt::Display for TopologyError {
