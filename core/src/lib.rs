@@ -30,7 +30,7 @@ pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress
 pub use counters::{ServerCounters, WorkerCounters};
 pub use failure::Failure;
 pub use machine::Machine;
-pub use patience::{KEEPALIVES_PER_PATIENCE, STARTING_PATIENCES};
+pub use patience::{DEFAULT_PATIENCE, KEEPALIVES_PER_PATIENCE, STARTING_PATIENCES};
 pub use server::ServerShard;
 pub use split::Split;
 pub use status::{FlowStatus, MissingWorker, OpenChunk, PendingChunk, ServerStatus, WorkerStatus};

@@ -1,5 +1,7 @@
 //! The one table of what is due when.
 
+use core::time::Duration;
+
 use crate::Instant;
 
 /// What a state machine waits for.
@@ -38,6 +40,12 @@ impl TimerTable {
 
     pub(crate) fn is_due(&self, timer: Timer, now: Instant) -> bool {
         self.0[timer as usize].is_some_and(|at| at <= now)
+    }
+
+    /// If the timer is due, clears it and returns by how much it is late.
+    pub(crate) fn take_due(&mut self, timer: Timer, now: Instant) -> Option<Duration> {
+        let at = self.0[timer as usize].take_if(|at| *at <= now)?;
+        Some(now.since(at))
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

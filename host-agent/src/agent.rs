@@ -1,9 +1,10 @@
 //! The loop that both kinds of host run.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{Instant, Machine};
+use inart_core::{DEFAULT_PATIENCE, Instant, Machine};
 
 use crate::port::Port;
 use crate::status::{HostStatus, StatusSocket};
@@ -22,7 +23,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(10), stop: None, status: None }
+        Self { patience: DEFAULT_PATIENCE, stop: None, status: None }
     }
 }
 
@@ -76,6 +77,11 @@ impl<M: Machine> Agent<M> {
         let wake_at = self.machine.next_deadline().into_iter().chain(until).min();
         let timeout = wake_at.map(|at| at.since(self.now()));
         self.port.wait(self.stop.as_ref(), timeout).map_err(|source| self.io_error(source))?;
+        self.take_in()
+    }
+
+    /// Takes in what came.
+    pub(crate) fn take_in(&mut self) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
             let now = self.now();
             match self.port.receive() {
@@ -87,7 +93,15 @@ impl<M: Machine> Agent<M> {
         Ok(())
     }
 
-    fn io_error(&self, source: io::Error) -> Error {
+    /// What becomes readable when `take_in` or `is_stopped` have something to do, to wait for it elsewhere.
+    pub(crate) fn wakers(&self) -> Result<Vec<OwnedFd>, Error> {
+        let sources = [Some(self.port.as_fd()), self.stop.as_ref().map(AsFd::as_fd)].into_iter().flatten();
+        let copies = sources.map(|source| source.try_clone_to_owned()).collect::<io::Result<_>>();
+        copies.map_err(|source| self.io_error(source))
+    }
+
+    /// What the operating system said, and where.
+    pub(crate) fn io_error(&self, source: io::Error) -> Error {
         Error::Io { interface: self.port.name().into(), source }
     }
 }

@@ -1,7 +1,8 @@
 //! Worker and server processes: `inart-core`'s state machines around a raw Ethernet socket.
 //!
-//! One thread each, which sleeps in `ppoll` until a frame comes, the state machine's next deadline, or a signal. No
-//! decision of the protocol is made here.
+//! A round runs in the thread that calls it, which sleeps in `ppoll` until a frame comes, the state machine's next deadline, or a
+//! signal. Between rounds another thread drives the worker's state machine, so that its peers know that it is there however long
+//! the next gradient takes to compute. No decision of the protocol is made here.
 //!
 //! ```no_run
 //! # fn rounds(assignment: inart_core::Assignment) -> Result<(), Box<dyn std::error::Error>> {
@@ -18,6 +19,7 @@
 
 mod agent;
 mod error;
+mod keeper;
 mod port;
 pub mod report;
 mod server;
@@ -27,7 +29,7 @@ mod worker;
 
 pub use agent::Options;
 pub use error::Error;
-pub use port::PortError;
+pub use port::{Port, PortError};
 pub use server::Server;
 pub use stop::StopSignal;
 pub use worker::{RoundStats, Worker};

@@ -1,7 +1,7 @@
 //! A raw Ethernet interface that carries INART frames.
 
 use std::io;
-use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::time::Duration;
 
 use inart_wire::ETHER_TYPE;
@@ -40,7 +40,7 @@ pub enum PortError {
 }
 
 /// An interface opened for INART frames; others never reach this process.
-pub(crate) struct Port {
+pub struct Port {
     name: String,
     sender: Box<dyn DataLinkSender>,
     receiver: Box<dyn DataLinkReceiver>,
@@ -54,7 +54,8 @@ impl Port {
     /// Longer than any INART frame, so that a longer frame shows its length.
     const READ_BUFFER_BYTES: usize = 2048;
 
-    pub(crate) fn open(name: &str) -> Result<Self, PortError> {
+    /// Opens the interface of that name.
+    pub fn open(name: &str) -> Result<Self, PortError> {
         let interfaces = datalink::interfaces();
         let Some(interface) = interfaces.iter().find(|interface| interface.name == name) else {
             let names: Vec<_> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
@@ -124,6 +125,12 @@ impl Port {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -27,7 +27,7 @@ pub enum HostStatus {
 /// What a host answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusReport {
-    /// Seconds since the status was taken: a worker whose program computes takes none.
+    /// Seconds since the status was taken.
     pub age_seconds: f64,
     /// The status.
     #[serde(flatten)]

@@ -2,22 +2,20 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, RoundRecord, WorkerCounters, WorkerFlow};
+use inart_core::{Assignment, RoundRecord, WorkerCounters, WorkerFlow};
 use inart_wire::WorkerId;
 
 use crate::agent::Agent;
-use crate::port::Port;
-use crate::status::HostStatus;
-use crate::{Error, Options};
+use crate::keeper::Keeper;
+use crate::{Error, Options, Port};
 
 /// A worker of a job: sums gradients with its peers, one round after the other.
+///
+/// From its making until it is dropped its peers hear that it is there, in a round and between rounds. What goes wrong between
+/// rounds (a peer gave the job up, this process was told to stop) is told by the next round.
 pub struct Worker {
-    agent: Agent<WorkerFlow>,
+    keeper: Keeper,
     rounds: u32,
-}
-
-fn worker_status(flow: &WorkerFlow, now: Instant) -> HostStatus {
-    HostStatus::Worker(flow.status(now))
 }
 
 /// What a round took.
@@ -34,21 +32,25 @@ pub struct RoundStats {
 impl Worker {
     /// The worker of that rank on a network interface, with default options.
     pub fn new(assignment: Assignment, rank: WorkerId, interface: &str) -> Result<Self, Error> {
-        Self::with_options(assignment, rank, interface, Options::default())
+        let options = Options::default();
+        let flow = WorkerFlow::new(assignment, rank, options.patience)?;
+        Self::start(flow, Port::open(interface)?, options)
     }
 
-    /// The worker of that rank on a network interface.
+    /// The worker of that rank on an interface that was opened.
     pub fn with_options(
         assignment: Assignment,
         rank: WorkerId,
-        interface: &str,
+        port: Port,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, options.patience)?;
-        let mut agent = Agent::new(flow, Port::open(interface)?, options.stop);
+        Self::start(WorkerFlow::new(assignment, rank, options.patience)?, port, options)
+    }
+
+    fn start(flow: WorkerFlow, port: Port, options: Options) -> Result<Self, Error> {
+        let mut agent = Agent::new(flow, port, options.stop);
         agent.status = options.status;
-        agent.publish(true, worker_status);
-        Ok(Self { agent, rounds: 0 })
+        Ok(Self { keeper: Keeper::start(agent)?, rounds: 0 })
     }
 
     /// Replaces the gradient by the sum over all workers' gradients of this round (the caller divides, if it wants the
@@ -58,34 +60,36 @@ impl Worker {
     /// The sum is that of the quantised gradients, exact to the bit and the same at every worker; for its distance
     /// from the sum of the floats see [`inart_core::quantise`].
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
-        let start = self.agent.now();
-        let before = self.agent.machine.counters();
-        let started = self.agent.machine.start_round(start, gradient);
+        let mut kept = self.keeper.hold();
+        if let Some(error) = kept.error.take() {
+            return Err(error);
+        }
+        let start = kept.agent.now();
+        let before = kept.agent.machine.counters();
+        let started = kept.agent.machine.start_round(start, gradient);
         loop {
-            self.agent.transmit()?;
-            if self.agent.machine.is_idle() {
+            kept.agent.transmit()?;
+            if kept.agent.machine.is_idle() {
                 break;
             }
-            self.agent.publish(false, worker_status);
-            self.agent.receive(None)?;
-            if self.agent.is_stopped()? {
-                self.agent.machine.stop(self.agent.now());
-            }
+            kept.publish(false);
+            kept.agent.receive(None)?;
+            kept.heed_stop()?;
         }
-        self.agent.publish(true, worker_status);
+        kept.publish(true);
         started?;
-        self.agent.machine.finish_round(gradient)?;
+        kept.agent.machine.finish_round(gradient)?;
         let stats = RoundStats {
             round: self.rounds,
-            communication: self.agent.now().since(start),
-            counters: self.agent.machine.counters() - before,
+            communication: kept.agent.now().since(start),
+            counters: kept.agent.machine.counters() - before,
         };
         self.rounds += 1;
         Ok(stats)
     }
 
     /// What this worker put into the last round's sum and what it got, bit for bit; `None` before the first.
-    pub fn record(&self) -> Option<RoundRecord<'_>> {
-        self.agent.machine.record()
+    pub fn record(&self) -> Option<RoundRecord> {
+        self.keeper.hold().agent.machine.record()
     }
 }

@@ -7,9 +7,10 @@
 use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::thread;
+use std::time::Duration;
 
 use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
-use inart_host_agent::{Error, Options, PortError, Server, Worker};
+use inart_host_agent::{Error, Options, Port, PortError, Server, Worker};
 use inart_wire::{AbortReason, MacAddr, ValuesPerPacket, WorkerId};
 use nix::sched::{CloneFlags, unshare};
 
@@ -76,14 +77,81 @@ fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     (sums, worker.all_reduce(&mut gradient).unwrap_err())
 }
 
+/// Runs a test on a network of its own.
+fn on_a_bridge(test: fn()) {
+    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
+    let test = thread::spawn(move || match lay_network() {
+        Ok(()) => test(),
+        Err(missing) => println!("skipped: {missing}"),
+    });
+    test.join().unwrap();
+}
+
+/// Several of these are slept through.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+fn options() -> Options {
+    Options { patience: PATIENCE, ..Options::default() }
+}
+
+fn impatient(rank: u16) -> Worker {
+    let port = Port::open(&format!("w{rank}")).unwrap();
+    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
+}
+
+#[test]
+fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named() {
+    on_a_bridge(|| {
+        let server = thread::spawn(|| {
+            let mut server = Server::new(assignment(), 0.into(), "s0", options()).unwrap();
+            server.run().unwrap_err().to_string()
+        });
+        let slow = thread::spawn(|| {
+            let mut worker = impatient(1);
+            for _ in 0..2 {
+                thread::sleep(3 * PATIENCE);
+                worker.all_reduce(&mut [0.5; LEN]).unwrap();
+            }
+            // And is gone, between rounds.
+        });
+        let mut worker = impatient(0);
+        let mut sum = [0.5; LEN];
+        worker.all_reduce(&mut sum).unwrap();
+        assert_eq!(sum, [1.0; LEN]);
+        worker.all_reduce(&mut sum).unwrap();
+        slow.join().unwrap();
+        // This worker's program hears of it by its next round.
+        thread::sleep(2 * PATIENCE);
+        let error = worker.all_reduce(&mut sum).unwrap_err();
+        let told = "the job was given up: worker 1 (w1) has not been heard from";
+        assert_eq!(error.to_string(), told);
+        assert_eq!(server.join().unwrap(), told);
+    });
+}
+
+#[test]
+fn what_happens_while_a_worker_computes_is_told_by_its_next_round() {
+    on_a_bridge(|| {
+        let server = thread::spawn(|| {
+            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err();
+        });
+        let mut worker = impatient(0);
+        let mut culprit = impatient(1);
+        let failed = thread::spawn(move || culprit.all_reduce(&mut [f32::NAN; LEN]).unwrap_err());
+        failed.join().unwrap();
+        server.join().unwrap();
+        // The server is gone: nobody but the worker's own thread can have heard of it.
+        let error = worker.all_reduce(&mut [0.0; LEN]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the job was given up: worker 1 (w1) has a gradient with a NaN or an infinity"
+        );
+    });
+}
+
 #[test]
 fn two_workers_and_a_server_on_a_bridge() {
-    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
-    let test = thread::spawn(|| {
-        if let Err(missing) = lay_network() {
-            println!("skipped: {missing}");
-            return;
-        }
+    on_a_bridge(|| {
         let server = thread::spawn(|| {
             let mut server = Server::new(assignment(), 0.into(), "s0", Options::default()).unwrap();
             let end = server.run().unwrap_err();
@@ -116,7 +184,6 @@ fn two_workers_and_a_server_on_a_bridge() {
         assert_eq!(counters.chunks, 2 * LEN.div_ceil(64) as u64);
         assert_eq!((counters.malformed, counters.overlaps, counters.exponents), (0, 0, 0));
     });
-    test.join().unwrap();
 }
 
 #[test]

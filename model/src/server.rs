@@ -207,8 +207,7 @@ impl Server {
     /// Whether it waits for that worker: it lacks it in the oldest chunk that is open.
     pub fn waits_for(&self, config: &Config, worker: u8) -> bool {
         let mut known = config.window_from(self.oldest).filter_map(|sequence| self.chunk(config, sequence));
-        let open = known.find(|chunk| !chunk.complete);
-        self.gave_up.is_none() && open.is_some_and(|chunk| chunk.have & one(worker) == 0)
+        self.gave_up.is_none() && known.any(|chunk| !chunk.complete && chunk.have & one(worker) == 0)
     }
 
     /// Gives the job up because of a worker it waits for.

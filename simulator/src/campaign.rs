@@ -50,7 +50,7 @@ impl Trial {
             spikes: share(&mut rng, 0.3, 0.2),
             seed,
             patience: PATIENCE,
-            limit: Span(60 * PATIENCE.as_nanos() as u64),
+            limit: Span(100 * PATIENCE.as_nanos() as u64),
             ..Options::default()
         };
         let rate_bps = topology.links()[0].rate_bps;

@@ -184,7 +184,7 @@ impl Simulation<'_> {
         } else {
             self.wire.log.note(self.wire.now, || format!("{} ends round {}", name(), worker.round));
             let record = worker.flow.record().expect("a round has ended");
-            if let Err(mismatch) = job.rounds.end(worker.round, rank, &record) {
+            if let Err(mismatch) = job.rounds.end(worker.round, rank, record) {
                 job.wrong.get_or_insert(mismatch);
             }
             worker.round += 1;

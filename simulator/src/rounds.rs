@@ -18,12 +18,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub fn of(record: &RoundRecord<'_>) -> Self {
+    pub fn of(record: RoundRecord) -> Self {
         let numbers = |exponents: &[inart_wire::Exponent]| exponents.iter().map(|e| e.get()).collect();
         Self {
-            quantised: record.quantised.to_vec(),
+            quantised: record.quantised,
             exponents: numbers(&record.exponents),
-            result: record.result.to_vec(),
+            result: record.result,
             result_exponents: numbers(&record.result_exponents),
         }
     }
@@ -57,7 +57,7 @@ impl Rounds {
     }
 
     /// Takes in that a worker has ended a round; the last one has it audited.
-    pub fn end(&mut self, round: u32, rank: usize, record: &RoundRecord<'_>) -> Result<(), Mismatch> {
+    pub fn end(&mut self, round: u32, rank: usize, record: RoundRecord) -> Result<(), Mismatch> {
         let records = self.open.entry(round).or_insert_with(|| vec![None; self.names.len()]);
         records[rank] = Some(Record::of(record));
         if records.iter().any(Option::is_none) {

@@ -38,7 +38,7 @@ impl Simulation<'_> {
         for job in 0..self.jobs.len() {
             let last: Vec<_> = self
                 .workers(job)
-                .map(|worker| (worker.round, worker.flow.record().map(|record| Record::of(&record))))
+                .map(|worker| (worker.round, worker.flow.record().map(Record::of)))
                 .collect();
             let job = &mut self.jobs[job];
             let audited = job.rounds.audit_open(&last);

@@ -34,7 +34,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "NAME")]
     pub interface: String,
     /// Seconds for which a peer that is waited for may be silent before the job is given up.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
     patience: Duration,
     /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport};
-use inart_host_agent::{RoundStats, Worker};
+use inart_host_agent::{Port, RoundStats, Worker};
 use inart_wire::WorkerId;
 
 use super::host::{HostArgs, Output};
@@ -43,8 +43,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let mut workload = args.workload.build(&assignment, args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
-        let mut worker = Worker::with_options(assignment.clone(), args.rank, &args.host.interface, options)?;
+        let port = Port::open(&args.host.interface)?;
+        // A second run of this rank must not be heard as the first.
         args.host.claim(&assignment, &format!("worker-{}", args.rank))?;
+        let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;
         output.hello(role)?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)
     })
@@ -85,9 +87,9 @@ fn round_report(worker: &Worker, stats: RoundStats) -> Report {
         round: stats.round,
         comm_seconds: stats.communication.as_secs_f64(),
         counters: stats.counters,
-        quantised: record.quantised.to_vec(),
+        quantised: record.quantised,
         exponents: numbers(&record.exponents),
-        result: record.result.to_vec(),
+        result: record.result,
         result_exponents: numbers(&record.result_exponents),
     })
 }

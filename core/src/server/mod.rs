@@ -13,8 +13,9 @@ use inart_wire::{
     HeaderRepr, Kind, MacAddr, ShardId, WorkerId,
 };
 
+use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
 use crate::timer::{Timer, TimerTable};
-use crate::{Assignment, AssignmentError, Failure, Instant, Machine, STARTING_PATIENCES, ServerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
 use seats::Seats;
 
@@ -208,7 +209,7 @@ impl ServerShard {
         let values = self.assignment.values_per_packet.get();
         let slot = header.sequence.slot(2 * self.assignment.window_chunks);
         self.chunks[slot] = Some(Chunk::open(now, header, values, &self.seats));
-        self.timers.set_at_latest(Timer::Patience, now + self.patience);
+        self.timers.set_at_latest(Timer::Patience, now + self.listen());
         true
     }
 
@@ -259,17 +260,22 @@ impl ServerShard {
         }
     }
 
-    /// Gives the job up if a worker that the oldest open chunk waits for has been silent too long.
+    /// How long notes that were held up are waited for.
+    fn listen(&self) -> Duration {
+        self.patience / LISTENS_PER_PATIENCE
+    }
+
+    /// Gives the job up if a worker that an open chunk waits for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
-        let Some(chunk) = self.open_chunks().next() else { return };
-        let patient_until = |rank: &WorkerId| match self.last_heard[rank.index()] {
-            Some(heard) => heard.max(chunk.opened) + self.patience,
-            None => chunk.opened + STARTING_PATIENCES * self.patience,
+        let patient_until = |opened: Instant, rank: WorkerId| match self.last_heard[rank.index()] {
+            Some(heard) => (heard + self.patience).max(opened + self.listen()),
+            None => opened + STARTING_PATIENCES * self.patience,
         };
-        let Some(culprit) = chunk.missing().map(|seat| self.rank(seat)).min_by_key(patient_until) else {
-            return;
-        };
-        let patient_until = patient_until(&culprit);
+        let missing = self
+            .open_chunks()
+            .flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, self.rank(seat))))
+            .map(|(opened, rank)| (patient_until(opened, rank), rank));
+        let Some((patient_until, culprit)) = missing.min_by_key(|(until, _)| *until) else { return };
         if patient_until <= now {
             self.abort(AbortReason::Silent, culprit);
         } else {
@@ -336,9 +342,10 @@ impl Machine for ServerShard {
     }
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
-        if self.timers.is_due(Timer::Patience, now) {
-            self.timers.clear(Timer::Patience);
-            self.look_for_the_missing(now);
+        match self.timers.take_due(Timer::Patience, now) {
+            Some(late) if late > self.listen() => self.timers.set(Timer::Patience, now + self.listen()),
+            Some(_) => self.look_for_the_missing(now),
+            None => {}
         }
         let sent = match self.outbox.pop_front()? {
             Outgoing::Result(sequence, again) => {

@@ -108,11 +108,11 @@ impl Gradient {
         }
     }
 
-    pub(super) fn record(&self) -> RoundRecord<'_> {
+    pub(super) fn record(&self) -> RoundRecord {
         RoundRecord {
-            quantised: &self.quantised,
+            quantised: self.quantised.clone(),
             exponents: self.chunks.iter().map(|chunk| chunk.used).collect(),
-            result: &self.sums,
+            result: self.sums.clone(),
             result_exponents: self.chunks.iter().map(|chunk| chunk.result).collect(),
         }
     }
@@ -121,13 +121,13 @@ impl Gradient {
 /// What a worker put into a round's sum and what it got, bit for bit. Values are in the gradient's order, exponents
 /// per chunk in the order of [`Split::chunks`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct RoundRecord<'a> {
+pub struct RoundRecord {
     /// What this worker put into the sum.
-    pub quantised: &'a [i32],
+    pub quantised: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<Exponent>,
     /// The sum.
-    pub result: &'a [i32],
+    pub result: Vec<i32>,
     /// What the sum is scaled by.
     pub result_exponents: Vec<Exponent>,
 }

@@ -122,8 +122,8 @@ impl WorkerFlow {
         Ok(())
     }
 
-    /// The last round bit for bit; `None` before the first.
-    pub fn record(&self) -> Option<RoundRecord<'_>> {
+    /// A copy of the last round bit for bit; `None` before the first.
+    pub fn record(&self) -> Option<RoundRecord> {
         self.gradient.as_ref().map(Gradient::record)
     }
 
@@ -314,7 +314,7 @@ impl Machine for WorkerFlow {
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
         if self.abort.is_none()
-            && let Some(shard) = self.flows.iter().position(|flow| flow.is_silent(now))
+            && let Some(shard) = self.flows.iter_mut().position(|flow| flow.poll_silence(now))
         {
             let server = self.assignment.shards[shard].server.clone();
             let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");

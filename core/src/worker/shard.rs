@@ -7,10 +7,11 @@ use core::time::Duration;
 use inart_wire::ChunkSeq;
 
 use super::congestion::RateControl;
+use crate::Instant;
 use crate::pacer::Pacer;
+use crate::patience::{KEEPALIVES_PER_PATIENCE, LISTENS_PER_PATIENCE, STARTING_PATIENCES};
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
-use crate::{Instant, KEEPALIVES_PER_PATIENCE, STARTING_PATIENCES};
 
 /// Repeats of one chunk after which it goes to the server alone: its slot may wait for somebody who has the result and repeats
 /// no more.
@@ -127,8 +128,11 @@ impl ShardFlow {
         self.rate.start_round_trip(0);
         if chunks > 0 {
             self.timers.set_at_latest(Timer::Alive, now + SHORTEST_INTERVAL);
-            let patience = if self.last_heard.is_some() { 1 } else { STARTING_PATIENCES } * self.patience;
-            self.timers.set(Timer::Patience, now + patience);
+            let patient_until = match self.last_heard {
+                Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
+                None => now + STARTING_PATIENCES * self.patience,
+            };
+            self.timers.set(Timer::Patience, patient_until);
             self.timers.set(Timer::Pace, now);
         }
     }
@@ -163,9 +167,14 @@ impl ShardFlow {
         }
     }
 
-    /// Whether the server was silent for longer than the patience.
-    pub(super) fn is_silent(&self, now: Instant) -> bool {
-        self.timers.is_due(Timer::Patience, now)
+    /// Whether the server was silent for longer than the patience, and this host was there to hear it.
+    pub(super) fn poll_silence(&mut self, now: Instant) -> bool {
+        let listen = self.patience / LISTENS_PER_PATIENCE;
+        let late = self.timers.take_due(Timer::Patience, now);
+        if late.is_some_and(|late| late > listen) {
+            self.timers.set(Timer::Patience, now + listen);
+        }
+        late.is_some_and(|late| late <= listen)
     }
 
     /// If the server is to be told that this worker is there: the number of the note, which then counts as sent.

@@ -149,7 +149,7 @@ impl Network {
     }
 
     fn run_until_idle(&mut self) {
-        let give_up = self.now + Duration::from_secs(300);
+        let give_up = self.now + 2 * inart_core::STARTING_PATIENCES * PATIENCE;
         self.transmit();
         while !self.live_workers().all(|worker| worker.is_idle()) {
             self.step();
