@@ -6,7 +6,13 @@
 //! 2^k that makes all of the chunk's values fit, rounded half to even, with exponent r = e + k.
 //!
 //! **Error bound.** For W workers, each result differs from the exact sum of the workers' floats by at most
-//! `W · 2^(e-1)`, plus `2^(r-1)` if r > e; reading it as `f32` adds one rounding to nearest.
+//! `W · 2^(e-1)`, plus `2^(r-1)` if r > e; reading it as `f32` adds one rounding to nearest. For: each of W roundings to a
+//! multiple of 2^e errs by half of that at most; S adds them up without error; dividing S rounds to a multiple of 2^r once
+//! more. Less would be wrong: there are gradients that err by just as much.
+//!
+//! With e as below, and L the size of the chunk's largest sum in the round before, 2^e is at most `2L · 2^(8 + ⌈log2 W⌉ - 31)`, so
+//! the first term is at most `W · 2^(⌈log2 W⌉ - 23) · L` (2^-17 L for 8 workers), unless e may fall no faster or a value needs a
+//! higher e: then 2^e is at most 2^-30 of the largest value and the first term `W · 2^-31` of it.
 //!
 //! **Exponents** need no extra message. In the first round e lets values up to 2^8 in size through; after that it
 //! is a function of what every worker holds, bit for bit: the chunk's last agreed exponent and its last result
