@@ -1,6 +1,8 @@
 //! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows the
 //! topology, the plan, and the constraints of Eq. (1) as `design.md` §3 words them.
 
+mod passes;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
@@ -118,6 +120,10 @@ pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<
     }
     let shares = checker.shares();
     let demand = checker.demand(&shares);
+    // Only of flows and trunks that make sense.
+    if checker.found.is_empty() {
+        passes::ambiguous(plan).into_iter().for_each(|(place, problem)| checker.wrong(&place, problem));
+    }
     // Numbers mean nothing while the structure is wrong.
     if checker.found.is_empty() {
         checker.rates(&demand);

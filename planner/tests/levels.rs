@@ -107,6 +107,23 @@ fn a_third_level_and_a_circle() {
 }
 
 #[test]
+fn sums_that_come_where_their_gradients_came() {
+    let found = spoilt(|plan| {
+        // Its gradient by way of r2, and its sum over the same link.
+        let flow = plan.flows.iter_mut().find(|flow| flow.worker == "c").unwrap();
+        (flow.aggregator, flow.path) = (Some("r1".into()), names(&["c", "r2", "core", "r1"]));
+        trunk(plan, "r1").workers = names(&["a", "b", "c"]);
+        trunk(plan, "r1").path = names(&["r1", "core", "r2"]);
+        trunk(plan, "r2").workers = names(&["a", "b", "c", "d"]);
+        trunk(plan, "r2").path = names(&["r2", "core", "s"]);
+        plan.trunks.retain(|trunk| trunk.aggregator != "core");
+    });
+    let expected = "path r2 core s for s: frames of c come to core from r2, as they do on another way: a switch tells them \
+                    apart by the port only";
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn workers_of_a_second_sum() {
     for wrong in [&["a", "b"][..], &["a", "b", "c"], &["a", "b", "c", "d", "d"], &[]] {
         let found = spoilt(|plan| trunk(plan, "core").workers = names(wrong));

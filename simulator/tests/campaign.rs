@@ -3,6 +3,7 @@
 
 mod support;
 
+use inart_planner::Levels;
 use inart_simulator::campaign::Trial;
 use inart_simulator::quantity::Span;
 use inart_simulator::{Faults, Tally};
@@ -36,4 +37,12 @@ fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
     assert!(failure(&least).starts_with("hang: "));
     assert_eq!(least.faults, Faults { jitter: least.faults.jitter, ..Faults::default() });
     assert_eq!((least.options.rounds, least.options.gradient_values), (1, 1));
+}
+
+/// A plan of two levels that the controller could not install: frames came to a switch by one port on two of their ways.
+#[test]
+fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
+    let trial = Trial::of_seed(3557);
+    assert_eq!(trial.levels, Levels::Two);
+    assert_eq!(trial.run(support::dataplane()).unwrap().failure, None);
 }

@@ -8,6 +8,7 @@
 
 mod bound;
 mod construct;
+mod passes;
 mod tree;
 
 use rand::SeedableRng;
@@ -51,8 +52,14 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, 
     let mut starts = starts(router, options, &best, bound);
     starts.sort_by(|a, b| b.rated.rate.total_cmp(&a.rated.rate));
     for (n, start) in starts.into_iter().enumerate() {
-        if start.rated.rate > best.1.rate {
-            best = (start.tree.placement(), start.rated.clone());
+        if start.rated.rate > best.1.rate
+            && let Some(placement) =
+                passes::apart(router, options, start.tree.placement(), &start.rated.shares)
+        {
+            let rated = inart::rate(router, &placement, options.equal_shares);
+            if rated.rate > best.1.rate {
+                best = (placement, rated);
+            }
         }
         if met(&best.1, bound) || options.out_of_time() {
             break;
@@ -124,10 +131,22 @@ fn climb(
         if tree.run(steps, &mut rng, &|| options.out_of_time()) {
             let placement = tree.placement();
             rated = inart::rate(router, &placement, options.equal_shares);
-            if rated.rate > best.1.rate {
-                best = (placement, rated.clone());
-                misses = 0;
-                continue;
+            if rated.rate > best.1.rate
+                && let Some(apart) = passes::apart(router, options, placement.clone(), &rated.shares)
+            {
+                if apart != placement {
+                    rated = inart::rate(router, &apart, options.equal_shares);
+                    tree = Tree::new(
+                        router,
+                        &apart,
+                        Vec::from_iter(rated.shares.iter().map(|x| x * rated.rate)),
+                    );
+                }
+                if rated.rate > best.1.rate {
+                    best = (apart, rated.clone());
+                    misses = 0;
+                    continue;
+                }
             }
         }
         misses += 1;
