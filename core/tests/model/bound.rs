@@ -46,7 +46,7 @@ fn is_nearest(float: f32, sum: &BigInt) -> bool {
 }
 
 /// A round's largest error, as a share of the bound in percent, rounded down.
-fn check(gradients: &[Vec<f32>], floats: &[f32], record: &RoundRecord<'_>, split: &Split) -> u64 {
+fn check(gradients: &[Vec<f32>], floats: &[f32], record: &RoundRecord, split: &Split) -> u64 {
     let mut worst = BigInt::ZERO;
     for (chunk, range) in split.chunks().enumerate() {
         let (sent, result) = (record.exponents[chunk], record.result_exponents[chunk]);
