@@ -6,10 +6,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{ChildStdout, Command};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inart_host_agent::report::{Report, Reports, Role};
+use inart_host_agent::report::{self, Report, Reports, Role};
 use nix::sys::signal::Signal;
 
 use crate::child::Child;
@@ -28,9 +29,31 @@ pub struct Agents {
     listener: UnixListener,
     sender: mpsc::Sender<Heard>,
     receiver: mpsc::Receiver<Heard>,
+    gate: Arc<Gate>,
     children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
     /// When somebody was heard last.
     heard: Instant,
+}
+
+/// Where workers wait until all of them are there: those that began alone would fill the queues with repeats.
+#[derive(Debug, Default)]
+struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.is_open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*is_open {
+            is_open = self.opened.wait(is_open).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
 /// Roles in order: servers of a job after its workers.
@@ -50,7 +73,13 @@ impl Agents {
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(Error::system("open the socket for reports"))?;
         let (sender, receiver) = mpsc::channel();
-        Ok(Self { listener, sender, receiver, children: BTreeMap::new(), heard: Instant::now() })
+        let gate = Arc::default();
+        Ok(Self { listener, sender, receiver, gate, children: BTreeMap::new(), heard: Instant::now() })
+    }
+
+    /// Lets the workers begin, those that come later as well.
+    pub fn begin(&self) {
+        self.gate.open();
     }
 
     /// Starts the process of a role, in place of an earlier one.
@@ -114,9 +143,9 @@ impl Agents {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    let sender = self.sender.clone();
+                    let (sender, gate) = (self.sender.clone(), Arc::clone(&self.gate));
                     // Ends with its connection, or when nobody listens any more.
-                    thread::spawn(move || read(stream, &sender));
+                    thread::spawn(move || read(stream, &sender, &gate));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(Error::system("accept a report")(error)),
@@ -125,12 +154,21 @@ impl Agents {
     }
 }
 
-/// Passes on the reports of one connection.
-fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>) {
-    if let Err(error) = stream.set_nonblocking(false) {
-        let _ = sender.send(Err(error)); // fails only when nobody listens any more
-        return;
+impl Drop for Agents {
+    fn drop(&mut self) {
+        self.gate.open(); // for the threads that wait there
     }
+}
+
+/// Passes on the reports of one connection, and lets a worker begin once the gate is open.
+fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>, gate: &Gate) {
+    let writer = match stream.set_nonblocking(false).and_then(|()| stream.try_clone()) {
+        Ok(writer) => writer,
+        Err(error) => {
+            let _ = sender.send(Err(error)); // fails only when nobody listens any more
+            return;
+        }
+    };
     let mut speaker = None;
     for report in Reports::new(stream) {
         let heard = report.and_then(|report| {
@@ -145,8 +183,13 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<Heard>) {
             }
         });
         let is_last = heard.is_err();
+        let begins = matches!(&heard, Ok((_, Report::Hello(Role::Worker(..)))));
         if sender.send(heard).is_err() || is_last {
             return;
+        }
+        if begins {
+            gate.wait();
+            let _ = report::start(&writer); // a worker that is gone has not to begin
         }
     }
 }

@@ -37,14 +37,16 @@ pub fn draw(summary: &Summary) -> String {
         let mark = (index == 0).then_some(planned);
         bars(&mut svg, summary, top, height, title, unit, figure, mark);
     }
-    loss_curves(&mut svg, summary);
+    if !summary.single_host.is_empty() {
+        loss_curves(&mut svg, summary);
+    }
     svg.finish()
 }
 
 fn heading(svg: &mut Svg, summary: &Summary) {
     svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {}", summary.topology));
     let line = format!(
-        "{} rounds of training per scheme; {} sums checked, all bit-exact.",
+        "{} rounds per scheme; {} sums checked, all bit-exact.",
         summary.rounds, summary.sums_checked
     );
     svg.text(MARGIN, 78.0, 14.0, FAINT, "start", "400", &line);
@@ -165,7 +167,8 @@ fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
     let single = percent(&mut summary.single_host.iter().map(|host| host.accuracy));
     let mut rows = vec![("one host", "#fbbf24", 9.0, single)];
     for (index, scheme) in summary.schemes.iter().enumerate() {
-        let accuracy = percent(&mut scheme.jobs.iter().map(|job| job.accuracy));
+        let trained = scheme.jobs.iter().filter_map(|job| job.trained.as_ref());
+        let accuracy = percent(&mut trained.map(|trained| trained.accuracy));
         rows.push((&scheme.scheme, colour(summary, index), 3.0, accuracy));
     }
     svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "digits told rightly after training");
@@ -233,7 +236,8 @@ impl Svg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{JobFigures, SingleHost};
+    use crate::figures::{JobFigures, Planned, SingleHost};
+    use inart_host_agent::report::Trained;
 
     fn summary() -> Summary {
         let losses: Vec<f32> = (0..60).map(|round| 2.4 * (-0.07 * round as f32).exp() + 0.06).collect();
@@ -242,15 +246,15 @@ mod tests {
             bit_exact: true,
             rate_bps: rate_bps * 0.97,
             planned_rate_bps: rate_bps,
+            throughput_bps: rate_bps * 5.8,
+            planned: Planned { comm_seconds: 1.5e6 / rate_bps, throughput_bps: rate_bps * 6.0, ps_ingress_bytes: 1.0 },
             goodput_bps: rate_bps * 0.9,
             comm_seconds: 1.6e6 / rate_bps,
             comm_seconds_mean: 1.6e6 / rate_bps,
             wall_comm_seconds: 1.6e8 / rate_bps,
             ps_ingress_bytes: ingress,
             retransmissions: 0,
-            loss: 0.1,
-            accuracy: 0.975,
-            digest: "00".into(),
+            trained: Some(Trained { loss: 0.1, accuracy: 0.975, digest: "00".into() }),
             losses: losses.clone(),
         };
         let schemes =

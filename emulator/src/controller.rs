@@ -31,10 +31,13 @@ pub struct ControllerProcess {
 }
 
 impl ControllerProcess {
-    /// Starts a controller with these arguments, which listens on the Unix socket `socket`.
+    /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its plans under new
+    /// epochs.
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
-        let (child, stdout) = spawn(program.as_os_str(), &arguments, &address)?;
+        // Not when it is started again: hosts run with the epochs that there are then.
+        let first = [&arguments[..], &["--new-epoch".into()]].concat();
+        let (child, stdout) = spawn(program.as_os_str(), &first, &address)?;
         Ok(Self { program: program.into(), arguments, address, child, _stdout: stdout })
     }
 

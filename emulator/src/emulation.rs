@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
 use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
-use inart_trainer::{PARAMETERS, train_single_host};
+use inart_trainer::train_single_host;
 
 use crate::capacity;
 use crate::error::Error;
@@ -15,6 +15,7 @@ use crate::options::Options;
 use crate::scale::Scale;
 use crate::script::Script;
 use crate::supervisor::Supervisor;
+use crate::work::{Work, Workload};
 
 /// How long the search for a plan may take.
 const PLANNING: Duration = Duration::from_secs(10);
@@ -39,37 +40,28 @@ struct Planned {
 /// Emulates. Call it on a thread that lives as long as it takes: its processes end with the thread.
 pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Result<Summary, Error> {
     let start = Instant::now();
-    options.validate()?;
-    let jobs = options.running_jobs();
-    let topology = options.topology.with_jobs(jobs.clone());
-    Script::new(&topology, &options.faults, options.drop.share())?; // wrong input is told before the work
-    let rounds_total = options.rounds * (options.schemes.len() * jobs.len()) as u32;
+    let work = options.work;
+    let rounds_total = work.rounds * (options.schemes.len() * options.jobs) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
 
-    tell("planning", 0);
-    let planned = plan_all(options, &topology)?;
-    tell("building the network", 0);
-    let scale = choose_scale(options, &topology, &planned)?;
-    let mut network = Network::start(&topology, options, scale.factor())?;
+    let mut emulation = Emulation::start(options.clone(), &mut |stage| tell(stage, 0))?;
     tell("training on one host", 0);
-    let single_host = train_alone(options, &jobs)?;
-
+    let single_host = train_alone(options)?;
     let (mut schemes, mut sums_checked) = (Vec::new(), 0);
-    for planned in &planned {
-        let mut run = SchemeRun { options, network: &mut network, scale: scale.factor() };
-        let name = planned.scheme.name();
-        let (figures, sums) = run.run(planned, &mut |rounds| tell(name, rounds_before + rounds))?;
-        rounds_before += options.rounds * jobs.len() as u32;
+    for &scheme in &options.schemes {
+        let name = scheme.name();
+        let (figures, sums) = emulation.run(scheme, work, &mut |rounds| tell(name, rounds_before + rounds))?;
+        rounds_before += work.rounds * options.jobs as u32;
         sums_checked += sums;
         schemes.push(figures);
     }
     Ok(Summary {
-        topology: topology.name().to_owned(),
+        topology: emulation.network.topology().name().to_owned(),
         bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
-        rounds: options.rounds,
+        rounds: work.rounds,
         sums_checked,
-        scale: scale.factor(),
+        scale: emulation.scale(),
         seed: options.seed,
         drop: options.drop.share().get(),
         values: options.values.get(),
@@ -78,6 +70,90 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         single_host,
         schemes,
     })
+}
+
+/// A network that runs, with a plan per scheme. Schemes run one after the other, as often as wanted.
+pub struct Emulation {
+    options: Options,
+    planned: Vec<Planned>,
+    network: Network,
+    scale: Scale,
+}
+
+impl Emulation {
+    /// Plans every scheme, builds the network and starts its switches; tells what it is at. As for [`emulate`], the thread
+    /// has to live as long as the emulation.
+    pub fn start(options: Options, tell: &mut dyn FnMut(&str)) -> Result<Self, Error> {
+        options.validate()?;
+        let topology = options.topology.with_jobs(options.running_jobs());
+        Script::new(&topology, &options.faults, options.drop.share())?; // wrong input is told before the work
+        tell("planning");
+        let planned = plan_all(&options, &topology)?;
+        tell("building the network");
+        let scale = choose_scale(&options, &topology, &planned)?;
+        let network = Network::start(&topology, &options, scale.factor())?;
+        Ok(Self { options, planned, network, scale })
+    }
+
+    /// What the topology's rates are multiplied by.
+    pub fn scale(&self) -> f64 {
+        self.scale.factor()
+    }
+
+    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
+    /// options'.
+    pub fn planned_rate_bps(&self, scheme: Scheme) -> Option<f64> {
+        let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
+        Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
+    }
+
+    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and how many sums
+    /// were compared.
+    pub fn run(
+        &mut self,
+        scheme: Scheme,
+        work: Work,
+        tell: &mut dyn FnMut(u32),
+    ) -> Result<(SchemeFigures, u64), Error> {
+        let planned = self.planned.iter().find(|planned| planned.scheme == scheme);
+        let planned = planned.expect("it is one of the options' schemes");
+        let name = scheme.name();
+        let plans: Vec<_> = planned.plans.iter().map(|plan| self.job_plan(plan)).collect();
+        let assignments = self.network.install(name, &plans)?;
+        let before = self.network.counters()?;
+        let length = work.workload.gradient_len();
+        let runs = assignments.into_iter().map(|told| JobRun::new(name, told, work.rounds, length));
+        let mut runs: Vec<_> = runs.collect();
+        let supervisor = Supervisor::new(&self.options, work, &mut self.network, &runs)?;
+        let happened = supervisor.run(&mut runs, tell)?;
+        let after = self.network.counters()?;
+
+        let sums = runs.iter().map(JobRun::sums_checked).sum();
+        let jobs =
+            runs.into_iter().zip(&planned.plans).map(|(run, plan)| run.figures(plan, self.scale.factor()));
+        let jobs = jobs.collect::<Result<_, _>>()?;
+        let figures = SchemeFigures {
+            // A switch that was killed has forgotten what it had counted.
+            packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
+            link_drops: (after.links - before.links).dropped,
+            links: after.links - before.links,
+            faults: happened,
+            switch_drops: after.drops_since(&before),
+            ..SchemeFigures::of_jobs(name.to_owned(), work.rounds, jobs)
+        };
+        Ok((figures, sums))
+    }
+
+    fn job_plan(&self, plan: &Plan) -> JobPlan {
+        let job = job_number(self.network.topology(), &plan.job).expect("plans are for the topology's jobs");
+        JobPlan {
+            job,
+            plan: plan.clone(),
+            window_chunks: self.options.window_chunks,
+            rate_scale: self.scale.factor(),
+            new_epoch: true,
+        }
+    }
 }
 
 /// Plans all jobs under every scheme; several together.
@@ -122,70 +198,18 @@ fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> 
     Ok(Scale::fitting(most, capacity))
 }
 
-/// Each job has training data and weights of its own.
-pub(crate) fn job_seed(options: &Options, job: usize) -> u64 {
-    options.seed.wrapping_add(job as u64)
-}
-
-fn train_alone(options: &Options, jobs: &[Job]) -> Result<Vec<SingleHost>, Error> {
-    let train = |(index, job): (usize, &Job)| {
-        let seed = job_seed(options, index);
-        let history = train_single_host(seed, job.workers.len(), options.batch, options.rounds as usize)?;
+/// The same training without a network; nothing, where nothing is trained.
+fn train_alone(options: &Options) -> Result<Vec<SingleHost>, Error> {
+    let Workload::Train { batch } = options.work.workload else { return Ok(Vec::new()) };
+    let train = |(index, job): (usize, Job)| {
+        let seed = options.job_seed(index);
+        let history = train_single_host(seed, job.workers.len(), batch, options.work.rounds as usize)?;
         Ok(SingleHost {
-            job: job.name.clone(),
+            job: job.name,
             loss: history.evaluation.loss,
             accuracy: history.evaluation.accuracy,
             losses: history.losses,
         })
     };
-    jobs.iter().enumerate().map(train).collect()
-}
-
-/// What a scheme needs to run.
-struct SchemeRun<'a> {
-    options: &'a Options,
-    network: &'a mut Network,
-    scale: f64,
-}
-
-impl SchemeRun<'_> {
-    /// Runs all jobs under one scheme; its figures, and how many sums were checked.
-    fn run(&mut self, planned: &Planned, tell: &mut dyn FnMut(u32)) -> Result<(SchemeFigures, u64), Error> {
-        let scheme = planned.scheme.name();
-        let plans: Vec<_> = planned.plans.iter().map(|plan| self.job_plan(plan)).collect::<Result<_, _>>()?;
-        let assignments = self.network.install(scheme, &plans)?;
-        let before = self.network.counters()?;
-        let mut runs: Vec<_> = assignments
-            .into_iter()
-            .map(|assignment| JobRun::new(scheme, assignment, self.options.rounds, PARAMETERS))
-            .collect();
-        let happened = Supervisor::new(self.options, self.network, scheme, &runs)?.run(&mut runs, tell)?;
-        let after = self.network.counters()?;
-
-        let sums = runs.iter().map(JobRun::sums_checked).sum();
-        let jobs =
-            runs.into_iter().zip(&planned.plans).map(|(run, plan)| run.figures(plan.rate_bps, self.scale));
-        let jobs = jobs.collect::<Result<_, _>>()?;
-        let figures = SchemeFigures {
-            // A switch that was killed has forgotten what it had counted.
-            packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
-            link_drops: (after.links - before.links).dropped,
-            links: after.links - before.links,
-            faults: happened,
-            switch_drops: after.drops_since(&before),
-            ..SchemeFigures::of_jobs(scheme.to_owned(), self.options.rounds, jobs)
-        };
-        Ok((figures, sums))
-    }
-
-    fn job_plan(&self, plan: &Plan) -> Result<JobPlan, Error> {
-        let job = job_number(self.network.topology(), &plan.job).expect("plans are for the topology's jobs");
-        Ok(JobPlan {
-            job,
-            plan: plan.clone(),
-            window_chunks: self.options.window_chunks,
-            rate_scale: self.scale,
-            new_epoch: true,
-        })
-    }
+    options.running_jobs().into_iter().enumerate().map(train).collect()
 }

@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use inart_experiments::{Outcome, Quantity};
+use inart_host_agent::report::Trained;
+use inart_planner::Plan;
 use serde::{Serialize, Serializer};
 
 use crate::relay::RelayCounters;
@@ -64,10 +67,15 @@ pub struct SchemeFigures {
     pub bit_exact: bool,
     /// Rounds per job.
     pub rounds: u32,
-    /// Rate at which each worker sent its gradient, in bits of Ethernet frames per second, measured, unscaled.
+    /// Rate at which each worker got its gradient summed, in bits of Ethernet frames per second, measured, unscaled. A
+    /// frame that was sent again counts once.
     pub rate_bps: f64,
     /// The plan's rate of the same, unscaled.
     pub planned_rate_bps: f64,
+    /// What all workers got summed, W · f in bits of frames per second, measured, unscaled.
+    pub throughput_bps: f64,
+    /// What else the plan comes to.
+    pub planned: Planned,
     /// Bits of gradient values alone per second, measured, unscaled.
     pub goodput_bps: f64,
     /// Median time that the all-reduce of a round took, in seconds, unscaled.
@@ -116,6 +124,10 @@ pub struct JobFigures {
     pub rate_bps: f64,
     /// The plan's.
     pub planned_rate_bps: f64,
+    /// Of all workers.
+    pub throughput_bps: f64,
+    /// Computed from the plan.
+    pub planned: Planned,
     /// Measured, unscaled, of values.
     pub goodput_bps: f64,
     /// Median, unscaled.
@@ -128,25 +140,36 @@ pub struct JobFigures {
     pub ps_ingress_bytes: u64,
     /// By all the job's workers.
     pub retransmissions: u64,
-    /// Mean cross-entropy on the test set after the last round.
-    pub loss: f64,
-    /// Share of the test set told rightly.
-    pub accuracy: f64,
-    /// SHA-256 over the bits of the last weights.
-    pub digest: String,
+    /// How the training ended, if one was run.
+    #[serde(flatten)]
+    pub trained: Option<Trained>,
     /// Mean loss of each round's images.
     #[serde(skip)]
     pub losses: Vec<f32>,
 }
 
-/// One round of a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RoundFigures {
-    /// Time of the all-reduce at the worker that began it last, so that waiting for slower computations does not
-    /// count, in seconds, as the clock showed it.
+/// What a plan comes to by arithmetic, as the paper counts: headers and the way back of results are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Planned {
+    /// Time of a round, size / f, in seconds.
     pub comm_seconds: f64,
-    /// Bytes of frames that an average worker sent.
-    pub bytes_sent: f64,
+    /// W · f, in bits per second.
+    pub throughput_bps: f64,
+    /// Into all servers in a round, in bytes.
+    pub ps_ingress_bytes: f64,
+}
+
+impl Planned {
+    /// For gradients of so many bytes.
+    pub fn of(plan: &Plan, gradient_bytes: f64, workers: usize) -> Self {
+        let outcome = Outcome::from(plan);
+        let figure = |quantity: Quantity| quantity.of_plan(&outcome, gradient_bytes, workers);
+        Self {
+            comm_seconds: figure(Quantity::CommunicationTime { passes: 1.0 }),
+            throughput_bps: 1e6 * figure(Quantity::SentThroughput),
+            ps_ingress_bytes: 1e6 * figure(Quantity::ServerIngress),
+        }
+    }
 }
 
 /// Rates and times of a job.
@@ -163,19 +186,17 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of rounds in which every worker sent `values` 32-bit values, on a network slowed down by `scale`. A
-    /// rate is that of the median round.
-    pub fn of(rounds: &[RoundFigures], values: usize, scale: f64) -> Self {
-        let of = |figure: fn(&RoundFigures) -> f64| -> Vec<f64> { rounds.iter().map(figure).collect() };
-        let times = of(|round| round.comm_seconds);
-        let wall_comm_seconds = median(times.clone());
+    /// The pace of rounds that took so many seconds by the clock, and in which every worker sent `values` 32-bit values in
+    /// frames of `frame_bytes` together, on a network slowed down by `scale`. A rate is that of the median round.
+    pub fn of(seconds: &[f64], frame_bytes: usize, values: usize, scale: f64) -> Self {
+        let wall_comm_seconds = median(seconds.to_vec());
         let per_second =
             |bits: f64| if wall_comm_seconds > 0.0 { bits / wall_comm_seconds / scale } else { 0.0 };
         Self {
-            rate_bps: per_second(8.0 * median(of(|round| round.bytes_sent))),
+            rate_bps: per_second(8.0 * frame_bytes as f64),
             goodput_bps: per_second(32.0 * values as f64),
             wall_comm_seconds,
-            wall_comm_seconds_mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+            wall_comm_seconds_mean: seconds.iter().sum::<f64>() / seconds.len().max(1) as f64,
         }
     }
 }
@@ -196,11 +217,18 @@ impl SchemeFigures {
         let of = |figure: fn(&JobFigures) -> f64| jobs.iter().map(figure);
         let least = |figure| of(figure).fold(f64::INFINITY, f64::min);
         let most = |figure| of(figure).fold(0.0, f64::max);
+        let sum = |figure| of(figure).sum();
         Self {
             bit_exact: jobs.iter().all(|job| job.bit_exact),
             rounds,
             rate_bps: least(|job| job.rate_bps),
             planned_rate_bps: least(|job| job.planned_rate_bps),
+            throughput_bps: sum(|job| job.throughput_bps),
+            planned: Planned {
+                comm_seconds: most(|job| job.planned.comm_seconds),
+                throughput_bps: sum(|job| job.planned.throughput_bps),
+                ps_ingress_bytes: sum(|job| job.planned.ps_ingress_bytes),
+            },
             goodput_bps: least(|job| job.goodput_bps),
             comm_seconds: most(|job| job.comm_seconds),
             comm_seconds_mean: most(|job| job.comm_seconds_mean),
@@ -270,14 +298,12 @@ mod tests {
 
     #[test]
     fn the_median_round_sets_the_pace() {
-        let round = |comm_seconds, bytes_sent| RoundFigures { comm_seconds, bytes_sent };
-        let rounds = [round(0.1, 1000.0), round(0.9, 1500.0), round(0.2, 1000.0)];
-        let pace = Pace::of(&rounds, 200, 0.01);
+        let pace = Pace::of(&[0.1, 0.9, 0.2], 1000, 200, 0.01);
         assert!((pace.rate_bps - 8.0 * 1000.0 / 0.2 * 100.0).abs() < 1e-3, "{pace:?}");
         assert!((pace.goodput_bps - 6400.0 / 0.2 * 100.0).abs() < 1e-3, "{pace:?}");
         assert_eq!(pace.wall_comm_seconds, 0.2);
         assert!((pace.wall_comm_seconds_mean - 0.4).abs() < 1e-12);
-        assert_eq!(Pace::of(&[], 200, 0.01).rate_bps, 0.0);
+        assert_eq!(Pace::of(&[], 1000, 200, 0.01).rate_bps, 0.0);
         assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
     }
 }

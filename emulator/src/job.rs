@@ -6,9 +6,10 @@ use std::ops::Range;
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::{Assignment, ServerCounters, Split};
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_planner::Plan;
 
 use crate::error::Error;
-use crate::figures::{JobFigures, Pace, RoundFigures};
+use crate::figures::{JobFigures, Pace, Planned};
 
 /// A running job.
 pub struct JobRun {
@@ -19,9 +20,12 @@ pub struct JobRun {
     chunks: Vec<Range<usize>>,
     /// Rounds of which not every worker has reported: each worker's report by rank.
     pending: BTreeMap<u32, Vec<Option<RoundReport>>>,
-    audited: Vec<RoundFigures>,
+    /// By round whose sums were right: time of the all-reduce at the worker that began it last, so that waiting for slower
+    /// computations does not count, in seconds, by the clock.
+    audited: Vec<f64>,
     losses: Vec<f32>,
-    trained: Vec<Option<Trained>>,
+    /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
+    done: Vec<Option<Option<Trained>>>,
     servers: Vec<Option<ServerCounters>>,
     retransmissions: u64,
 }
@@ -37,7 +41,7 @@ impl JobRun {
             pending: BTreeMap::new(),
             audited: Vec::new(),
             losses: vec![0.0; rounds as usize],
-            trained: vec![None; assignment.workers.len()],
+            done: vec![None; assignment.workers.len()],
             servers: vec![None; assignment.shards.len()],
             retransmissions: 0,
             assignment,
@@ -60,8 +64,8 @@ impl JobRun {
     }
 
     /// Whether every worker has ended its last round.
-    pub fn is_trained(&self) -> bool {
-        self.trained.iter().all(Option::is_some)
+    pub fn is_done(&self) -> bool {
+        self.done.iter().all(Option::is_some)
     }
 
     /// Whether every server has told its counters.
@@ -90,8 +94,8 @@ impl JobRun {
                 }
             }
             (Role::Worker(_, rank), Report::Done { trained }) => {
-                if let Some(place) = self.trained.get_mut(rank.index()) {
-                    *place = trained;
+                if let Some(place) = self.done.get_mut(rank.index()) {
+                    *place = Some(trained);
                 }
             }
             (Role::Server(_, shard), Report::Server(counters)) => {
@@ -121,43 +125,42 @@ impl JobRun {
             job: self.assignment.name.clone(),
             mismatch: Box::new(mismatch),
         })?;
-        let bytes: u64 = reports.iter().map(|report| report.counters.bytes_sent).sum();
-        self.audited.push(RoundFigures {
-            comm_seconds: reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min),
-            bytes_sent: bytes as f64 / reports.len() as f64,
-        });
+        self.audited.push(reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min));
         self.retransmissions += reports.iter().map(|report| report.counters.retransmissions).sum::<u64>();
         Ok(())
     }
 
-    /// The job's figures, once it has ended. `planned_rate_bps` is unscaled.
-    pub fn figures(self, planned_rate_bps: f64, scale: f64) -> Result<JobFigures, Error> {
+    /// The job's figures, once it has ended. The plan's rate is unscaled.
+    pub fn figures(self, plan: &Plan, scale: f64) -> Result<JobFigures, Error> {
         let job = self.assignment.name;
         let failed = |why: String| Error::Failed { who: format!("job {job}"), why };
         if self.audited.len() != self.rounds as usize {
             return Err(failed(format!("ended after {} of {} rounds", self.audited.len(), self.rounds)));
         }
-        let mut trained = self.trained.into_iter().flatten();
-        let first = trained.next().ok_or_else(|| failed("no worker told how its training ended".into()))?;
-        let others = self.assignment.workers.iter().skip(1).zip(trained);
-        if let Some((worker, _)) = others.into_iter().find(|(_, other)| other.digest != first.digest) {
-            return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.name.clone() });
+        let done: Option<Vec<Option<Trained>>> = self.done.into_iter().collect();
+        let done = done.ok_or_else(|| failed("a worker did not tell how it ended".into()))?;
+        let digest = |trained: &Option<Trained>| trained.as_ref().map(|trained| trained.digest.clone());
+        let names = self.assignment.workers.iter().map(|worker| &worker.name);
+        if let Some((worker, _)) = names.zip(&done).find(|(_, other)| digest(other) != digest(&done[0])) {
+            return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.clone() });
         }
-        let pace = Pace::of(&self.audited, self.gradient_len, scale);
+        let workers = done.len();
+        let frame_bytes = self.chunks.len() * self.assignment.values_per_packet.frame_bytes();
+        let pace = Pace::of(&self.audited, frame_bytes, self.gradient_len, scale);
         Ok(JobFigures {
             job,
             bit_exact: true,
             rate_bps: pace.rate_bps,
-            planned_rate_bps,
+            planned_rate_bps: plan.rate_bps,
+            throughput_bps: pace.rate_bps * workers as f64,
+            planned: Planned::of(plan, 4.0 * self.gradient_len as f64, workers),
             goodput_bps: pace.goodput_bps,
             comm_seconds: pace.wall_comm_seconds * scale,
             comm_seconds_mean: pace.wall_comm_seconds_mean * scale,
             wall_comm_seconds: pace.wall_comm_seconds,
             ps_ingress_bytes: self.servers.iter().flatten().map(|server| server.bytes_received).sum(),
             retransmissions: self.retransmissions,
-            loss: first.loss,
-            accuracy: first.accuracy,
-            digest: first.digest,
+            trained: done.into_iter().next().flatten(),
             losses: self.losses,
         })
     }
@@ -166,6 +169,7 @@ impl JobRun {
 #[cfg(test)]
 mod tests {
     use inart_core::{ShardAssignment, WorkerAddress};
+    use inart_planner::{Options, Scheme, Topology};
     use inart_wire::{Epoch, JobId, MacAddr, ShardId, ValuesPerPacket, WorkerId};
 
     use super::*;
@@ -191,6 +195,16 @@ mod tests {
             }],
         };
         JobRun::new("atp", assignment, 1, 3)
+    }
+
+    fn plan() -> Plan {
+        let topology = Topology::from_yaml(
+            "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server},
+              {name: a, kind: worker}, {name: b, kind: worker}],
+              links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
+        )
+        .expect("valid");
+        inart_planner::plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).expect("planned")
     }
 
     fn worker(rank: i64) -> Role {
@@ -220,10 +234,10 @@ mod tests {
         run.take(worker(1), round([1, 2, 3], [2, 4, 6], 0.25)).expect("right");
         assert_eq!((run.rounds_audited(), run.sums_checked()), (1, 2));
         for (rank, digest) in (0..).zip(digests) {
-            assert!(!run.is_trained());
+            assert!(!run.is_done());
             run.take(worker(rank), done(digest)).expect("taken");
         }
-        assert!(run.is_trained() && !run.is_ended());
+        assert!(run.is_done() && !run.is_ended());
         let Role::Worker(job, _) = worker(0) else { unreachable!() };
         let server = Role::Server(job, ShardId::from(0u16));
         run.take(server, Report::Server(ServerCounters { bytes_received: 77, ..Default::default() }))
@@ -235,9 +249,17 @@ mod tests {
     fn a_job_ends_in_figures() {
         let mut run = run();
         end(&mut run, ["a", "a"]);
-        let figures = run.figures(2e9, 0.01).expect("complete");
+        let figures = run.figures(&plan(), 0.01).expect("complete");
         assert_eq!((figures.wall_comm_seconds, figures.ps_ingress_bytes), (0.25, 77));
-        assert_eq!((figures.planned_rate_bps, figures.accuracy, figures.digest.as_str()), (2e9, 0.9, "a"));
+        // One frame of 40 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's links.
+        assert!((figures.rate_bps - 168.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
+        assert!((figures.throughput_bps - 2.0 * figures.rate_bps).abs() < 1e-6, "{figures:?}");
+        // Both gradients of 12 bytes go through the server's link of 3 Gbps.
+        assert!((figures.planned_rate_bps - 1.5e9).abs() < 1.0, "{figures:?}");
+        assert!((figures.planned.comm_seconds - 96.0 / 1.5e9).abs() < 1e-12, "{figures:?}");
+        assert_eq!((figures.planned.throughput_bps, figures.planned.ps_ingress_bytes), (3e9, 24.0));
+        let trained = figures.trained.expect("told");
+        assert_eq!((trained.accuracy, trained.digest.as_str()), (0.9, "a"));
     }
 
     #[test]
@@ -257,7 +279,7 @@ mod tests {
     fn workers_with_other_weights_and_missing_rounds_are_failures() {
         let mut diverged = run();
         end(&mut diverged, ["a", "b"]);
-        assert!(matches!(diverged.figures(2e9, 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1"));
-        assert!(matches!(run().figures(2e9, 0.01), Err(Error::Failed { .. })));
+        assert!(matches!(diverged.figures(&plan(), 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1"));
+        assert!(matches!(run().figures(&plan(), 0.01), Err(Error::Failed { .. })));
     }
 }

@@ -33,8 +33,10 @@ mod table;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;
+mod work;
 
-pub use emulation::{Progress, emulate};
+pub use emulation::{Emulation, Progress, emulate};
 pub use error::Error;
 pub use network::{Network, NetworkCounters};
 pub use options::Options;
+pub use work::{Work, Workload};

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::fault::DropRate;
 use crate::given::GivenNetwork;
 use crate::scale::Scale;
+use crate::work::{Work, Workload};
 
 /// What is to be emulated.
 #[derive(Clone, Debug)]
@@ -23,10 +24,8 @@ pub struct Options {
     pub levels: Levels,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
-    /// Rounds of training per job and scheme.
-    pub rounds: u32,
-    /// Images per worker and round.
-    pub batch: usize,
+    /// What workers do per job and scheme.
+    pub work: Work,
     /// Values per frame.
     pub values: ValuesPerPacket,
     /// Chunks in flight per worker and shard: a power of two.
@@ -58,6 +57,8 @@ const MAX_JOBS: usize = 16;
 const MAX_ROUNDS: u32 = 100_000;
 /// The training set has 1438 images.
 const MAX_BATCH: usize = 1000;
+/// 400 MB, of which every worker reports four times as much per round.
+const MAX_VALUES: usize = 100_000_000;
 
 impl Options {
     /// Refuses what cannot be emulated.
@@ -72,11 +73,19 @@ impl Options {
         if !(1..=MAX_JOBS).contains(&self.jobs) {
             return refuse("--jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
         }
-        if !(1..=MAX_ROUNDS).contains(&self.rounds) {
-            return refuse("--rounds", format!("{}; give a number from 1 to {MAX_ROUNDS}", self.rounds));
+        let Work { rounds, workload } = self.work;
+        if !(1..=MAX_ROUNDS).contains(&rounds) {
+            return refuse("--rounds", format!("{rounds}; give a number from 1 to {MAX_ROUNDS}"));
         }
-        if !(1..=MAX_BATCH).contains(&self.batch) {
-            return refuse("--batch", format!("{}; give a number from 1 to {MAX_BATCH}", self.batch));
+        match workload {
+            Workload::Train { batch } if !(1..=MAX_BATCH).contains(&batch) => {
+                return refuse("--batch", format!("{batch}; give a number from 1 to {MAX_BATCH}"));
+            }
+            Workload::AllReduce { values } if !(1..=MAX_VALUES).contains(&values) => {
+                let problem = format!("{values} values of 4 B; give from 4 B to 400 MB");
+                return refuse("--gradient", problem);
+            }
+            _ => {}
         }
         if !self.window_chunks.is_power_of_two() || self.window_chunks > inart_p4::SLOTS {
             let problem =
@@ -97,6 +106,11 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Each job has training data and weights of its own.
+    pub(crate) fn job_seed(&self, job: usize) -> u64 {
+        self.seed.wrapping_add(job as u64)
     }
 
     /// The jobs that run.
@@ -135,8 +149,7 @@ mod tests {
             schemes: vec![Scheme::Inart],
             levels: Levels::One,
             jobs: 1,
-            rounds: 1,
-            batch: 1,
+            work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
             values: ValuesPerPacket::N64,
             window_chunks: 64,
             scale: None,
@@ -164,12 +177,14 @@ mod tests {
     #[test]
     fn every_option_out_of_range_is_named() {
         assert!(options().validate().is_ok());
+        let work = |rounds, workload| Options { work: Work { rounds, workload }, ..options() };
         for (wrong, named) in [
             (Options { schemes: vec![], ..options() }, "--schemes"),
             (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "--schemes: atp"),
             (Options { jobs: 0, ..options() }, "--jobs: 0;"),
-            (Options { rounds: 0, ..options() }, "--rounds: 0;"),
-            (Options { batch: 1001, ..options() }, "--batch: 1001;"),
+            (work(0, Workload::Train { batch: 1 }), "--rounds: 0;"),
+            (work(1, Workload::Train { batch: 1001 }), "--batch: 1001;"),
+            (work(1, Workload::AllReduce { values: 0 }), "--gradient: 0 values"),
             (Options { window_chunks: 48, ..options() }, "--window: 48;"),
         ] {
             let message = wrong.validate().expect_err(named).to_string();

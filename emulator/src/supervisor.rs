@@ -10,7 +10,7 @@ use inart_wire::{ShardId, WorkerId};
 use nix::sys::signal::Signal;
 
 use crate::agents::Agents;
-use crate::emulation::job_seed;
+use crate::work::{Work, Workload};
 use crate::error::Error;
 use crate::figures::FaultRecord;
 use crate::given_up::{GivenUp, HostEnd};
@@ -34,6 +34,7 @@ struct Host {
 /// The hosts of all jobs.
 pub struct Supervisor<'a> {
     options: &'a Options,
+    work: Work,
     network: &'a mut Network,
     agents: Agents,
     report: std::path::PathBuf,
@@ -52,11 +53,12 @@ impl<'a> Supervisor<'a> {
     /// Of the jobs of these runs; nobody is started yet.
     pub fn new(
         options: &'a Options,
+        work: Work,
         network: &'a mut Network,
-        scheme: &str,
         runs: &[JobRun],
     ) -> Result<Self, Error> {
-        let report = network.scratch_path(&format!("{scheme}.sock"));
+        let report = network.scratch_path("reports.sock");
+        let _ = std::fs::remove_file(&report); // an earlier scheme's
         let mut hosts = Vec::new();
         for (job, run) in runs.iter().enumerate() {
             let Assignment { job: number, shards, workers, .. } = run.assignment();
@@ -76,6 +78,7 @@ impl<'a> Supervisor<'a> {
         let agents = Agents::new(&report)?;
         Ok(Self {
             options,
+            work,
             network,
             agents,
             report,
@@ -108,6 +111,7 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
+        self.agents.begin();
         let start = Instant::now();
         while !self.is_over(runs) {
             self.do_what_is_due(start, runs)?;
@@ -141,10 +145,15 @@ impl<'a> Supervisor<'a> {
                 "server"
             }
             Role::Worker(_, rank) => {
-                let seed = job_seed(self.options, *job).to_string();
-                let (rounds, batch) = (self.options.rounds.to_string(), self.options.batch.to_string());
-                command.args(["worker", "--rank", &rank.to_string(), "--rounds", &rounds]);
-                command.args(["--train", "digits", "--batch", &batch, "--seed", &seed]);
+                let seed = self.options.job_seed(*job).to_string();
+                let rounds = self.work.rounds.to_string();
+                command.args(["worker", "--rank", &rank.to_string(), "--rounds", &rounds, "--seed", &seed]);
+                match self.work.workload {
+                    Workload::Train { batch } => {
+                        command.args(["--train", "digits", "--batch", &batch.to_string()])
+                    }
+                    Workload::AllReduce { values } => command.args(["--all-reduce", &values.to_string()]),
+                };
                 "worker"
             }
         };
@@ -191,7 +200,7 @@ impl<'a> Supervisor<'a> {
             Report::Failed { error } => return self.end(role, error),
             Report::Done { .. } => {
                 run.take(role, report)?;
-                if run.is_trained() {
+                if run.is_done() {
                     let servers = self
                         .hosts
                         .iter()
@@ -231,7 +240,7 @@ impl<'a> Supervisor<'a> {
             let heard = self.ended.iter().any(|(known, _)| *known == role);
             if !expected
                 && !heard
-                && !runs[job].is_trained()
+                && !runs[job].is_done()
                 && let Some(words) = self.agents.last_words(role)
             {
                 self.end(role, words)?;

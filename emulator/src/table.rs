@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use inart_host_agent::report::Trained;
+
 use crate::figures::{SchemeFigures, Summary, si};
 
 /// A title, and what stands below it in the row of a `T`.
@@ -25,16 +27,31 @@ impl fmt::Display for Summary {
         }
         writeln!(f)?;
         let rounds = f64::from(self.rounds.max(1));
-        let columns: [Column<'_, SchemeFigures>; 7] = [
-            ("scheme", &|s| s.scheme.clone()),
-            ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
-            ("sending rate", &|s| si(s.rate_bps, "bps")),
-            ("comm. per round", &|s| si(s.comm_seconds, "s")),
-            ("summed in switches", &|s| format!("{} frames", s.packets_aggregated)),
-            ("PS ingress per round", &|s| si(s.ps_ingress_bytes as f64 / rounds, "B")),
-            ("sent again", &|s| s.retransmissions.to_string()),
-        ];
-        grid(f, &columns, &self.schemes)?;
+        let ingress = |s: &SchemeFigures| si(s.ps_ingress_bytes as f64 / rounds, "B");
+        if self.single_host.is_empty() {
+            let beside = |measured: String, planned: f64, unit| format!("{measured} ({})", si(planned, unit));
+            let columns: [Column<'_, SchemeFigures>; 6] = [
+                ("scheme", &|s| s.scheme.clone()),
+                ("sending rate (planned)", &|s| beside(si(s.rate_bps, "bps"), s.planned_rate_bps, "bps")),
+                ("comm. per round", &|s| beside(si(s.comm_seconds, "s"), s.planned.comm_seconds, "s")),
+                ("all workers", &|s| beside(si(s.throughput_bps, "bps"), s.planned.throughput_bps, "bps")),
+                ("PS ingress per round", &|s| beside(ingress(s), s.planned.ps_ingress_bytes, "B")),
+                ("sent again", &|s| s.retransmissions.to_string()),
+            ];
+            grid(f, &columns, &self.schemes)?;
+            writeln!(f, "planned: of values alone, by arithmetic; measured: of whole frames, by the clock")?;
+        } else {
+            let columns: [Column<'_, SchemeFigures>; 7] = [
+                ("scheme", &|s| s.scheme.clone()),
+                ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
+                ("sending rate", &|s| si(s.rate_bps, "bps")),
+                ("comm. per round", &|s| si(s.comm_seconds, "s")),
+                ("summed in switches", &|s| format!("{} frames", s.packets_aggregated)),
+                ("PS ingress per round", &ingress),
+                ("sent again", &|s| s.retransmissions.to_string()),
+            ];
+            grid(f, &columns, &self.schemes)?;
+        }
         writeln!(f)?;
         for scheme in self.schemes.iter().filter(|scheme| !scheme.faults.is_empty()) {
             writeln!(f, "what was done while {} ran, by seconds and rounds checked so far", scheme.scheme)?;
@@ -48,14 +65,10 @@ impl fmt::Display for Summary {
             writeln!(f, "  one host  {:.4}  {:.2}%", host.loss, host.accuracy * 100.0)?;
             for scheme in &self.schemes {
                 for job in scheme.jobs.iter().filter(|job| job.job == host.job) {
-                    writeln!(
-                        f,
-                        "  {:<8}  {:.4}  {:.2}%  weights {}",
-                        scheme.scheme,
-                        job.loss,
-                        job.accuracy * 100.0,
-                        job.digest.get(..16).unwrap_or(&job.digest)
-                    )?;
+                    let Some(Trained { loss, accuracy, digest }) = &job.trained else { continue };
+                    let weights = digest.get(..16).unwrap_or(digest);
+                    let accuracy = accuracy * 100.0;
+                    writeln!(f, "  {:<8}  {loss:.4}  {accuracy:.2}%  weights {weights}", scheme.scheme)?;
                 }
             }
         }

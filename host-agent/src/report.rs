@@ -1,5 +1,5 @@
 //! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length and
-//! that many bytes of postcard.
+//! that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -101,6 +101,16 @@ impl Reporter {
         message[..4].copy_from_slice(&length.to_be_bytes());
         self.stream.write_all(&message)
     }
+
+    /// Waits until whoever is reported to lets the worker begin ([`start`]): then its peers are there too.
+    pub fn wait_for_start(&mut self) -> io::Result<()> {
+        self.stream.read_exact(&mut [0])
+    }
+}
+
+/// Lets the worker at the other end begin.
+pub fn start(mut stream: &UnixStream) -> io::Result<()> {
+    stream.write_all(&[1])
 }
 
 /// The receiving end of one connection: an iterator that ends when the peer closes.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
-use inart_emulator::{Network, Options};
+use inart_emulator::{Network, Options, Work, Workload};
 use inart_planner::{Scheme, Topology};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
@@ -83,8 +83,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         levels: inart_planner::Levels::One,
         schemes: vec![Scheme::Lbmm],
         jobs: 1,
-        rounds: 1,
-        batch: 1,
+        work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
         values: ValuesPerPacket::N64,
         window_chunks: 64,
         scale: None,

@@ -9,7 +9,8 @@ use anyhow::Context;
 use inart_emulator::fault::DropRate;
 use inart_emulator::given::GivenNetwork;
 use inart_emulator::scale::Scale;
-use inart_emulator::{Options, Progress, chart, emulate};
+use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
+use inart_planner::units::Size;
 use inart_planner::{Levels, Scheme, Topology};
 use inart_simulator::Faults;
 use inart_wire::ValuesPerPacket;
@@ -28,9 +29,12 @@ pub struct Args {
     /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
-    /// Rounds of training per job and scheme.
+    /// Rounds per job and scheme.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
+    /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes to.
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    gradient: Option<Size>,
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -76,13 +80,17 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let place = args.topology.display().to_string();
     let text = std::fs::read_to_string(&args.topology).with_context(|| place.clone())?;
+    let workload = match args.gradient {
+        // As many bytes as fit; the emulator refuses none, and too many.
+        Some(size) => Workload::AllReduce { values: (size.0 / 4.0) as usize },
+        None => Workload::Train { batch: args.batch },
+    };
     let options = Options {
         topology: Topology::from_yaml(&text).context(place)?,
         schemes: args.schemes,
         levels: args.levels,
         jobs: args.jobs,
-        rounds: args.rounds,
-        batch: args.batch,
+        work: Work { rounds: args.rounds, workload },
         values: args.values,
         window_chunks: args.window,
         scale: args.scale,

@@ -161,6 +161,21 @@ impl Output {
         self.report(|| Report::Hello(role))
     }
 
+    /// Waits until whoever is reported to lets this worker begin.
+    pub fn wait_for_start(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::Report(reporter) => {
+                reporter.wait_for_start().context("--report: whoever reads it is gone")
+            }
+            Self::Json | Self::Text => Ok(()),
+        }
+    }
+
+    /// Whether somebody is reported to, who checks the sums.
+    pub fn is_audited(&self) -> bool {
+        matches!(self, Self::Report(_))
+    }
+
     /// Sends a report, if reports are wanted.
     pub fn report(&mut self, report: impl FnOnce() -> Report) -> anyhow::Result<()> {
         match self {

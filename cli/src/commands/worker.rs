@@ -48,6 +48,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         args.host.claim(&assignment, &format!("worker-{}", args.rank))?;
         let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;
         output.hello(role)?;
+        output.wait_for_start()?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)
     })
 }
@@ -68,7 +69,8 @@ fn run_rounds(
         comm_seconds.push(stats.communication.as_secs_f64());
         retransmissions += stats.counters.retransmissions;
         output.report(|| round_report(worker, stats))?;
-        workload.apply(round, assignment, &gradient, worker)?;
+        let audited = output.is_audited();
+        workload.apply(round, assignment, &gradient, worker, audited)?;
         if let Some(loss) = loss {
             output.report(|| Report::Training { round, loss })?;
         }
