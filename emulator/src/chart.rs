@@ -247,7 +247,11 @@ mod tests {
             rate_bps: rate_bps * 0.97,
             planned_rate_bps: rate_bps,
             throughput_bps: rate_bps * 5.8,
-            planned: Planned { comm_seconds: 1.5e6 / rate_bps, throughput_bps: rate_bps * 6.0, ps_ingress_bytes: 1.0 },
+            planned: Planned {
+                comm_seconds: 1.5e6 / rate_bps,
+                throughput_bps: rate_bps * 6.0,
+                ps_ingress_bytes: 1.0,
+            },
             goodput_bps: rate_bps * 0.9,
             comm_seconds: 1.6e6 / rate_bps,
             comm_seconds_mean: 1.6e6 / rate_bps,

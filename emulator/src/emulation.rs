@@ -51,7 +51,8 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     let (mut schemes, mut sums_checked) = (Vec::new(), 0);
     for &scheme in &options.schemes {
         let name = scheme.name();
-        let (figures, sums) = emulation.run(scheme, work, &mut |rounds| tell(name, rounds_before + rounds))?;
+        let (figures, sums) =
+            emulation.run(scheme, work, &mut |rounds| tell(name, rounds_before + rounds))?;
         rounds_before += work.rounds * options.jobs as u32;
         sums_checked += sums;
         schemes.push(figures);

@@ -279,7 +279,9 @@ mod tests {
     fn workers_with_other_weights_and_missing_rounds_are_failures() {
         let mut diverged = run();
         end(&mut diverged, ["a", "b"]);
-        assert!(matches!(diverged.figures(&plan(), 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1"));
+        assert!(
+            matches!(diverged.figures(&plan(), 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1")
+        );
         assert!(matches!(run().figures(&plan(), 0.01), Err(Error::Failed { .. })));
     }
 }

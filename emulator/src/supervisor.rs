@@ -10,7 +10,6 @@ use inart_wire::{ShardId, WorkerId};
 use nix::sys::signal::Signal;
 
 use crate::agents::Agents;
-use crate::work::{Work, Workload};
 use crate::error::Error;
 use crate::figures::FaultRecord;
 use crate::given_up::{GivenUp, HostEnd};
@@ -18,6 +17,7 @@ use crate::job::JobRun;
 use crate::network::Network;
 use crate::options::Options;
 use crate::script::{Step, Victim};
+use crate::work::{Work, Workload};
 
 /// How long the hosts of a job that is given up may take to end: far more than was promised, so that a figure comes out.
 const LONGEST_END: Duration = Duration::from_secs(30);

@@ -164,9 +164,7 @@ impl Output {
     /// Waits until whoever is reported to lets this worker begin.
     pub fn wait_for_start(&mut self) -> anyhow::Result<()> {
         match self {
-            Self::Report(reporter) => {
-                reporter.wait_for_start().context("--report: whoever reads it is gone")
-            }
+            Self::Report(reporter) => reporter.wait_for_start().context("--report: whoever reads it is gone"),
             Self::Json | Self::Text => Ok(()),
         }
     }

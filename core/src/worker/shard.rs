@@ -27,6 +27,13 @@ const REORDERED_CHUNKS: u32 = 3;
 const ROUND_TRIPS_PER_NOTE: u32 = 64;
 /// Not more often than that.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+/// After the first, nor more often than once in the time of so many chunks while no round trip is known: a note is as long as a
+/// chunk, and on slow links notes must not fill the queue whose wait they are to measure.
+const CHUNKS_PER_NOTE: u32 = 16;
+
+/// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
+/// of them may queue for one link.
+const CHUNKS_OF_PATIENCE: u32 = 4;
 
 /// A chunk that was sent and not yet answered, or answered before an older one.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +134,7 @@ impl ShardFlow {
         self.answered = 0;
         self.rate.start_round_trip(0);
         if chunks > 0 {
-            self.timers.set_at_latest(Timer::Alive, now + SHORTEST_INTERVAL);
+            self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
             let patient_until = match self.last_heard {
                 Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
                 None => now + STARTING_PATIENCES * self.patience,
@@ -182,16 +189,21 @@ impl ShardFlow {
         if !self.timers.is_due(Timer::Alive, now) {
             return None;
         }
-        // In a round, often enough to know the round trip.
+        self.note = (self.note.0.advance(1), now);
+        self.timers.set(Timer::Alive, now + self.note_interval());
+        Some(self.note.0)
+    }
+
+    /// Time from one note to the next: in a round, often enough to know the round trip.
+    fn note_interval(&self) -> Duration {
         let longest = self.patience / KEEPALIVES_PER_PATIENCE;
         let interval = match self.rtt.smoothed() {
             _ if self.is_done() => longest,
-            Some(time) => (ROUND_TRIPS_PER_NOTE * time).max(SHORTEST_INTERVAL).min(longest),
-            None => SHORTEST_INTERVAL.min(longest),
+            Some(time) => ROUND_TRIPS_PER_NOTE * time,
+            // Only the last note's answer tells the round trip, so each is given twice the time of the one before.
+            None => CHUNKS_PER_NOTE * self.pacer.frame_time() * ((1 << self.note.0.get().min(10)) - 1),
         };
-        self.timers.set(Timer::Alive, now + interval);
-        self.note = (self.note.0.advance(1), now);
-        Some(self.note.0)
+        interval.max(SHORTEST_INTERVAL).min(longest)
     }
 
     /// The server answers that note.
@@ -226,13 +238,18 @@ impl ShardFlow {
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
-        self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(self.probes));
+        self.timers.set(Timer::Probe, now + self.silence(self.probes));
         let slot = self.slot(chunk);
         slot.queued = false;
         slot.sent_at = now;
         slot.sends += 1;
         slot.bypass |= slot.sends > BYPASS_AFTER_REPEATS;
         Some(Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass })
+    }
+
+    /// How long to wait in silence, after `probes` such waits.
+    fn silence(&self, probes: u32) -> Duration {
+        self.rtt.probe_timeout(probes) + CHUNKS_OF_PATIENCE * self.pacer.frame_time()
     }
 
     /// A chunk to send again, else the next new one.
@@ -284,7 +301,7 @@ impl ShardFlow {
                 self.queue(self.next - 1);
             }
         }
-        self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(self.probes));
+        self.timers.set(Timer::Probe, now + self.silence(self.probes));
     }
 
     fn queue(&mut self, chunk: u32) {
@@ -336,7 +353,7 @@ impl ShardFlow {
             }
         } else {
             self.find_lost(now);
-            self.timers.set(Timer::Probe, now + self.rtt.probe_timeout(0));
+            self.timers.set(Timer::Probe, now + self.silence(0));
             self.timers.set_at_latest(Timer::Pace, now);
         }
     }
