@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo test soak fuzz fuzz-smoke lint bench experiments deps build p4 clean
+.PHONY: help demo test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -45,6 +45,9 @@ bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 
 experiments: build ## Plan the paper's experiments again: experiments/results/, tables of docs/reproduction.md
 	target/release/inart experiment all --out experiments/results --tables docs/reproduction.md
+
+measure: build ## Emulate the paper's Figs. 7-10, 13, 14 and measure (root, 40 minutes; goes on where it stopped)
+	target/release/inart experiment all --measure --out experiments/results --tables docs/reproduction.md
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

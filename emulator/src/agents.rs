@@ -18,8 +18,6 @@ use crate::error::Error;
 
 /// How often a silent emulation looks whether its processes still live.
 const TICK: Duration = Duration::from_millis(20);
-/// Longer than any host of a job waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a reading thread heard: who spoke is not known of a process that failed before it said so.
 type Heard = io::Result<(Option<Role>, Report)>;
@@ -33,6 +31,8 @@ pub struct Agents {
     children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
     /// When somebody was heard last.
     heard: Instant,
+    /// How long nobody may be heard.
+    patience: Duration,
 }
 
 /// Where workers wait until all of them are there: those that began alone would fill the queues with repeats.
@@ -67,14 +67,15 @@ fn key(role: Role) -> Key {
 }
 
 impl Agents {
-    /// Nobody yet; `socket` is where they shall report.
-    pub fn new(socket: &Path) -> Result<Self, Error> {
+    /// Nobody yet; `socket` is where they shall report, one of them within the patience.
+    pub fn new(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let listener = UnixListener::bind(socket)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(Error::system("open the socket for reports"))?;
         let (sender, receiver) = mpsc::channel();
         let gate = Arc::default();
-        Ok(Self { listener, sender, receiver, gate, children: BTreeMap::new(), heard: Instant::now() })
+        let (children, heard) = (BTreeMap::new(), Instant::now());
+        Ok(Self { listener, sender, receiver, gate, children, heard, patience })
     }
 
     /// Lets the workers begin, those that come later as well.
@@ -107,8 +108,8 @@ impl Agents {
         for (child, _) in self.children.values_mut() {
             child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
         }
-        if self.heard.elapsed() > PATIENCE {
-            let (who, seconds) = ("the hosts".into(), PATIENCE.as_secs());
+        if self.heard.elapsed() > self.patience {
+            let (who, seconds) = ("the hosts".into(), self.patience.as_secs());
             return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
         }
         Ok(())

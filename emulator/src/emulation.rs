@@ -20,6 +20,9 @@ use crate::work::{Work, Workload};
 /// How long the search for a plan may take.
 const PLANNING: Duration = Duration::from_secs(10);
 
+/// No round is waited for longer than it would take so long by the plan.
+const LONGEST_ROUND: Duration = Duration::from_secs(24 * 3600);
+
 /// How far an emulation is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
@@ -125,7 +128,11 @@ impl Emulation {
         let length = work.workload.gradient_len();
         let runs = assignments.into_iter().map(|told| JobRun::new(name, told, work.rounds, length));
         let mut runs: Vec<_> = runs.collect();
-        let supervisor = Supervisor::new(&self.options, work, &mut self.network, &runs)?;
+        let slowest_bps = planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min);
+        let longest_round = 32.0 * length as f64 / slowest_bps / self.scale.factor();
+        let longest_round =
+            Duration::try_from_secs_f64(longest_round).unwrap_or(LONGEST_ROUND).min(LONGEST_ROUND);
+        let supervisor = Supervisor::new(&self.options, work, &mut self.network, &runs, longest_round)?;
         let happened = supervisor.run(&mut runs, tell)?;
         let after = self.network.counters()?;
 

@@ -8,7 +8,7 @@ use inart_simulator::faults::LinkFaults;
 use inart_simulator::quantity::{Share, Span};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DropRate(Share);
 
 /// A share that is not one.

@@ -140,7 +140,8 @@ impl Script {
     }
 
     fn event(&mut self, reader: &Reader<'_>, event: &FaultEvent) -> Result<(), Error> {
-        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count: _ } = event;
+        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count: _ } =
+            event;
         if stale.is_some() || forge.is_some() {
             let problem = "stale and forged frames are for `inart simulate`; leave them out here";
             return Err(reader.wrong(problem.into()));

@@ -22,6 +22,10 @@ use crate::work::{Work, Workload};
 /// How long the hosts of a job that is given up may take to end: far more than was promised, so that a figure comes out.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
+/// How long no host may report: longer than any of a job waits for another, and a round may take far longer than planned.
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+const ROUNDS_OF_SILENCE: u32 = 5;
+
 /// A process of a host.
 struct Host {
     role: Role,
@@ -50,12 +54,13 @@ pub struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Of the jobs of these runs; nobody is started yet.
+    /// Of the jobs of these runs, whose rounds take so long at most by the plans; nobody is started yet.
     pub fn new(
         options: &'a Options,
         work: Work,
         network: &'a mut Network,
         runs: &[JobRun],
+        longest_round: Duration,
     ) -> Result<Self, Error> {
         let report = network.scratch_path("reports.sock");
         let _ = std::fs::remove_file(&report); // an earlier scheme's
@@ -75,7 +80,7 @@ impl<'a> Supervisor<'a> {
         }
         let mut steps = network.script().steps.clone().into_iter();
         let next_step = steps.next();
-        let agents = Agents::new(&report)?;
+        let agents = Agents::new(&report, LONGEST_SILENCE + ROUNDS_OF_SILENCE * longest_round)?;
         Ok(Self {
             options,
             work,

@@ -12,6 +12,8 @@
 
 mod catalogue;
 mod chart;
+mod measured;
+mod measured_table;
 mod network;
 mod outcome;
 mod published;
@@ -25,6 +27,8 @@ mod table;
 
 pub use catalogue::{Axis, Experiment, Panel, Point, experiment, experiments};
 pub use chart::svg;
+pub use measured::{MEASURED_SCHEMES, MEASURED_SEED, Measured, Place, read_measured, write_measured};
+pub use measured_table::measured_markdown;
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;
 pub use quantity::Quantity;

@@ -1,5 +1,7 @@
 //! `inart experiment`.
 
+mod measure;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,6 +29,8 @@ pub struct Args {
     /// Replace this document's tables as well: what stands between `<!-- table NAME -->` and `<!-- end -->`.
     #[arg(long, value_name = "FILE")]
     tables: Option<PathBuf>,
+    #[command(flatten)]
+    measure: measure::MeasureArgs,
 }
 
 /// Runs the command.
@@ -39,9 +43,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         "all" => experiments(),
         name => vec![named(name)?],
     };
-    // Before the work, not after: a place that cannot be written to is wrong input.
-    let mut document = args.tables.as_ref().map(|path| Document::read(path, &chosen)).transpose()?;
     std::fs::create_dir_all(&args.out).with_context(|| place("--out", &args.out))?;
+    if args.measure.is_wanted() {
+        return measure::run(&args, &chosen, json);
+    }
+    // Before the work, not after: a place that cannot be written to is wrong input.
+    let names = chosen.iter().map(|experiment| experiment.name.to_owned());
+    let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
     let results = with_progress(&chosen, args.seeds)?;
     for result in &results {
         write(&args.out, &format!("{}.csv", result.experiment), &csv(result))?;
@@ -117,12 +125,12 @@ struct Document {
 }
 
 impl Document {
-    /// Reads it, and sees that it has a place for each experiment.
-    fn read(path: &Path, experiments: &[Experiment]) -> anyhow::Result<Document> {
+    /// Reads it, and sees that it has a place for each of these tables.
+    fn read(path: &Path, mut tables: impl Iterator<Item = String>) -> anyhow::Result<Document> {
         let text = std::fs::read_to_string(path).with_context(|| place("--tables", path))?;
         let document = Document { path: path.to_owned(), text };
-        match experiments.iter().find(|experiment| document.table(experiment.name).is_none()) {
-            Some(Experiment { name, .. }) => bail!(
+        match tables.find(|name| document.table(name).is_none()) {
+            Some(name) => bail!(
                 "{}: no place for the table; add the lines <!-- table {name} --> and <!-- end -->",
                 place("--tables", path)
             ),

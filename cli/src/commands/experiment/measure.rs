@@ -1,0 +1,256 @@
+//! `inart experiment --measure`: emulates what the figures show, point by point.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use inart_emulator::figures::SchemeFigures;
+use inart_emulator::scale::Scale;
+use inart_emulator::{Emulation, Options, Work, Workload};
+use inart_experiments::{
+    Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measured, Network, Place, Point, measured_markdown,
+    read_measured, write_measured,
+};
+use inart_planner::{Levels, Scheme, Topology};
+use inart_wire::ValuesPerPacket;
+
+use super::{Document, place};
+use crate::commands::output::print;
+
+/// Arguments of measuring.
+#[derive(clap::Args)]
+pub struct MeasureArgs {
+    /// Measure instead of planning: emulate the points on the network of seed 1 (root), and keep what is measured in
+    /// measured.csv of the folder. What stands there already is not measured again.
+    #[arg(long)]
+    measure: bool,
+    /// With --measure: multiply all rates by this.
+    #[arg(long, requires = "measure", default_value = "1/5")]
+    scale: Scale,
+    /// With --measure: these schemes only [default: inart, r-inart, atp-nocap, atp, lbmm].
+    #[arg(long, requires = "measure", value_delimiter = ',')]
+    schemes: Vec<Scheme>,
+    /// With --measure: only these places on the figures' axes, like 10,20.
+    #[arg(long, requires = "measure", value_name = "X", value_delimiter = ',')]
+    at: Vec<String>,
+    /// With --measure: use another switch with the command line of bmv2's simple_switch_grpc.
+    #[arg(long, requires = "measure", value_name = "PROGRAM")]
+    switch: Option<PathBuf>,
+}
+
+/// Rounds last so long together, if one does not last longer.
+const LEAST_SECONDS: f64 = 6.0;
+const MOST_ROUNDS: f64 = 20.0;
+/// A measurement below this share of the plan may have been disturbed, and is made again.
+const GOOD: f64 = 0.9;
+const MOST_TRIES: u32 = 3;
+/// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are there shall be
+/// few beside the frames.
+const PATIENCE_SECONDS: f64 = 10.0;
+const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+
+impl MeasureArgs {
+    pub fn is_wanted(&self) -> bool {
+        self.measure
+    }
+
+    fn schemes(&self) -> &[Scheme] {
+        if self.schemes.is_empty() { &MEASURED_SCHEMES } else { &self.schemes }
+    }
+
+    fn switch_name(&self) -> String {
+        let stem = self.switch.as_deref().and_then(Path::file_stem);
+        stem.map_or_else(|| "inart".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+}
+
+/// Measures what is missing, writes the file after each measurement, and the tables at the end.
+pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow::Result<ExitCode> {
+    let file = args.out.join("measured.csv");
+    let mut sheet = Sheet::read(&file)?;
+    let chosen: Vec<&Experiment> = experiments.iter().filter(|e| e.measurable_points().count() > 0).collect();
+    let tables = || chosen.iter().map(|experiment| format!("{}-measured", experiment.name));
+    let mut document = args.tables.as_ref().map(|path| Document::read(path, tables())).transpose()?;
+    let skipped = experiments.iter().filter(|e| e.measurable_points().count() == 0).map(|e| e.name);
+    let skipped: Vec<_> = skipped.collect();
+    if !skipped.is_empty() {
+        eprintln!("note: planned only, not measured: {}", skipped.join(", "));
+    }
+
+    let wanted = |point: &&&Point| args.measure.at.is_empty() || args.measure.at.contains(&point.x);
+    let all: Vec<&Point> = chosen.iter().flat_map(|experiment| experiment.measurable_points()).collect();
+    let mut points: Vec<&Point> = Vec::new();
+    for point in all.iter().filter(wanted) {
+        let is_known =
+            |known: &&Point| (known.network, known.gradient_bytes) == (point.network, point.gradient_bytes);
+        if !points.iter().any(|known| is_known(known)) {
+            points.push(point);
+        }
+    }
+    let mut networks: Vec<Network> = points.iter().map(|point| point.network).collect();
+    networks.sort();
+    networks.dedup();
+    for network in networks {
+        let here = points.iter().copied().filter(|point| point.network == network);
+        measure(&args.measure, network, here, &mut sheet)?;
+    }
+
+    for (experiment, name) in chosen.iter().zip(tables()) {
+        let text = measured_markdown(experiment, &sheet.rows);
+        if let Some(document) = &mut document {
+            document.replace(&name, text.trim_end());
+        }
+        if !json {
+            print(&format!("{}: {}\n\n{text}", experiment.name, experiment.title))?;
+        }
+    }
+    if let Some(document) = document {
+        document.write()?;
+    }
+    if json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&sheet.rows)?))?;
+    } else {
+        print(&format!("measurements: {}\n", file.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures what the sheet lacks on one network.
+fn measure<'p>(
+    args: &MeasureArgs,
+    network: Network,
+    points: impl Iterator<Item = &'p Point>,
+    sheet: &mut Sheet,
+) -> anyhow::Result<()> {
+    let switch = args.switch_name();
+    let mut missing = Vec::new();
+    for point in points {
+        for &scheme in args.schemes() {
+            let place = point.place(&switch, scheme).expect("measurable points are on fat-trees");
+            if !sheet.has(&place) {
+                missing.push((scheme, place));
+            }
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut emulation = Emulation::start(options(args, network.topology(MEASURED_SEED))?, &mut |_| ())
+        .with_context(|| network.to_string())?;
+    for (scheme, place) in missing {
+        let row = measure_best(&mut emulation, scheme, place)?;
+        let [rate, planned] = [row.rate_bps, row.planned_rate_bps].map(|rate| rate / 1e6);
+        eprintln!(
+            "{network}, {} KB, {scheme}: {rate:.2} Mbps of {planned:.2}, {} sums, {} tries",
+            row.gradient_bytes / 1000,
+            row.sums,
+            row.tries
+        );
+        sheet.add(row)?;
+    }
+    Ok(())
+}
+
+/// The best of up to three tries; a try whose job was given up for want of processor time counts as none.
+fn measure_best(emulation: &mut Emulation, scheme: Scheme, place: Place) -> anyhow::Result<Measured> {
+    let planned_bps = emulation.planned_rate_bps(scheme).expect("one of the schemes that were planned");
+    let bytes = place.gradient_bytes as f64;
+    let round_seconds = 8.0 * bytes / planned_bps / emulation.scale();
+    let rounds = (LEAST_SECONDS / round_seconds).ceil().clamp(1.0, MOST_ROUNDS) as u32;
+    let work = Work { rounds, workload: Workload::AllReduce { values: place.gradient_bytes as usize / 4 } };
+    let (mut best, mut all_sums): (Option<SchemeFigures>, u64) = (None, 0);
+    let mut tries = 0;
+    while tries < MOST_TRIES && best.as_ref().is_none_or(|best| best.rate_bps < GOOD * planned_bps) {
+        tries += 1;
+        let figures = match emulation.run(scheme, work, &mut |_| ()) {
+            Ok((figures, sums)) => {
+                all_sums += sums;
+                figures
+            }
+            Err(inart_emulator::Error::Failed { who, why }) if tries < MOST_TRIES => {
+                eprintln!("note: {scheme}, try {tries}: {who}: {why}");
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if best.as_ref().is_none_or(|best| best.rate_bps < figures.rate_bps) {
+            best = Some(figures);
+        }
+    }
+    let figures = best.context("no try came to an end")?;
+    // As many digits as mean something.
+    let digits = |value: f64, unit: f64| (value / unit).round() * unit;
+    let micro = |seconds: f64| (seconds * 1e6).round() / 1e6;
+    Ok(Measured {
+        switch: place.switch,
+        links: place.links,
+        servers: place.servers,
+        workers: place.workers,
+        gradient_bytes: place.gradient_bytes,
+        scheme: place.scheme,
+        seed: MEASURED_SEED,
+        scale: emulation.scale(),
+        values: VALUES.get(),
+        rounds,
+        tries,
+        sums: all_sums,
+        rate_bps: digits(figures.rate_bps, 1.0),
+        planned_rate_bps: digits(figures.planned_rate_bps, 1.0),
+        comm_seconds: micro(figures.comm_seconds),
+        planned_comm_seconds: micro(figures.planned.comm_seconds),
+        ingress_bytes: digits(figures.ps_ingress_bytes as f64 / f64::from(rounds), 1.0),
+        planned_ingress_bytes: digits(figures.planned.ps_ingress_bytes, 1.0),
+        sent_again: figures.retransmissions,
+    })
+}
+
+fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
+    Ok(Options {
+        topology,
+        schemes: args.schemes().to_vec(),
+        levels: Levels::One,
+        jobs: 1,
+        work: Work { rounds: 1, workload: Workload::AllReduce { values: 1 } },
+        values: VALUES,
+        window_chunks: 64,
+        scale: Some(args.scale),
+        drop: Default::default(),
+        faults: Default::default(),
+        patience: Some(Duration::from_secs_f64(PATIENCE_SECONDS / args.scale.factor())),
+        expose: None,
+        seed: MEASURED_SEED,
+        program: std::env::current_exe().context("finding this command's own file")?,
+        switch: args.switch.clone(),
+        network: None,
+    })
+}
+
+/// The file of measurements.
+struct Sheet {
+    file: PathBuf,
+    rows: Vec<Measured>,
+}
+
+impl Sheet {
+    const COMMAND: &str = "inart experiment all --measure";
+
+    fn read(file: &Path) -> anyhow::Result<Sheet> {
+        let rows = match std::fs::read_to_string(file) {
+            Ok(text) => read_measured(&text).with_context(|| file.display().to_string())?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error).with_context(|| place("--out", file)),
+        };
+        Ok(Sheet { file: file.to_owned(), rows })
+    }
+
+    fn has(&self, place: &Place) -> bool {
+        self.rows.iter().any(|row| row.place() == *place)
+    }
+
+    fn add(&mut self, row: Measured) -> anyhow::Result<()> {
+        self.rows.push(row);
+        let text = write_measured(Self::COMMAND, &self.rows)?;
+        std::fs::write(&self.file, text).with_context(|| place("--out", &self.file))
+    }
+}

@@ -1,0 +1,226 @@
+//! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is there.
+
+use inart_planner::Scheme;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Axis, Experiment, Panel, Point};
+use crate::network::{LinkRates, Network};
+use crate::quantity::Quantity;
+
+/// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart` where every server
+/// takes in as much.)
+pub const MEASURED_SCHEMES: [Scheme; 5] =
+    [Scheme::Inart, Scheme::RInart, Scheme::AtpNocap, Scheme::Atp, Scheme::Lbmm];
+
+/// The network of this seed is measured.
+pub const MEASURED_SEED: u64 = 1;
+
+/// What a measurement is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The switch program: `inart` for the embedded one.
+    pub switch: String,
+    /// The fat-tree's links: `hom`, `het` or `het-all`.
+    pub links: String,
+    /// Parameter servers.
+    pub servers: usize,
+    /// Workers.
+    pub workers: usize,
+    /// Size of each gradient, in bytes.
+    pub gradient_bytes: u64,
+    /// The scheme.
+    pub scheme: String,
+}
+
+/// One measurement. Rates and times are at the topology's own rates; the emulated links were slower by `scale`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The switch program: `inart` for the embedded one.
+    pub switch: String,
+    /// The fat-tree's links: `hom`, `het` or `het-all`.
+    pub links: String,
+    /// Parameter servers.
+    pub servers: usize,
+    /// Workers.
+    pub workers: usize,
+    /// Size of each gradient, in bytes.
+    pub gradient_bytes: u64,
+    /// The scheme.
+    pub scheme: String,
+    /// Of the network, and of the plan's rounding.
+    pub seed: u64,
+    /// What the topology's rates were multiplied by.
+    pub scale: f64,
+    /// Values per frame.
+    pub values: usize,
+    /// Rounds; times are those of the median one.
+    pub rounds: u32,
+    /// How often it was tried; this is the best.
+    pub tries: u32,
+    /// Sums compared bit for bit, all tries together.
+    pub sums: u64,
+    /// Rate at which each worker got its gradient summed, in bits of frames per second.
+    pub rate_bps: f64,
+    /// The plan's.
+    pub planned_rate_bps: f64,
+    /// Time of an all-reduce, results included, in seconds.
+    pub comm_seconds: f64,
+    /// The plan's: size / f.
+    pub planned_comm_seconds: f64,
+    /// Into all servers in a round, in bytes of frames.
+    pub ingress_bytes: f64,
+    /// The plan's, in bytes of values.
+    pub planned_ingress_bytes: f64,
+    /// Chunks that workers sent again.
+    pub sent_again: u64,
+}
+
+impl Measured {
+    /// What it is of.
+    pub fn place(&self) -> Place {
+        Place {
+            switch: self.switch.clone(),
+            links: self.links.clone(),
+            servers: self.servers,
+            workers: self.workers,
+            gradient_bytes: self.gradient_bytes,
+            scheme: self.scheme.clone(),
+        }
+    }
+
+    /// What a figure shows of it: measured, and planned for the same network. `None` of what was not measured.
+    pub fn figures(&self, quantity: Quantity) -> Option<[f64; 2]> {
+        let mbps = |rate_bps: f64| rate_bps / 1e6;
+        let workers = self.workers as f64;
+        match quantity {
+            Quantity::SendingRate { unit_bps } => {
+                Some([self.rate_bps, self.planned_rate_bps].map(|rate| rate / unit_bps))
+            }
+            Quantity::CommunicationTime { .. } => Some([self.comm_seconds, self.planned_comm_seconds]),
+            Quantity::SentThroughput => {
+                Some([self.rate_bps, self.planned_rate_bps].map(|rate| mbps(workers * rate)))
+            }
+            Quantity::ServerIngress => {
+                Some([self.ingress_bytes, self.planned_ingress_bytes].map(|bytes| bytes / 1e6))
+            }
+            Quantity::IterationTime { .. }
+            | Quantity::TrainingThroughput { .. }
+            | Quantity::LinkThroughput => None,
+        }
+    }
+}
+
+impl LinkRates {
+    /// Short name in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            LinkRates::Equal => "hom",
+            LinkRates::DrawnInFabric => "het",
+            LinkRates::Drawn => "het-all",
+        }
+    }
+}
+
+impl Point {
+    /// What a measurement of it is of; `None` where the network's capacities are not known (the testbed).
+    pub fn place(&self, switch: &str, scheme: Scheme) -> Option<Place> {
+        let Network::FatTree { links, servers, workers } = self.network else { return None };
+        Some(Place {
+            switch: switch.to_owned(),
+            links: links.key().to_owned(),
+            servers,
+            workers,
+            gradient_bytes: self.gradient_bytes as u64,
+            scheme: scheme.name().to_owned(),
+        })
+    }
+}
+
+impl Panel {
+    /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it would take as long
+    /// as all other figures together.)
+    pub fn is_measurable(&self) -> bool {
+        let of_schemes = self.series.contains(&crate::Series::Scheme(Scheme::Lbmm));
+        let measured = matches!(
+            self.quantity,
+            Quantity::SendingRate { .. }
+                | Quantity::CommunicationTime { .. }
+                | Quantity::SentThroughput
+                | Quantity::ServerIngress
+        );
+        let axis = self.axis != Axis::Servers;
+        of_schemes
+            && measured
+            && axis
+            && self.points.iter().all(|point| matches!(point.network, Network::FatTree { .. }))
+    }
+}
+
+impl Experiment {
+    /// The points that an emulation can measure, each once.
+    pub fn measurable_points(&self) -> impl Iterator<Item = &Point> {
+        self.panels.iter().filter(|panel| panel.is_measurable()).flat_map(|panel| &panel.points)
+    }
+}
+
+/// Reads the rows of a CSV file that [`write_measured`] wrote.
+pub fn read_measured(text: &str) -> Result<Vec<Measured>, csv::Error> {
+    csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize().collect()
+}
+
+/// Rows as a CSV file, under the command that makes them.
+pub fn write_measured(command: &str, rows: &[Measured]) -> Result<String, csv::Error> {
+    let mut file = format!("# {command}\n").into_bytes();
+    let mut writer = csv::Writer::from_writer(&mut file);
+    rows.iter().try_for_each(|row| writer.serialize(row))?;
+    writer.flush()?;
+    drop(writer);
+    Ok(String::from_utf8(file).expect("only text was written"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment;
+
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let point = &experiment("inart-fig9").expect("known").panels[1].points[0];
+        let row = Measured {
+            switch: "inart".into(),
+            links: "het".into(),
+            servers: 4,
+            workers: 10,
+            gradient_bytes: 1_627_000,
+            scheme: "atp-nocap".into(),
+            seed: 1,
+            scale: 0.2,
+            values: 256,
+            rounds: 3,
+            tries: 1,
+            sums: 12_345,
+            rate_bps: 15_900_000.0,
+            planned_rate_bps: 16e6,
+            comm_seconds: 0.25,
+            planned_comm_seconds: 0.8135,
+            ingress_bytes: 7e6,
+            planned_ingress_bytes: 6.5e6,
+            sent_again: 0,
+        };
+        assert_eq!(Some(row.place()), point.place("inart", Scheme::AtpNocap));
+        let text =
+            write_measured("inart experiment all --measure", std::slice::from_ref(&row)).expect("in memory");
+        assert!(text.starts_with("# inart experiment all --measure\nswitch,links,"), "{text}");
+        assert!(
+            text.contains("\ninart,het,4,10,1627000,atp-nocap,1,0.2,256,3,1,12345,15900000.0,"),
+            "{text}"
+        );
+        assert_eq!(read_measured(&text).expect("readable"), [row]);
+    }
+
+    #[test]
+    fn what_is_planned_for_the_testbed_is_not_measured() {
+        let points = |name| experiment(name).expect("known").measurable_points().count();
+        assert_eq!(["inart-fig2", "inart-fig8", "inart-fig12", "inart-levels"].map(points), [0, 9, 15, 0]);
+    }
+}
