@@ -84,7 +84,7 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
     for point in all.iter().filter(wanted) {
         let is_known =
             |known: &&Point| (known.network, known.gradient_bytes) == (point.network, point.gradient_bytes);
-        if !points.iter().any(|known| is_known(known)) {
+        if !points.iter().any(is_known) {
             points.push(point);
         }
     }
