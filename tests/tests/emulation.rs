@@ -50,6 +50,29 @@ fn every_scheme_is_bit_exact_and_measured() {
 }
 
 #[test]
+fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
+    let Some(_turn) = turn() else { return };
+    let folder = TempDir::new().expect("a folder");
+    let mut command = Command::new(inart());
+    command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
+    command.args(["--gradient", "200KB", "--rounds", "2", "--schemes", "inart,lbmm", "--json", "--chart"]);
+    let summary = document(&command.arg(folder.path().join("chart.svg")).output().expect("runs"));
+    assert_eq!((&summary["bit_exact"], &summary["single_host"]), (&true.into(), &serde_json::json!([])));
+    // 50,000 values are 196 frames or, cut in two by the shares, 197.
+    let sums = summary["sums_checked"].as_u64().expect("a count");
+    assert!((2 * 2 * 6 * 196..=2 * 2 * 6 * 197).contains(&sums), "{sums}");
+    let lbmm = &summary["schemes"]["lbmm"];
+    assert!(lbmm["rate_bps"].as_f64().is_some_and(|rate| rate > 0.0), "{summary}");
+    assert!(lbmm["jobs"][0].get("accuracy").is_none(), "{summary}");
+    // Two servers of 4 Gbps, six workers: 4/3 Gbps each, and all gradients of a round go into the servers.
+    let planned = |figure: &str| lbmm["planned"][figure].as_f64().expect("a number");
+    assert!((planned("comm_seconds") - 1.2e-3).abs() < 1e-6, "{summary}");
+    assert!((planned("throughput_bps") - 8e9).abs() < 1e6, "{summary}");
+    assert!((planned("ps_ingress_bytes") - 1.2e6).abs() < 1.0, "{summary}");
+    assert!(lbmm["ps_ingress_bytes"].as_f64().is_some_and(|bytes| bytes >= 2.0 * 1.2e6), "{summary}");
+}
+
+#[test]
 fn frames_dropped_on_every_link_change_no_bit() {
     let Some(_turn) = turn() else { return };
     let base = ["--rounds", "3", "--schemes", "inart", "--seed", "7"];

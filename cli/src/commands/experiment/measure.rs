@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use inart_emulator::figures::SchemeFigures;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Emulation, Options, Work, Workload};
@@ -70,6 +70,11 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
     let file = args.out.join("measured.csv");
     let mut sheet = Sheet::read(&file)?;
     let chosen: Vec<&Experiment> = experiments.iter().filter(|e| e.measurable_points().count() > 0).collect();
+    ensure!(
+        !chosen.is_empty(),
+        "--measure: {} is planned only; inart-fig8 to inart-fig13 are measured",
+        experiments.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", ")
+    );
     let tables = || chosen.iter().map(|experiment| format!("{}-measured", experiment.name));
     let mut document = args.tables.as_ref().map(|path| Document::read(path, tables())).transpose()?;
     let skipped = experiments.iter().filter(|e| e.measurable_points().count() == 0).map(|e| e.name);
@@ -88,6 +93,7 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
             points.push(point);
         }
     }
+    ensure!(!points.is_empty(), "--at: no such place; give some like 10 or lstm, as the tables show them");
     let mut networks: Vec<Network> = points.iter().map(|point| point.network).collect();
     networks.sort();
     networks.dedup();
