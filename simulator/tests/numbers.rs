@@ -161,7 +161,12 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");
-                assert_eq!(report.jobs[0].rounds, 2, "the rounds before have their sums: {report}");
+                // A peer that still waits for a lost result of the round before hears first that the job is given up.
+                let least = if faults.is_empty() { 2 } else { 1 };
+                assert!(
+                    (least..=2).contains(&report.jobs[0].rounds),
+                    "the rounds before have their sums: {report}"
+                );
                 assert_eq!(report.jobs[0].ends.len(), 6, "{report}");
                 for end in &report.jobs[0].ends {
                     let own = end.worker == "w4";
