@@ -15,7 +15,7 @@ use crate::program::{
 use crate::wide::Wide;
 
 /// Cells of all arrays together that a program may ask for.
-const MAX_CELLS: u64 = 1 << 28;
+const MAX_CELLS: u64 = 1 << 26;
 
 pub(super) struct Builder<'d> {
     pub document: &'d Document,
