@@ -36,8 +36,8 @@ pub struct Options {
     pub drop: DropRate,
     /// What else goes wrong, and what else is on the links.
     pub faults: Faults,
-    /// How long hosts wait for a silent peer; `None` is what they do by themselves.
-    pub patience: Option<Duration>,
+    /// How long hosts wait for a silent peer.
+    pub patience: Duration,
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
     /// (`controller.sock`) and the hosts' status sockets (`hosts`).
     pub expose: Option<PathBuf>,
@@ -155,7 +155,7 @@ mod tests {
             scale: None,
             drop: "0".parse().expect("a rate"),
             faults: Faults::default(),
-            patience: None,
+            patience: Duration::from_secs(10),
             expose: None,
             seed: 1,
             program: "inart".into(),

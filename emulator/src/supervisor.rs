@@ -169,9 +169,7 @@ impl<'a> Supervisor<'a> {
             let socket = folder.join("hosts").join(format!("{node}.{}.sock", assignment.job));
             command.arg("--status").arg(socket);
         }
-        if let Some(patience) = self.options.patience {
-            command.args(["--patience", &patience.as_secs_f64().to_string()]);
-        }
+        command.args(["--patience", &self.options.patience.as_secs_f64().to_string()]);
         let name = format!("{what} {node} of job {}", assignment.name);
         self.agents.start(*role, name, command)
     }

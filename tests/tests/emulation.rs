@@ -112,7 +112,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         scale: None,
         drop: "0".parse().expect("a rate"),
         faults: Default::default(),
-        patience: None,
+        patience: Duration::from_secs(30),
         expose: None,
         seed: 1,
         program: inart(),

@@ -56,9 +56,10 @@ pub struct Args {
     /// What else goes wrong, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Seconds for which hosts wait for a silent peer before the job is given up [default: as `inart worker`].
-    #[arg(long, value_name = "SECONDS", value_parser = super::host::parse_seconds)]
-    patience: Option<Duration>,
+    /// Seconds for which hosts wait for a silent peer before the job is given up. More than a host's own default, as here all
+    /// share one machine.
+    #[arg(long, value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
+    patience: Duration,
     /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,

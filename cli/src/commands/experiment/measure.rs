@@ -223,7 +223,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         scale: Some(args.scale),
         drop: Default::default(),
         faults: Default::default(),
-        patience: Some(Duration::from_secs_f64(PATIENCE_SECONDS / args.scale.factor())),
+        patience: Duration::from_secs_f64(PATIENCE_SECONDS / args.scale.factor()),
         expose: None,
         seed: MEASURED_SEED,
         program: std::env::current_exe().context("finding this command's own file")?,
