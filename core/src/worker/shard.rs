@@ -289,8 +289,8 @@ impl ShardFlow {
         (next - self.oldest < lead).then_some(next)
     }
 
-    /// Whether a window's results come in less than two round trips, which it takes to notice a loss and repair it. Then each slot
-    /// goes on by itself. Else workers do better to stop together at the oldest chunk: where one of them lacks a result, it is
+    /// Whether a window's results come in less than one and a half round trips; it takes two to notice a loss and repair it. Then each
+    /// slot goes on by itself. Else workers do better to stop together at the oldest chunk: where one of them lacks a result, it is
     /// late with the next chunk of the slot, and the others would take that for a loss as well.
     fn is_short_of_window(&self) -> bool {
         self.rtt.least().is_some_and(|round_trip| self.fastest.is_some_and(|time| 2 * time < 3 * round_trip))
