@@ -93,7 +93,7 @@ impl System {
 
     /// Whether the server's patience with a worker that is gone comes to an end.
     pub(crate) fn notices(&self, state: &State, gone: u8) -> bool {
-        state.server.waits_for(gone) && self.mutant != Some(Mutant::NoPatience)
+        state.server.waits_for(&self.config, gone) && self.mutant != Some(Mutant::NoPatience)
     }
 
     /// Lets frames arrive, and all that is sent because of them, in order.

@@ -118,7 +118,10 @@ impl System {
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return true };
-        frame.old_epoch || server.has_ended(frame.sequence) && !self.config.waves
+        let complete = server
+            .chunk(&self.config, frame.sequence)
+            .is_some_and(|chunk| chunk.complete && !self.config.waves);
+        frame.old_epoch || frame.sequence < server.oldest && !self.config.waves || complete
     }
 }
 

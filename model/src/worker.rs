@@ -33,23 +33,23 @@ impl Worker {
         self.held.count_ones() == u32::from(config.chunks)
     }
 
-    /// Whether it may send that chunk: it has the result of the one before it in its slot.
-    fn may_send(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> bool {
-        let window = match mutant {
-            Some(Mutant::WindowTooLong) => config.window + 1,
-            _ => config.window,
-        };
-        match mutant {
+    /// The chunks that it may have sent.
+    fn window(&self, config: &Config, mutant: Option<Mutant>) -> std::ops::Range<u8> {
+        let oldest = match mutant {
             // One result, whichever, lets the window go on by one chunk.
-            Some(Mutant::WindowAdvancesEarly) => sequence < window + self.held.count_ones() as u8,
-            _ => sequence.checked_sub(window).is_none_or(|before| self.holds(before)),
+            Some(Mutant::WindowAdvancesEarly) => self.held.count_ones(),
+            _ => self.held.trailing_ones(),
+        };
+        let mut window = config.window_from(oldest as u8);
+        if mutant == Some(Mutant::WindowTooLong) {
+            window.end = config.chunks.min(window.end + 1);
         }
+        self.held.trailing_ones() as u8..window.end
     }
 
     /// Whether that chunk was sent and has no result yet.
     fn awaits(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> bool {
-        let sent = sequence < config.chunks && self.may_send(config, mutant, sequence);
-        self.failed.is_none() && sent && !self.holds(sequence)
+        self.failed.is_none() && self.window(config, mutant).contains(&sequence) && !self.holds(sequence)
     }
 
     /// The chunks that it sends, again and again.

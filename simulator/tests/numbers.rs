@@ -74,14 +74,12 @@ fn overflows(what: &str, network: &Network, options: &Options) -> u64 {
         assert_eq!((report.jobs[0].rounds, report.jobs[0].ends.len()), (options.rounds, 0), "{what}");
         assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "{what}");
         for server in &report.jobs[0].servers {
-            assert_eq!((server.exponents, server.clipped), (0, 0), "{what}: {server:?}");
+            assert_eq!((server.overlaps, server.exponents, server.clipped), (0, 0, 0), "{what}: {server:?}");
             assert!(server.requests_sent >= server.overflows, "{what}: {server:?}");
         }
         let requests: u64 = report.jobs[0].servers.iter().map(|server| server.requests_sent).sum();
         assert!(report.jobs[0].bypasses >= requests.min(1), "{what}");
     }
-    // Under loss, a late partial may meet gradients that were asked for by bypass.
-    assert!(calm.jobs[0].servers.iter().all(|server| server.overlaps == 0), "{what}");
     assert!(calm.refused.is_empty() && lossy.faults["frame lost"] > 0, "{what}");
     calm.jobs[0].servers.iter().map(|server| server.overflows).sum()
 }

@@ -32,8 +32,9 @@ enum Outgoing {
 ///
 /// Driven as every [`Machine`].
 ///
-/// Of the chunks that share a slot, which are a window apart, the last two are known: a worker that sends one has the result of the
-/// one before, so all have the result of the one before that, since all are in the sum of the former.
+/// Sequences from `oldest - window` to `oldest + window - 1` are known, where `oldest` is the oldest chunk without a
+/// result: no worker may send beyond (it lacks that result), and none needs what is before (its window would have to
+/// be longer).
 #[derive(Clone, Debug)]
 pub struct ServerShard {
     assignment: Assignment,
@@ -42,9 +43,6 @@ pub struct ServerShard {
     patience: Duration,
     /// Ring over twice the window.
     chunks: Vec<Option<Chunk>>,
-    /// The first sequence of all.
-    first: ChunkSeq,
-    /// The oldest chunk without a result.
     oldest: ChunkSeq,
     /// By rank; `None` if never.
     last_heard: Vec<Option<Instant>>,
@@ -65,7 +63,6 @@ impl ServerShard {
             shard,
             patience,
             chunks: alloc::vec![None; 2 * assignment.window_chunks as usize],
-            first: ChunkSeq::default(),
             oldest: ChunkSeq::default(),
             last_heard: alloc::vec![None; assignment.workers.len()],
             timers: TimerTable::default(),
@@ -79,7 +76,7 @@ impl ServerShard {
     /// Lets the sequence start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
-        (self.first, self.oldest) = (sequence, sequence);
+        self.oldest = sequence;
     }
 
     /// What was counted since the start.
@@ -204,18 +201,13 @@ impl ServerShard {
         }
     }
 
-    /// Opens a chunk for its first frame, if a worker may send it now: if the one before it in its slot has its result, or it is
-    /// the slot's first.
+    /// Opens a chunk for its first frame, if a worker may send it now.
     fn open(&mut self, now: Instant, header: &HeaderRepr) -> bool {
-        let window = self.assignment.window_chunks;
-        let slot = header.sequence.slot(2 * window);
-        let older = self.chunks[slot].as_ref().is_none_or(|chunk| chunk.sequence < header.sequence);
-        let first = header.sequence.since(self.first) < window;
-        let before = header.sequence.advance(window.wrapping_neg());
-        if !(older && (first || self.is_complete(before))) {
+        if header.sequence.since(self.oldest) >= self.assignment.window_chunks {
             return false;
         }
         let values = self.assignment.values_per_packet.get();
+        let slot = header.sequence.slot(2 * self.assignment.window_chunks);
         self.chunks[slot] = Some(Chunk::open(now, header, values, &self.seats));
         self.timers.set_at_latest(Timer::Patience, now + self.listen());
         true
@@ -228,16 +220,6 @@ impl ServerShard {
 
     fn is_complete(&self, sequence: ChunkSeq) -> bool {
         self.chunk(sequence).is_some_and(|chunk| chunk.completed_by.is_some())
-    }
-
-    /// Whether that chunk has its result, though it may be known no more.
-    fn has_ended(&self, sequence: ChunkSeq) -> bool {
-        let window = self.assignment.window_chunks;
-        let later = |ahead: u32| {
-            let chunk = &self.chunks[sequence.advance(ahead).slot(2 * window)];
-            chunk.as_ref().is_some_and(|chunk| chunk.sequence > sequence)
-        };
-        self.is_complete(sequence) || later(0) || later(window)
     }
 
     /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
@@ -255,7 +237,7 @@ impl ServerShard {
         if chunk.completed_by.is_some() {
             self.counters.chunks += 1;
             self.outbox.push_back(Outgoing::Result(header.sequence, false));
-            while self.has_ended(self.oldest) {
+            while self.is_complete(self.oldest) {
                 self.oldest = self.oldest.advance(1);
             }
         }

@@ -1,8 +1,7 @@
 //! One shard's chunks on their way.
 
-use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::time::Duration;
 
 use inart_wire::ChunkSeq;
@@ -21,7 +20,7 @@ const BYPASS_AFTER_REPEATS: u32 = 10;
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
-/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
+/// A chunk is lost when the chunk so many places later has its result (RFC 9002, 6.1.1).
 const REORDERED_CHUNKS: u32 = 3;
 
 /// How often the server is told in a round that this worker is there, and the round trip is measured, in round trips.
@@ -36,14 +35,10 @@ const CHUNKS_PER_NOTE: u32 = 16;
 /// of them may queue for one link.
 const CHUNKS_OF_PATIENCE: u32 = 4;
 
-/// The last chunk that was sent of those that share a slot.
+/// A chunk that was sent and not yet answered, or answered before an older one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
-    chunk: u32,
-    /// Whether its result is not there.
-    waits: bool,
-    /// How many chunks of the round were sent before it.
-    order: u32,
+    pub(super) answered: bool,
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
@@ -63,9 +58,9 @@ pub(super) struct Transmission {
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 in each round. Knows no values.
 ///
 /// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order in which chunks are sent first: a chunk goes when the result of the one before it in its slot is there,
-/// and results come to all peers in one order, so that is theirs as well, but for losses. They send chunks again in any order. In
-/// silence, only the oldest and the newest chunk are sent again; their results then tell which others are lost.
+/// What counts is the order of chunks, since every peer sends them in that order at first, and not that of frames:
+/// peers send them again in any. In silence, only the oldest and the newest chunk are sent again; their results then tell
+/// which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
@@ -73,26 +68,17 @@ pub(super) struct ShardFlow {
     pub(super) chunks: u32,
     /// Sequence of this round's chunk 0.
     base: ChunkSeq,
-    /// Oldest chunk without a result.
-    oldest: u32,
-    /// Chunks that may be sent, the oldest first: the ones before them in their slots have their results.
-    ready: BinaryHeap<Reverse<u32>>,
-    /// Chunks sent and not answered, in the order in which they were sent first.
-    pub(super) outstanding: VecDeque<u32>,
+    /// Oldest chunk without a result: `oldest + window` may not be sent.
+    pub(super) oldest: u32,
+    /// First chunk never sent.
+    pub(super) next: u32,
     /// Ring over the window.
-    in_flight: Vec<InFlight>,
+    pub(super) in_flight: Vec<InFlight>,
     resend: VecDeque<u32>,
-    /// Chunks sent in this round.
-    sent: u32,
-    /// When so many results were there, a multiple of the window.
-    lap: (u32, Instant),
-    /// Windows of results since a chunk was last taken for lost.
-    smooth: u32,
-    /// The shortest time in which a window of results came, with no loss meanwhile or in the one before it: what held up one peer
-    /// comes in a burst.
-    fastest: Option<Duration>,
-    /// Order of the first chunk of which neither it nor any that was sent later has its result.
-    reached: u32,
+    /// First chunk of which neither it nor any later one has its result.
+    answered: u32,
+    /// Chunks before that whose own results are not there, ascending; some that came since.
+    gaps: Vec<u32>,
     /// Waits in silence since the last result.
     probes: u32,
     frame_bytes: usize,
@@ -117,15 +103,11 @@ impl ShardFlow {
             chunks: 0,
             base: ChunkSeq::default(),
             oldest: 0,
-            ready: BinaryHeap::new(),
-            outstanding: VecDeque::new(),
+            next: 0,
             in_flight: alloc::vec![InFlight::default(); window as usize],
             resend: VecDeque::new(),
-            sent: 0,
-            lap: (0, Instant::START),
-            smooth: 0,
-            fastest: None,
-            reached: 0,
+            answered: 0,
+            gaps: Vec::new(),
             probes: 0,
             frame_bytes,
             pacer: Pacer::new(frame_bytes, rate_bps),
@@ -147,10 +129,9 @@ impl ShardFlow {
         debug_assert!(self.is_done(), "rounds do not overlap");
         self.base = self.base.advance(self.chunks);
         self.chunks = chunks;
-        self.in_flight.fill(InFlight::default());
-        self.ready.extend((0..chunks.min(self.window)).map(Reverse));
-        (self.oldest, self.sent, self.reached) = (0, 0, 0);
-        self.lap = (0, now);
+        self.oldest = 0;
+        self.next = 0;
+        self.answered = 0;
         self.rate.start_round_trip(0);
         if chunks > 0 {
             self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
@@ -249,19 +230,16 @@ impl ShardFlow {
             self.timers.set(Timer::Pace, at);
             return None;
         }
-        if self.ready.peek() == Some(&Reverse(chunk)) {
-            self.ready.pop();
-            self.outstanding.push_back(chunk);
-            let order = self.sent;
-            self.sent += 1;
-            *self.slot_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
+        if chunk == self.next {
+            self.next += 1;
+            *self.slot(chunk) = InFlight::default();
         } else {
             self.resend.pop_front();
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
-        let slot = self.slot_mut(chunk);
+        let slot = self.slot(chunk);
         slot.queued = false;
         slot.sent_at = now;
         slot.sends += 1;
@@ -277,73 +255,64 @@ impl ShardFlow {
     /// A chunk to send again, else the next new one.
     fn candidate(&mut self) -> Option<u32> {
         while let Some(chunk) = self.resend.front().copied() {
-            if self.waits(chunk) {
+            if chunk >= self.oldest && !self.slot(chunk).answered {
                 return Some(chunk);
             }
             self.resend.pop_front();
         }
         let window = self.rate.window(self.window, self.frame_bytes, self.rtt.smoothed());
-        let lead = if window == self.window && self.is_short_of_window() { u32::MAX } else { window };
-        let Reverse(next) = *self.ready.peek()?;
-        // Never less than the oldest: others may wait for just that.
-        (next - self.oldest < lead).then_some(next)
-    }
-
-    /// Whether a window's results come in less than one and a half round trips; it takes two to notice a loss and repair it. Then each
-    /// slot goes on by itself. Else workers do better to stop together at the oldest chunk: where one of them lacks a result, it is
-    /// late with the next chunk of the slot, and the others would take that for a loss as well.
-    fn is_short_of_window(&self) -> bool {
-        self.rtt.least().is_some_and(|round_trip| self.fastest.is_some_and(|time| 2 * time < 3 * round_trip))
+        (self.next < self.chunks && self.next - self.oldest < window).then_some(self.next)
     }
 
     /// Queues the chunks whose results are overdue, as later ones tell.
     fn find_lost(&mut self, now: Instant) {
         self.timers.clear(Timer::Overdue);
         let time = self.rtt.overdue();
-        for place in 0..self.outstanding.len() {
-            let (chunk, reached) = (self.outstanding[place], self.reached);
+        let mut gaps = core::mem::take(&mut self.gaps);
+        gaps.retain(|&chunk| {
+            let (oldest, answered) = (self.oldest, self.answered);
             let slot = self.slot(chunk);
-            if slot.order >= reached {
-                break;
+            if chunk < oldest || slot.answered {
+                return false;
             }
             if slot.queued {
-                continue;
+                return true;
             }
             let overdue = slot.sent_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             // Peers repeat a chunk at different places among their others, so after a repeat only time counts.
-            if slot.sends == 1 && slot.order + REORDERED_CHUNKS < reached || overdue <= now {
+            if slot.sends == 1 && chunk + REORDERED_CHUNKS < answered || overdue <= now {
                 self.rate.lost();
                 self.queue(chunk);
             } else {
                 self.timers.set_at_latest(Timer::Overdue, overdue);
             }
-        }
+            true
+        });
+        self.gaps = gaps;
     }
 
     /// Sends the oldest and the newest chunk again after silence.
     fn probe(&mut self, now: Instant) {
         self.timers.clear(Timer::Probe);
-        if let (Some(newest), true) = (self.outstanding.back().copied(), self.resend.is_empty()) {
+        if self.oldest < self.next && self.resend.is_empty() {
             self.probes += 1;
-            // By its number: the oldest that anybody lacks is the oldest of all who lack it.
-            if self.waits(self.oldest) {
-                self.queue(self.oldest);
+            self.queue(self.oldest);
+            if !self.slot(self.next - 1).answered {
+                self.queue(self.next - 1);
             }
-            self.queue(newest);
         }
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
     }
 
     fn queue(&mut self, chunk: u32) {
-        self.smooth = 0;
-        if !core::mem::replace(&mut self.slot_mut(chunk).queued, true) {
+        if !core::mem::replace(&mut self.slot(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
 
     /// The server wants this chunk by bypass.
     pub(super) fn request(&mut self, now: Instant, chunk: u32) {
-        self.slot_mut(chunk).bypass = true;
+        self.slot(chunk).bypass = true;
         self.queue(chunk);
         self.timers.set_at_latest(Timer::Pace, now);
     }
@@ -351,56 +320,34 @@ impl ShardFlow {
     /// The chunk of this round that `sequence` names, if it was sent and has no result yet.
     pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u32> {
         let chunk = sequence.since(self.base);
-        self.waits(chunk).then_some(chunk)
-    }
-
-    /// Whether that chunk of this round was sent and has no result yet.
-    fn waits(&self, chunk: u32) -> bool {
-        let slot = self.slot(chunk);
-        slot.chunk == chunk && slot.waits
+        let sent = (self.oldest..self.next).contains(&chunk);
+        (sent && !self.in_flight[self.index(chunk)].answered).then_some(chunk)
     }
 
     /// Whether `sequence` names a chunk that has its result: of this round, or of one before.
     pub(super) fn is_answered(&self, sequence: ChunkSeq) -> bool {
-        let chunk = sequence.since(self.base);
-        sequence < self.base || chunk < self.chunks && self.has_result(chunk)
-    }
-
-    /// Whether that chunk of this round has its result.
-    fn has_result(&self, chunk: u32) -> bool {
-        let slot = self.slot(chunk);
-        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && !slot.waits)
+        sequence < self.base.advance(self.next) && self.awaiting(sequence).is_none()
     }
 
     /// A result, with flag congestion or without, ended this chunk.
     pub(super) fn answer(&mut self, now: Instant, chunk: u32, marked: bool) {
-        let slot = self.slot_mut(chunk);
-        slot.waits = false;
-        let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
-        self.reached = self.reached.max(order + 1);
-        self.lap.0 += 1;
-        if self.lap.0.is_multiple_of(self.window) {
-            let time = now.since(core::mem::replace(&mut self.lap.1, now));
-            if self.smooth > 0 {
-                self.fastest = Some(self.fastest.map_or(time, |fastest| fastest.min(time)));
-            }
-            self.smooth += 1;
-        }
-        if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
-            self.outstanding.remove(place);
-        }
-        self.ready.extend(chunk.checked_add(self.window).filter(|next| *next < self.chunks).map(Reverse));
+        let slot = self.slot(chunk);
+        slot.answered = true;
+        let (sends, time) = (slot.sends, now.since(slot.sent_at));
+        self.gaps.extend(self.answered..chunk);
+        self.answered = self.answered.max(chunk + 1);
         // After a repeat, the time may be that from the first sending or from another.
         let marked = sends == 1 && self.rate.is_news(time, self.pacer.frame_time()) && marked;
-        if self.rate.answered(order, self.sent, marked, self.rtt.is_queued()) {
+        if self.rate.answered(chunk, self.next, marked, self.rtt.is_queued()) {
             self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
         }
-        while self.has_result(self.oldest) {
+        while self.oldest < self.next && self.slot(self.oldest).answered {
             self.oldest += 1;
         }
         self.probes = 0;
         if self.is_done() {
             self.resend.clear();
+            self.gaps.clear();
             for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
                 self.timers.clear(timer);
             }
@@ -411,15 +358,11 @@ impl ShardFlow {
         }
     }
 
-    fn index(&self, chunk: u32) -> usize {
+    pub(super) fn index(&self, chunk: u32) -> usize {
         (chunk & (self.window - 1)) as usize
     }
 
-    pub(super) fn slot(&self, chunk: u32) -> &InFlight {
-        &self.in_flight[self.index(chunk)]
-    }
-
-    fn slot_mut(&mut self, chunk: u32) -> &mut InFlight {
+    fn slot(&mut self, chunk: u32) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }
