@@ -43,13 +43,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         "all" => experiments(),
         name => vec![named(name)?],
     };
-    std::fs::create_dir_all(&args.out).with_context(|| place("--out", &args.out))?;
     if args.measure.is_wanted() {
         return measure::run(&args, &chosen, json);
     }
     // Before the work, not after: a place that cannot be written to is wrong input.
     let names = chosen.iter().map(|experiment| experiment.name.to_owned());
     let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
+    make(&args.out)?;
     let results = with_progress(&chosen, args.seeds)?;
     for result in &results {
         write(&args.out, &format!("{}.csv", result.experiment), &csv(result))?;
@@ -107,6 +107,10 @@ fn with_progress(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<R
     });
     bar.finish_and_clear();
     Ok(results?)
+}
+
+fn make(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| place("--out", folder))
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {

@@ -43,6 +43,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let mut workload = args.workload.build(&assignment, args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
+        assignment.worker(args.rank)?;
         let port = Port::open(&args.host.interface)?;
         // A second run of this rank must not be heard as the first.
         args.host.claim(&assignment, &format!("worker-{}", args.rank))?;

@@ -131,20 +131,32 @@ async fn connect(address: &str) -> Channel {
     panic!("{SWITCH} did not listen on {address}");
 }
 
-/// bmv2 answers the call with its first frame, so one is flooded to begin with.
+/// bmv2 answers the call with its first frame, so one is flooded to begin with. It takes none until its packet threads run, which
+/// may be a moment after it has a program.
 async fn packet_stream(channel: Channel) -> (mpsc::Sender<Packet>, Streaming<Packet>) {
-    let (to_switch, queue) = mpsc::channel(16);
-    to_switch.send(packet(MARKER_PORT, &ordinary(BROADCAST))).await.expect("the queue is ours");
     let mut grpc = tonic::client::Grpc::new(channel);
-    grpc.ready().await.expect("bmv2 listens");
-    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/p4.bm.DataplaneInterface/PacketStream");
-    let codec = tonic_prost::ProstCodec::<Packet, Packet>::default();
-    let answer = grpc.streaming(Request::new(ReceiverStream::new(queue)), path, codec).await;
-    let mut from_switch = answer.expect("bmv2 streams frames").into_inner();
-    for _ in FLOODED {
-        from_switch.message().await.expect("bmv2 floods");
+    for _ in 0..100 {
+        let (to_switch, queue) = mpsc::channel(16);
+        to_switch.send(packet(MARKER_PORT, &ordinary(BROADCAST))).await.expect("the queue is ours");
+        grpc.ready().await.expect("bmv2 listens");
+        let path =
+            tonic::codegen::http::uri::PathAndQuery::from_static("/p4.bm.DataplaneInterface/PacketStream");
+        let codec = tonic_prost::ProstCodec::<Packet, Packet>::default();
+        let mut from_switch =
+            match grpc.streaming(Request::new(ReceiverStream::new(queue)), path, codec).await {
+                Ok(answer) => answer.into_inner(),
+                Err(status) if status.code() == tonic::Code::Unavailable => {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+                Err(status) => panic!("bmv2 streams no frames: {status}"),
+            };
+        for _ in FLOODED {
+            from_switch.message().await.expect("bmv2 floods");
+        }
+        return (to_switch, from_switch);
     }
-    (to_switch, from_switch)
+    panic!("{SWITCH} takes no frames");
 }
 
 fn packet(port: u16, bytes: &[u8]) -> Packet {

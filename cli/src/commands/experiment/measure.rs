@@ -15,7 +15,7 @@ use inart_experiments::{
 use inart_planner::{Levels, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
-use super::{Document, place};
+use super::{Document, make, place};
 use crate::commands::output::print;
 
 /// Arguments of measuring.
@@ -97,6 +97,7 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
     let mut networks: Vec<Network> = points.iter().map(|point| point.network).collect();
     networks.sort();
     networks.dedup();
+    make(&args.out)?;
     for network in networks {
         let here = points.iter().copied().filter(|point| point.network == network);
         measure(&args.measure, network, here, &mut sheet)?;
