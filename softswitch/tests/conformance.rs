@@ -1,13 +1,15 @@
-//! The STF runner on cases of its own, and on a folder named by `INART_CONFORMANCE`.
+//! The STF runner on cases of its own, and on the cases in `../shared`, or in the folder that `INART_CONFORMANCE` names.
 
 use std::path::PathBuf;
 
 use inart_softswitch::conformance::run_directory;
 
 #[test]
-fn cases_from_the_environment() {
-    let Some(directory) = std::env::var_os("INART_CONFORMANCE").map(PathBuf::from) else {
-        eprintln!("skipped: set INART_CONFORMANCE to a folder of NAME.json with NAME.stf");
+fn cases_of_a_folder_pass() {
+    let named = std::env::var_os("INART_CONFORMANCE").map(PathBuf::from);
+    let shared = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/conformance"));
+    let Some(directory) = named.or_else(|| shared.is_dir().then_some(shared)) else {
+        eprintln!("skipped: no ../shared; set INART_CONFORMANCE to a folder of NAME.json with NAME.stf");
         return;
     };
     let report = run_directory(&directory).expect("the folder can be read");
