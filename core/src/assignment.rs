@@ -22,6 +22,10 @@ pub struct Assignment {
     pub values_per_packet: ValuesPerPacket,
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
+    /// Whether the sums are exact: floats go to the servers as they are, which add them up without error
+    /// ([`crate::exact`]); no switch adds anything.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub exact: bool,
     /// The workers, in the order of their ranks.
     pub workers: Vec<WorkerAddress>,
     /// The shards, in the order of their numbers.

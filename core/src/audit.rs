@@ -1,10 +1,15 @@
 //! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
-//! they put in, encoded by the rule of `docs/protocol.md`. Shares no code with the switches and the servers.
+//! they put in, encoded by the rule of `docs/protocol.md`; in an exact job, against the exact sum of their floats. Shares no
+//! code with the switches and the servers.
+
+mod digits;
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+use inart_wire::Exponent;
 
 /// What a worker says it put into a round. Values in the gradient's order, exponents per chunk in that of
 /// [`Split::chunks`](crate::Split::chunks).
@@ -12,8 +17,8 @@ use core::ops::Range;
 pub struct Sent<'a> {
     /// Its name.
     pub worker: &'a str,
-    /// Its quantised values.
-    pub quantised: &'a [i32],
+    /// Its values: scaled integers, or the bits of floats where the exponent is [`Exponent::FLOATS`].
+    pub values: &'a [i32],
     /// What they are scaled by.
     pub exponents: &'a [i8],
 }
@@ -56,7 +61,7 @@ pub enum Difference {
         /// How many there should be.
         expected: usize,
     },
-    /// The worker quantised by another exponent than the first worker.
+    /// The worker sent by another exponent than the first worker.
     #[error("it sent exponent {seen}, the first worker {expected}")]
     SentExponent {
         /// What the worker used.
@@ -80,7 +85,18 @@ pub enum Difference {
         /// What was received.
         seen: i32,
         /// What is right.
-        expected: i64,
+        expected: i32,
+    },
+    /// A value of an exact sum differs.
+    #[error("it received {} instead of {} as value {index} of the gradient",
+        f32::from_bits(*seen as u32), f32::from_bits(*expected as u32))]
+    Float {
+        /// Index in the gradient.
+        index: usize,
+        /// The bits of what was received.
+        seen: i32,
+        /// The bits of what is right.
+        expected: i32,
     },
 }
 
@@ -103,10 +119,7 @@ pub fn check_round(
         Ok(())
     };
     for sent in sent {
-        lengths(
-            sent.worker,
-            [("sent values", sent.quantised.len()), ("sent exponents", sent.exponents.len())],
-        )?;
+        lengths(sent.worker, [("sent values", sent.values.len()), ("sent exponents", sent.exponents.len())])?;
     }
     for received in received {
         let exponents = received.exponents.len();
@@ -116,22 +129,19 @@ pub fn check_round(
         )?;
     }
     let Some(first) = sent.first() else { return Ok(()) };
-    let mut sums = Vec::new();
     for (chunk, range) in chunks.iter().enumerate() {
         let sent_exponent = first.exponents[chunk];
-        sums.clear();
-        sums.resize(range.len(), 0i64);
         for sent in sent {
             let seen = sent.exponents[chunk];
             if seen != sent_exponent {
                 return fail(chunk, sent.worker, Difference::SentExponent { seen, expected: sent_exponent });
             }
-            for (sum, value) in sums.iter_mut().zip(&sent.quantised[range.clone()]) {
-                *sum += i64::from(*value);
-            }
         }
-        let shift = encode(&mut sums);
-        let exponent = i32::from(sent_exponent) + shift as i32;
+        let floats = sent_exponent == Exponent::FLOATS.get();
+        let (sums, exponent) = match floats {
+            true => (exact_sums(sent, range), sent_exponent.into()),
+            false => integer_sums(sent, range, sent_exponent),
+        };
         for received in received {
             let seen = received.exponents[chunk];
             if i32::from(seen) != exponent {
@@ -139,13 +149,35 @@ pub fn check_round(
             }
             let values = range.clone().zip(&received.result[range.clone()]).zip(&sums);
             for ((index, &seen), &expected) in values {
-                if i64::from(seen) != expected {
-                    return fail(chunk, received.worker, Difference::Value { index, seen, expected });
+                if seen != expected {
+                    let what = match floats {
+                        true => Difference::Float { index, seen, expected },
+                        false => Difference::Value { index, seen, expected },
+                    };
+                    return fail(chunk, received.worker, what);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// The sums of a chunk's scaled integers, and their exponent.
+fn integer_sums(sent: &[Sent<'_>], range: &Range<usize>, exponent: i8) -> (Vec<i32>, i32) {
+    let mut sums = alloc::vec![0i64; range.len()];
+    for sent in sent {
+        for (sum, value) in sums.iter_mut().zip(&sent.values[range.clone()]) {
+            *sum += i64::from(*value);
+        }
+    }
+    let shift = encode(&mut sums);
+    (sums.into_iter().map(|sum| sum as i32).collect(), i32::from(exponent) + shift as i32)
+}
+
+/// The bits of the exact sums of a chunk's floats.
+fn exact_sums(sent: &[Sent<'_>], range: &Range<usize>) -> Vec<i32> {
+    let floats = |index: usize| sent.iter().map(move |sent| f32::from_bits(sent.values[index] as u32));
+    range.clone().map(|index| digits::rounded_sum(floats(index)).to_bits() as i32).collect()
 }
 
 /// Scales exact sums down by the smallest power of two with which all of them fit 32 bits, and returns its exponent.
@@ -176,23 +208,20 @@ mod tests {
 
     #[derive(Clone)]
     struct Report {
-        quantised: Vec<i32>,
+        sent: Vec<i32>,
         exponents: Vec<i8>,
         result: Vec<i32>,
         result_exponents: Vec<i8>,
     }
 
-    fn report(quantised: Vec<i32>, result: Vec<i32>) -> Report {
-        Report { quantised, exponents: vec![-20, -18], result, result_exponents: vec![-20, -18] }
+    fn report(sent: Vec<i32>, result: Vec<i32>) -> Report {
+        Report { sent, exponents: vec![-20, -18], result, result_exponents: vec![-20, -18] }
     }
 
     fn check(a: &Report, b: &Report) -> Result<(), Mismatch> {
         let named = [("w1", a), ("w2", b)];
-        let sent = named.map(|(worker, report)| Sent {
-            worker,
-            quantised: &report.quantised,
-            exponents: &report.exponents,
-        });
+        let sent =
+            named.map(|(worker, report)| Sent { worker, values: &report.sent, exponents: &report.exponents });
         let received = named.map(|(worker, report)| Received {
             worker,
             result: &report.result,
@@ -217,7 +246,7 @@ mod tests {
         for index in 0..3 {
             for bit in 0..32 {
                 let (a, mut b) = pair();
-                let expected = b.result[index].into();
+                let expected = b.result[index];
                 b.result[index] ^= 1 << bit;
                 let what = Difference::Value { index, seen: b.result[index], expected };
                 let chunk = usize::from(index == 2);
@@ -230,7 +259,7 @@ mod tests {
     #[test]
     fn a_contribution_that_did_not_count_is_found_at_every_worker() {
         let (mut a, b) = pair();
-        a.quantised[2] += 1;
+        a.sent[2] += 1;
         let error = check(&a, &b).expect_err("the sum lacks 1");
         assert_eq!(
             error.to_string(),
@@ -251,6 +280,43 @@ mod tests {
         let (a, mut b) = pair();
         b.result.pop();
         assert!(matches!(check(&a, &b).map_err(|e| e.what), Err(Difference::Length { .. })));
+    }
+
+    /// Three values of two workers in an exact job.
+    fn exact_pair() -> (Report, Report) {
+        let bits = |floats: [f32; 3]| floats.map(|float| float.to_bits() as i32).to_vec();
+        let report = |sent| Report {
+            exponents: vec![-128; 2],
+            result_exponents: vec![-128; 2],
+            ..report(bits(sent), bits([16_777_218.0, 0.0, f32::INFINITY]))
+        };
+        (report([16_777_216.0, -0.0, f32::MAX]), report([1.5, -0.0, f32::MAX]))
+    }
+
+    #[test]
+    fn exact_jobs_have_the_exact_sum_of_the_floats() {
+        let (a, b) = exact_pair();
+        assert_eq!(check(&a, &b), Ok(()));
+        for index in 0..3 {
+            for bit in 0..32 {
+                let (a, mut b) = exact_pair();
+                let expected = b.result[index];
+                b.result[index] ^= 1 << bit;
+                let seen = check(&a, &b).map_err(|error| error.what);
+                assert_eq!(seen, Err(Difference::Float { index, seen: b.result[index], expected }));
+            }
+        }
+        let (mut a, b) = exact_pair();
+        a.sent[0] = 16_777_214f32.to_bits() as i32;
+        let error = check(&a, &b).expect_err("another sum");
+        assert_eq!(
+            error.to_string(),
+            "round 4, chunk 0, worker w1: it received 16777218 instead of 16777216 as value 0 of the gradient"
+        );
+        let (a, mut b) = exact_pair();
+        b.result_exponents[0] = -127;
+        let seen = check(&a, &b).map_err(|error| error.what);
+        assert_eq!(seen, Err(Difference::Exponent { seen: -127, expected: -128 }));
     }
 
     #[test]

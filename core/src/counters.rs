@@ -77,6 +77,9 @@ counters!(
         clipped,
         /// Frames refused because of their exponent.
         exponents,
+        /// Frames refused because their values are not of the job's kind: in an exact job all but finite floats by bypass, in
+        /// any other floats.
+        other_numbers,
         /// Frames of chunks whose results are kept no more, or that no worker may send yet.
         out_of_window,
         /// Frames of another epoch, job or shard, of workers the job does not have, or kinds that are not for

@@ -11,6 +11,7 @@ extern crate std;
 mod assignment;
 pub mod audit;
 mod counters;
+pub mod exact;
 mod failure;
 mod machine;
 mod pacer;

@@ -94,7 +94,7 @@ pub fn quantise(values: &[f32], exponent: Exponent, quantised: &mut [i32]) -> Re
 pub fn least_exponent(values: &[f32]) -> Exponent {
     let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     let fits = |exponent: i32| f64::from(largest) * power_of_two(-exponent) < 2_147_483_647.5;
-    let exponent = (i8::MIN.into()..i8::MAX.into()).find(|exponent| fits(*exponent));
+    let exponent = (Exponent::MIN.get().into()..i8::MAX.into()).find(|exponent| fits(*exponent));
     Exponent::saturating(exponent.unwrap_or(i8::MAX.into()))
 }
 

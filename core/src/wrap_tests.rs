@@ -15,6 +15,7 @@ fn sequences_wrap() {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N32,
         window_chunks: 4,
+        exact: false,
         workers: vec![WorkerAddress { name: "w1".into(), mac: MacAddr([2, 0, 0, 0, 0, 1]) }],
         shards: vec![ShardAssignment {
             server: "s1".into(),

@@ -113,9 +113,9 @@ impl JobRun {
         let (sent, received): (Vec<_>, Vec<_>) = names
             .zip(reports)
             .map(|(worker, report)| {
-                let RoundReport { quantised, exponents, result, result_exponents, .. } = report;
+                let RoundReport { sent, exponents, result, result_exponents, .. } = report;
                 (
-                    Sent { worker, quantised, exponents },
+                    Sent { worker, values: sent, exponents },
                     Received { worker, result, exponents: result_exponents },
                 )
             })
@@ -185,6 +185,7 @@ mod tests {
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
+            exact: false,
             workers: vec![worker(0), worker(1)],
             shards: vec![ShardAssignment {
                 server: "s".into(),
@@ -212,12 +213,12 @@ mod tests {
         Role::Worker(job, WorkerId::try_from(rank).expect("small"))
     }
 
-    fn round(quantised: [i32; 3], result: [i32; 3], comm_seconds: f64) -> Report {
+    fn round(sent: [i32; 3], result: [i32; 3], comm_seconds: f64) -> Report {
         Report::Round(RoundReport {
             round: 0,
             comm_seconds,
             counters: Default::default(),
-            quantised: quantised.into(),
+            sent: sent.into(),
             exponents: vec![-20],
             result: result.into(),
             result_exponents: vec![-20],

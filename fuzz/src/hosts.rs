@@ -46,6 +46,7 @@ impl Job {
             epoch: 3.into(),
             values_per_packet: VALUES,
             window_chunks: 1 << (shape >> 1 & 1),
+            exact: shape >> 5 & 1 == 1,
             workers: (0..workers)
                 .map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) })
                 .collect(),

@@ -49,7 +49,7 @@ pub enum Role {
 /// One round as one worker saw it: enough to check the sum bit for bit.
 ///
 /// Values are in the gradient's order. Exponents are per chunk, in the order of
-/// [`Split::chunks`](inart_core::Split::chunks).
+/// [`Split::chunks`](inart_core::Split::chunks). As in [`RoundRecord`](inart_core::RoundRecord).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
     /// Rounds count from 0.
@@ -59,7 +59,7 @@ pub struct RoundReport {
     /// What was counted during the round.
     pub counters: WorkerCounters,
     /// What this worker put into the sum.
-    pub quantised: Vec<i32>,
+    pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<i8>,
     /// The sum this worker got.

@@ -58,7 +58,8 @@ impl Worker {
     /// the job is over.
     ///
     /// The sum is that of the quantised gradients, exact to the bit and the same at every worker; for its distance
-    /// from the sum of the floats see [`inart_core::quantise`].
+    /// from the sum of the floats see [`inart_core::quantise`]. In an exact job it is the sum of the floats, rounded once
+    /// ([`inart_core::exact`]).
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
         let mut kept = self.keeper.hold();
         if let Some(error) = kept.error.take() {

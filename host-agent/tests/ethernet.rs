@@ -27,6 +27,7 @@ fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N64,
         window_chunks: 32,
+        exact: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
         shards: vec![ShardAssignment {
             server: "s0".into(),

@@ -20,7 +20,7 @@ fn what_is_sent_is_received() {
             round: 7,
             comm_seconds: 0.25,
             counters: WorkerCounters { results: 3, ..WorkerCounters::default() },
-            quantised: (0..100_000).collect(),
+            sent: (0..100_000).collect(),
             exponents: vec![-20; 400],
             result: vec![i32::MIN; 100_000],
             result_exponents: vec![127; 400],

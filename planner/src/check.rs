@@ -118,6 +118,7 @@ pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<
     if (plan.levels == 2) != plan.bounds.two_levels_bps.is_some() {
         checker.wrong("bounds.two_levels_bps", "plans of two levels state it, others do not");
     }
+    checker.exactness();
     let shares = checker.shares();
     let demand = checker.demand(&shares);
     // Only of flows and trunks that make sense.
@@ -163,6 +164,29 @@ impl Checker<'_> {
 
     fn name(&self, id: NodeId) -> &str {
         &self.topology.node(id).name
+    }
+
+    /// A plan is exact if its job is, and then no switch adds anything.
+    fn exactness(&mut self) {
+        let plan = self.plan;
+        if plan.exact != self.job.exact {
+            let is = |exact: bool| if exact { "exact" } else { "not exact" };
+            let problem = format!("the plan is {}, its job is {}", is(plan.exact), is(self.job.exact));
+            self.wrong("exact", problem);
+        }
+        if !self.job.exact {
+            return;
+        }
+        for flow in plan.flows.iter().filter(|flow| flow.aggregator.is_some()) {
+            let place = format!("flow {} to {}", flow.worker, flow.server);
+            self.wrong(
+                &place,
+                "a switch adds it up, in an exact job, whose sums are made at the servers only",
+            );
+        }
+        for trunk in &plan.trunks {
+            self.wrong(&trunk_place(trunk), "an exact job has no sums in switches");
+        }
     }
 
     /// x_s by server: each server of the job once, from 0 to 1, summing to 1.

@@ -24,6 +24,9 @@ pub struct Plan {
     /// trunk may end at another aggregator.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub levels: u8,
+    /// Whether it is for an exact job: no switch adds anything. Left out of the JSON if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded.
     pub rate_bps: f64,
     /// What no plan can exceed.

@@ -308,6 +308,7 @@ fn with_jobs(topology: &Topology, bits: &[(u32, u32)]) -> Topology {
         workers: some(&everybody.workers, workers),
         servers: some(&everybody.servers, servers),
         gradient_bytes: None,
+        exact: false,
     };
     topology.with_jobs(bits.iter().enumerate().map(job).collect())
 }

@@ -11,7 +11,7 @@ use crate::quantity::Share;
 /// A round as one worker saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    quantised: Vec<i32>,
+    sent: Vec<i32>,
     exponents: Vec<i8>,
     result: Vec<i32>,
     result_exponents: Vec<i8>,
@@ -21,7 +21,7 @@ impl Record {
     pub fn of(record: RoundRecord) -> Self {
         let numbers = |exponents: &[inart_wire::Exponent]| exponents.iter().map(|e| e.get()).collect();
         Self {
-            quantised: record.quantised,
+            sent: record.sent,
             exponents: numbers(&record.exponents),
             result: record.result,
             result_exponents: numbers(&record.result_exponents),
@@ -95,11 +95,7 @@ impl Rounds {
     fn check(&mut self, round: u32, records: &[Record], ended: &[bool]) -> Result<(), Mismatch> {
         let named = || self.names.iter().map(String::as_str).zip(records);
         let sent: Vec<_> = named()
-            .map(|(worker, record)| Sent {
-                worker,
-                quantised: &record.quantised,
-                exponents: &record.exponents,
-            })
+            .map(|(worker, record)| Sent { worker, values: &record.sent, exponents: &record.exponents })
             .collect();
         let received: Vec<_> = named()
             .zip(ended)

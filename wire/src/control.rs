@@ -21,6 +21,8 @@ pub enum AbortReason {
     ServerLost(ShardId),
     /// The server of that shard was restarted: the culprit has results that it knows nothing of.
     ServerRestarted(ShardId),
+    /// The culprit's values are floats and the server's sums are not, or the other way round.
+    OtherNumbers,
     /// A reason this crate has no name for.
     Unknown(u32),
 }
@@ -35,6 +37,7 @@ impl AbortReason {
             Self::Mismatch => 4,
             Self::ServerLost(shard) => 5 | (shard.get() as u32) << 16,
             Self::ServerRestarted(shard) => 6 | (shard.get() as u32) << 16,
+            Self::OtherNumbers => 7,
             Self::Unknown(code) => code,
         }
     }
@@ -45,6 +48,7 @@ impl AbortReason {
             2 => Self::Silent,
             3 => Self::Stopped,
             4 => Self::Mismatch,
+            7 => Self::OtherNumbers,
             other => {
                 let shard = ShardId::from((other >> 16) as u16);
                 match other & 0xffff {
@@ -68,6 +72,9 @@ impl fmt::Display for AbortReason {
             Self::ServerLost(shard) => write!(f, "hears nothing from the parameter server of shard {shard}"),
             Self::ServerRestarted(shard) => {
                 write!(f, "has results that the restarted parameter server of shard {shard} has lost")
+            }
+            Self::OtherNumbers => {
+                f.write_str("and the parameter server were told differently whether the job is exact")
             }
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")

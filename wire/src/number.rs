@@ -80,7 +80,8 @@ impl FromStr for ValuesPerPacket {
     }
 }
 
-/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`.
+/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent, [`FLOATS`](Self::FLOATS), scales
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -89,8 +90,10 @@ pub struct Exponent(i8);
 const EXPONENT_EXPECTED: &str = "a whole number from -128 to 127";
 
 impl Exponent {
-    /// The lowest exponent there is.
-    pub const MIN: Self = Self(i8::MIN);
+    /// Values are no scaled integers but the bits of `f32`s: frames of an exact job.
+    pub const FLOATS: Self = Self(i8::MIN);
+    /// The lowest exponent that scales.
+    pub const MIN: Self = Self(i8::MIN + 1);
     /// The highest exponent there is.
     pub const MAX: Self = Self(i8::MAX);
 
@@ -99,9 +102,9 @@ impl Exponent {
         self.0
     }
 
-    /// The nearest exponent there is to `number`.
+    /// The nearest exponent that scales to `number`.
     pub fn saturating(number: i32) -> Self {
-        Self(number.clamp(i8::MIN.into(), i8::MAX.into()) as i8)
+        Self(number.clamp(Self::MIN.0.into(), Self::MAX.0.into()) as i8)
     }
 }
 

@@ -69,6 +69,7 @@ fn numbers_out_of_range_are_refused_with_the_range() {
     );
     assert_eq!(Exponent::saturating(1000), Exponent::MAX);
     assert_eq!(Exponent::saturating(-1000), Exponent::MIN);
+    assert_eq!((Exponent::MIN.get(), Exponent::FLOATS.get()), (-127, -128));
 }
 
 #[test]

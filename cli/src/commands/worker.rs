@@ -90,7 +90,7 @@ fn round_report(worker: &Worker, stats: RoundStats) -> Report {
         round: stats.round,
         comm_seconds: stats.communication.as_secs_f64(),
         counters: stats.counters,
-        quantised: record.quantised,
+        sent: record.sent,
         exponents: numbers(&record.exponents),
         result: record.result,
         result_exponents: numbers(&record.result_exponents),

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, Group, HeaderRepr, Kind, WorkerId};
 
 use crate::Instant;
-use crate::quantise::fit_sums;
 
 use super::seats::Seats;
+use super::sum::Sum;
 
 /// A chunk that is being summed, or was and is kept to answer repeats.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Chunk {
     missing: Vec<u64>,
     /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or empty if nobody.
     asked: Vec<u64>,
-    sums: Vec<i64>,
+    sum: Sum,
 }
 
 /// What is to become of a contribution to an incomplete chunk.
@@ -57,7 +57,7 @@ fn is_clipped(header: &HeaderRepr) -> bool {
 impl Chunk {
     /// A chunk that nobody is in yet, as its first frame describes it. If that frame does not fit the agreed exponent,
     /// which it does not tell, the chunk starts at the lowest, to be raised by it.
-    pub(super) fn open(now: Instant, header: &HeaderRepr, values: usize, seats: &Seats) -> Self {
+    pub(super) fn open(now: Instant, header: &HeaderRepr, sum: Sum, seats: &Seats) -> Self {
         Self {
             sequence: header.sequence,
             opened: now,
@@ -68,7 +68,7 @@ impl Chunk {
             completed_by: None,
             missing: seats.taken().to_vec(),
             asked: Vec::new(),
-            sums: alloc::vec![0; values],
+            sum,
         }
     }
 
@@ -115,18 +115,16 @@ impl Chunk {
     pub(super) fn raise(&mut self, exponent: Exponent, seats: &Seats) {
         self.exponent = exponent;
         self.missing.copy_from_slice(seats.taken());
-        self.sums.fill(0);
+        self.sum.clear();
     }
 
     /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
         self.marks = self.marks.with_if(Flags::CONGESTION, header.flags.contains(Flags::CONGESTION));
-        for (sum, value) in self.sums.iter_mut().zip(frame.values()) {
-            *sum += i64::from(value);
-        }
+        self.sum.add(frame);
         if self.missing.iter().all(|&bitmap| bitmap == 0) {
-            self.exponent = fit_sums(&mut self.sums, self.exponent);
+            self.exponent = self.sum.complete(self.exponent);
             self.completed_by = Some(header.worker);
             if header.flags.contains(Flags::RESEND) {
                 self.note_repeat(header.contributors);
@@ -152,7 +150,7 @@ impl Chunk {
     }
 
     /// The result's meaningful values, once complete.
-    pub(super) fn result(&self) -> impl Iterator<Item = i32> {
-        self.sums[..usize::from(self.length)].iter().map(|sum| *sum as i32)
+    pub(super) fn result(&self) -> &[i32] {
+        &self.sum.result()[..usize::from(self.length)]
     }
 }

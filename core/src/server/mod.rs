@@ -3,6 +3,7 @@
 mod chunk;
 mod seats;
 mod status;
+mod sum;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,6 +19,7 @@ use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
 use seats::Seats;
+use sum::{Sum, is_of_the_kind};
 
 /// A frame to be sent; workers by their seats.
 #[derive(Clone, Copy, Debug)]
@@ -108,12 +110,7 @@ impl ServerShard {
             length: chunk.length,
             ..self.header()
         };
-        let mut values = [0; 256];
-        let values = &mut values[..usize::from(chunk.length)];
-        for (value, sum) in values.iter_mut().zip(chunk.result()) {
-            *value = sum;
-        }
-        self.emit(MacAddr::results_of(self.assignment.job), header, values, buffer)
+        self.emit(MacAddr::results_of(self.assignment.job), header, chunk.result(), buffer)
     }
 
     /// The rank of the worker on a seat that is not free.
@@ -161,6 +158,15 @@ impl ServerShard {
 
     fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
         let sequence = header.sequence;
+        let exact = self.assignment.exact;
+        if !is_of_the_kind(frame, header, exact) {
+            self.counters.other_numbers += 1;
+            // A worker that was told otherwise would wait for ever.
+            if header.kind == Kind::Gradient && exact != (header.exponent == Exponent::FLOATS) {
+                self.abort(AbortReason::OtherNumbers, self.rank(header.worker));
+            }
+            return;
+        }
         if self.chunk(sequence).is_none() && !self.open(now, header) {
             self.counters.out_of_window += 1;
             return;
@@ -206,9 +212,9 @@ impl ServerShard {
         if header.sequence.since(self.oldest) >= self.assignment.window_chunks {
             return false;
         }
-        let values = self.assignment.values_per_packet.get();
+        let sum = Sum::new(self.assignment.values_per_packet.get(), self.assignment.exact);
         let slot = header.sequence.slot(2 * self.assignment.window_chunks);
-        self.chunks[slot] = Some(Chunk::open(now, header, values, &self.seats));
+        self.chunks[slot] = Some(Chunk::open(now, header, sum, &self.seats));
         self.timers.set_at_latest(Timer::Patience, now + self.listen());
         true
     }

@@ -8,10 +8,9 @@ use inart_wire::{Exponent, Frame};
 use crate::Split;
 use crate::quantise::{dequantise, first_exponent, least_exponent, next_exponent, quantise};
 
-/// One chunk's place in the gradient and its exponents.
+/// A chunk's exponents.
 #[derive(Clone, Debug)]
-struct Chunk {
-    values: Range<usize>,
+struct Scale {
     /// What all workers agree on for the next round.
     agreed: Exponent,
     /// What this worker's values are scaled by in this round.
@@ -22,108 +21,168 @@ struct Chunk {
     result: Exponent,
 }
 
-/// A worker's gradient, as floats and quantised, and the sum that comes back.
+/// What the values in frames are.
+#[derive(Clone, Debug)]
+enum Numbers {
+    /// Integers, scaled by a power of two for each chunk; the floats they are made of.
+    Scaled { workers: usize, floats: Vec<f32>, scales: Vec<Scale> },
+    /// The bits of the floats themselves, in an exact job.
+    Floats,
+}
+
+/// A worker's gradient, as it goes into frames, and the sum that comes back.
 ///
 /// Chunks are counted over all shards, in the order of [`Split::chunks`].
 #[derive(Clone, Debug)]
 pub(super) struct Gradient {
-    workers: usize,
-    chunks: Vec<Chunk>,
-    floats: Vec<f32>,
-    quantised: Vec<i32>,
+    /// Each chunk's place in the gradient.
+    chunks: Vec<Range<usize>>,
+    /// What goes into frames.
+    sent: Vec<i32>,
     sums: Vec<i32>,
+    numbers: Numbers,
 }
 
 impl Gradient {
-    pub(super) fn new(split: &Split, len: usize, workers: usize) -> Self {
-        let exponent = first_exponent(workers);
-        let chunks = split.chunks().map(|values| Chunk {
-            values,
-            agreed: exponent,
-            used: exponent,
-            clipped: false,
-            result: exponent,
-        });
+    /// One of `workers` workers' gradients of `len` values.
+    pub(super) fn new(split: &Split, len: usize, workers: usize, exact: bool) -> Self {
+        let chunks: Vec<_> = split.chunks().collect();
         let zeros = alloc::vec![0; len];
-        let floats = alloc::vec![0.0; len];
-        Self { workers, chunks: chunks.collect(), floats, quantised: zeros.clone(), sums: zeros }
+        let numbers = match exact {
+            true => Numbers::Floats,
+            false => {
+                let first = first_exponent(workers);
+                let scale = Scale { agreed: first, used: first, clipped: false, result: first };
+                let floats = alloc::vec![0.0; len];
+                Numbers::Scaled { workers, floats, scales: alloc::vec![scale; chunks.len()] }
+            }
+        };
+        Self { chunks, sent: zeros.clone(), sums: zeros, numbers }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.floats.len()
+        self.sent.len()
     }
 
     /// Takes in the finite floats of a round; returns how many chunks do not fit their agreed exponent.
-    pub(super) fn load(&mut self, floats: &[f32]) -> usize {
-        self.floats.copy_from_slice(floats);
-        for chunk in 0..self.chunks.len() {
-            self.rescale(chunk, self.chunks[chunk].agreed);
+    pub(super) fn load(&mut self, gradient: &[f32]) -> usize {
+        match &mut self.numbers {
+            Numbers::Floats => {
+                for (sent, float) in self.sent.iter_mut().zip(gradient) {
+                    *sent = float.to_bits() as i32;
+                }
+            }
+            Numbers::Scaled { floats, .. } => {
+                floats.copy_from_slice(gradient);
+                (0..self.chunks.len()).for_each(|chunk| self.scale(chunk, None));
+            }
         }
-        self.chunks.iter().filter(|chunk| chunk.clipped).count()
+        (0..self.chunks.len()).filter(|&chunk| self.clipped(chunk)).count()
     }
 
-    /// Quantises a chunk at `exponent`, or at the least one that fits if that does not.
-    pub(super) fn rescale(&mut self, chunk: usize, exponent: Exponent) {
-        let chunk = &mut self.chunks[chunk];
-        let floats = &self.floats[chunk.values.clone()];
-        let quantised = &mut self.quantised[chunk.values.clone()];
-        chunk.used = exponent;
-        chunk.clipped = quantise(floats, exponent, quantised).is_err();
-        if chunk.clipped {
-            chunk.used = least_exponent(floats);
-            quantise(floats, chunk.used, quantised).expect("values fit their least exponent");
+    /// Quantises a chunk at a higher exponent than it has, since the server wants it; floats have none.
+    pub(super) fn raise(&mut self, chunk: usize, exponent: Exponent) {
+        if exponent > self.used(chunk) {
+            self.scale(chunk, Some(exponent));
+        }
+    }
+
+    /// Quantises a chunk at an exponent (else at the agreed one), or at the least one that fits if that does not.
+    fn scale(&mut self, chunk: usize, exponent: Option<Exponent>) {
+        let Numbers::Scaled { floats, scales, .. } = &mut self.numbers else { return };
+        let floats = &floats[self.chunks[chunk].clone()];
+        let quantised = &mut self.sent[self.chunks[chunk].clone()];
+        let scale = &mut scales[chunk];
+        scale.used = exponent.unwrap_or(scale.agreed);
+        scale.clipped = quantise(floats, scale.used, quantised).is_err();
+        if scale.clipped {
+            scale.used = least_exponent(floats);
+            quantise(floats, scale.used, quantised).expect("values fit their least exponent");
         }
     }
 
     pub(super) fn used(&self, chunk: usize) -> Exponent {
-        self.chunks[chunk].used
+        match &self.numbers {
+            Numbers::Scaled { scales, .. } => scales[chunk].used,
+            Numbers::Floats => Exponent::FLOATS,
+        }
     }
 
+    /// Whether the chunk does not fit the agreed exponent.
     pub(super) fn clipped(&self, chunk: usize) -> bool {
-        self.chunks[chunk].clipped
+        match &self.numbers {
+            Numbers::Scaled { scales, .. } => scales[chunk].clipped,
+            Numbers::Floats => false,
+        }
+    }
+
+    /// Whether only the server can add the chunk up.
+    pub(super) fn bypasses(&self, chunk: usize) -> bool {
+        matches!(self.numbers, Numbers::Floats) || self.clipped(chunk)
     }
 
     pub(super) fn values(&self, chunk: usize) -> &[i32] {
-        &self.quantised[self.chunks[chunk].values.clone()]
+        &self.sent[self.chunks[chunk].clone()]
     }
 
-    /// Takes in a chunk's result and agrees on the next round's exponent. The frame's length is the chunk's.
+    /// Whether a result of that exponent and length can be the chunk's.
+    pub(super) fn takes(&self, chunk: usize, exponent: Exponent, length: u16) -> bool {
+        let floats = matches!(self.numbers, Numbers::Floats);
+        floats == (exponent == Exponent::FLOATS) && self.chunks[chunk].len() == usize::from(length)
+    }
+
+    /// Takes in a chunk's result, which it [`takes`](Self::takes), and agrees on the next round's exponent.
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) {
-        let chunk = &mut self.chunks[chunk];
-        let sums = &mut self.sums[chunk.values.clone()];
+        let sums = &mut self.sums[self.chunks[chunk].clone()];
         for (sum, value) in sums.iter_mut().zip(frame.values()) {
             *sum = value;
         }
-        chunk.result = frame.exponent();
-        chunk.agreed = next_exponent(self.workers, chunk.agreed, sums, chunk.result);
+        if let Numbers::Scaled { workers, scales, .. } = &mut self.numbers {
+            let scale = &mut scales[chunk];
+            scale.result = frame.exponent();
+            scale.agreed = next_exponent(*workers, scale.agreed, sums, scale.result);
+        }
     }
 
     /// Writes the sums as floats.
     pub(super) fn read(&self, floats: &mut [f32]) {
-        for chunk in &self.chunks {
-            let sums = &self.sums[chunk.values.clone()];
-            for (float, sum) in floats[chunk.values.clone()].iter_mut().zip(sums) {
-                *float = dequantise(*sum, chunk.result);
+        match &self.numbers {
+            Numbers::Scaled { scales, .. } => {
+                for (values, scale) in self.chunks.iter().zip(scales) {
+                    for (float, sum) in floats[values.clone()].iter_mut().zip(&self.sums[values.clone()]) {
+                        *float = dequantise(*sum, scale.result);
+                    }
+                }
+            }
+            Numbers::Floats => {
+                for (float, sum) in floats.iter_mut().zip(&self.sums) {
+                    *float = f32::from_bits(*sum as u32);
+                }
             }
         }
     }
 
     pub(super) fn record(&self) -> RoundRecord {
+        let exponents = |of: fn(&Scale) -> Exponent| match &self.numbers {
+            Numbers::Scaled { scales, .. } => scales.iter().map(of).collect(),
+            Numbers::Floats => alloc::vec![Exponent::FLOATS; self.chunks.len()],
+        };
         RoundRecord {
-            quantised: self.quantised.clone(),
-            exponents: self.chunks.iter().map(|chunk| chunk.used).collect(),
+            sent: self.sent.clone(),
+            exponents: exponents(|scale| scale.used),
             result: self.sums.clone(),
-            result_exponents: self.chunks.iter().map(|chunk| chunk.result).collect(),
+            result_exponents: exponents(|scale| scale.result),
         }
     }
 }
 
 /// What a worker put into a round's sum and what it got, bit for bit. Values are in the gradient's order, exponents
-/// per chunk in the order of [`Split::chunks`].
+/// per chunk in the order of [`Split::chunks`]. In an exact job the values are the bits of floats and the exponents
+/// [`Exponent::FLOATS`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundRecord {
     /// What this worker put into the sum.
-    pub quantised: Vec<i32>,
+    pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<Exponent>,
     /// The sum.

@@ -84,7 +84,8 @@ impl WorkerFlow {
         }
         let split = Split::new(&self.assignment, gradient.len());
         let workers = self.assignment.workers.len();
-        let loaded = self.gradient.get_or_insert_with(|| Gradient::new(&split, gradient.len(), workers));
+        let (len, exact) = (gradient.len(), self.assignment.exact);
+        let loaded = self.gradient.get_or_insert_with(|| Gradient::new(&split, len, workers, exact));
         self.counters.clipped += loaded.load(gradient) as u64;
         self.first_chunks.clear();
         self.rounds += 1;
@@ -153,7 +154,7 @@ impl WorkerFlow {
         let gradient = self.gradient.as_ref()?;
         let chunk = self.first_chunks[shard] + send.chunk as usize;
         let clipped = gradient.clipped(chunk);
-        let bypass = send.bypass || clipped;
+        let bypass = send.bypass || gradient.bypasses(chunk);
         self.counters.retransmissions += u64::from(send.resend);
         self.counters.bypasses += u64::from(bypass);
         let flags = Flags::NONE
@@ -240,7 +241,7 @@ impl WorkerFlow {
             return;
         };
         let index = self.first_chunks[shard] + chunk as usize;
-        if gradient.values(index).len() != usize::from(header.length) {
+        if !gradient.takes(index, header.exponent, header.length) {
             self.counters.malformed += 1;
             return;
         }
@@ -260,9 +261,7 @@ impl WorkerFlow {
                     return;
                 };
                 let index = self.first_chunks[shard] + chunk as usize;
-                if header.exponent > gradient.used(index) {
-                    gradient.rescale(index, header.exponent);
-                }
+                gradient.raise(index, header.exponent);
                 self.flows[shard].request(now, chunk);
             }
             ControlMessage::Abort { reason, culprit } => {

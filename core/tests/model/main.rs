@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bound;
+mod exact;
 mod goodput;
 mod hostile;
 mod network;
@@ -41,7 +42,7 @@ fn check_sums(network: &Network, split: &Split) {
         assert_eq!(record.result_exponents, records[0].result_exponents);
     }
     for (chunk, values) in split.chunks().enumerate() {
-        let sum = |index| records.iter().map(|record| i64::from(record.quantised[index])).sum();
+        let sum = |index| records.iter().map(|record| i64::from(record.sent[index])).sum();
         let mut sums: Vec<i64> = values.clone().map(sum).collect();
         let exponent = quantise::fit_sums(&mut sums, records[0].exponents[chunk]);
         let result: Vec<i64> = records[0].result[values].iter().map(|value| i64::from(*value)).collect();

@@ -61,6 +61,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
         epoch: 3.into(),
         values_per_packet: ValuesPerPacket::N32,
         window_chunks,
+        exact: false,
         workers: (0..workers)
             .map(|rank| WorkerAddress { name: format!("w{}", rank + 1), mac: mac(1, rank) })
             .collect(),

@@ -11,7 +11,7 @@ use crate::{check_sums, gradients, run_round, run_rounds};
 
 const ZERO: Duration = Duration::ZERO;
 
-fn rank(rank: usize) -> WorkerId {
+pub fn rank(rank: usize) -> WorkerId {
     WorkerId::try_from(rank).unwrap()
 }
 
@@ -35,11 +35,11 @@ fn each_frame_lost_doubled_or_late_in_turn() {
 }
 
 #[derive(Clone, Debug)]
-struct Weather {
-    lost_percent: u32,
-    doubled_percent: u32,
-    late_percent: u32,
-    latest_micros: u64,
+pub struct Weather {
+    pub lost_percent: u32,
+    pub doubled_percent: u32,
+    pub late_percent: u32,
+    pub latest_micros: u64,
 }
 
 fn weather() -> impl Strategy<Value = Weather> {
@@ -52,7 +52,7 @@ fn weather() -> impl Strategy<Value = Weather> {
 }
 
 /// A fate that is a function of seed and frame number.
-fn fate_in(weather: Weather, seed: u64) -> crate::network::Fate {
+pub fn fate_in(weather: Weather, seed: u64) -> crate::network::Fate {
     Box::new(move |frame| {
         let mut state = seed ^ (frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut roll = |sides: u64| {

@@ -73,6 +73,7 @@ impl Codec {
             epoch: EPOCH.into(),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: config.window.into(),
+            exact: false,
             workers: (0..workers).map(name).collect(),
             shards: vec![server],
         };

@@ -36,8 +36,11 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
         for (f, &server) in sending.clone().zip(&model.servers) {
             let g = f + servers;
             intake.entry(server).or_default().extend([(f, workers), (g, 1.0 - workers)]);
+            match model.aggregators.is_empty() {
+                true => program.rows.push(at_most(vec![(g, 1.0)], 0.0)),
+                false => program.rows.push(at_most(vec![(g, 1.0), (f, -1.0)], 0.0)),
+            }
             added_up.push((g, workers));
-            program.rows.push(at_most(vec![(g, 1.0), (f, -1.0)], 0.0));
             if equal && f > first {
                 program.rows.push(Row { terms: vec![(f, 1.0), (first, -1.0)], limit: 0.0, equal: true });
             }
@@ -61,7 +64,9 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
     let shared: Vec<Row> =
         shared.map(|(worker, terms)| at_most(terms, any.access_bps(worker, false))).collect();
     program.rows.extend(shared);
-    let switches = any.aggregators.iter().map(|&v| any.capacity_of(any.own(v))).sum();
+    // Exact jobs have none.
+    let of_job = |model: &Model<'_>| model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).sum();
+    let switches = models.iter().map(of_job).fold(0.0, f64::max);
     program.rows.push(at_most(added_up, switches));
     program
 }

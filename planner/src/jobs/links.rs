@@ -33,7 +33,7 @@ pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], equal: bool) -> Opt
         return None;
     }
     let program = Program { variables: 0, rates: Vec::new(), most: most.to_vec(), rows: Vec::new() };
-    let routes = Routes::new(&models[0]); // the same for all: capacities are
+    let routes = Routes::new(&models[0]); // the same for all: the links' capacities are
     let mut builder = Builder { models, routes, program, loads: BTreeMap::new(), entering: BTreeMap::new() };
     models.iter().for_each(|model| builder.add_job(model, equal));
     builder.add_flows();
@@ -132,7 +132,8 @@ impl Builder<'_> {
 
     fn finish(mut self) -> Program {
         for (resource, terms) in std::mem::take(&mut self.loads) {
-            let limit = self.models[0].capacity_of(resource);
+            // Exact jobs have no switch's aggregation.
+            let limit = self.models.iter().map(|model| model.capacity_of(resource)).fold(0.0, f64::max);
             if limit.is_finite() {
                 self.row(terms, limit, false);
             }

@@ -70,6 +70,8 @@ pub(super) struct JobEntry {
     pub workers: Option<Vec<String>>,
     pub servers: Option<Vec<String>>,
     pub gradient: Option<Size>,
+    #[serde(default)]
+    pub exact: bool,
 }
 
 /// What the parser says for programmers, for people who write topologies; and the mend.
@@ -86,6 +88,8 @@ fn in_our_words(problem: &str) -> (&str, &'static str) {
         (cut(", set "), "write it once")
     } else if problem.contains("tuple of size 2") {
         (cut(", expected"), "name the two nodes")
+    } else if problem.starts_with("invalid boolean") {
+        ("a job's `exact` is neither true nor false", "write `exact: true`, or leave it out")
     } else if problem.starts_with("unknown") || problem.contains("write it like") {
         (problem, "")
     } else {
@@ -151,6 +155,9 @@ impl Topology {
             if let Some(bytes) = job.gradient_bytes {
                 let _ = write!(out, ", gradient: {}", exact::<Size>(bytes as f64, display_size));
             }
+            if job.exact {
+                out.push_str(", exact: true");
+            }
             out.push_str("}\n");
         }
         out
@@ -177,6 +184,9 @@ impl Topology {
             let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});
             if let Some(bytes) = job.gradient_bytes {
                 entry["gradient"] = bytes.into();
+            }
+            if job.exact {
+                entry["exact"] = true.into();
             }
             entry
         };

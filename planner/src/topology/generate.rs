@@ -131,13 +131,14 @@ pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Top
             "ask for a worker and a server per job at least, and no more than there are",
         ));
     }
-    let gradient_bytes = topology.jobs()[0].gradient_bytes;
+    let &Job { gradient_bytes, exact, .. } = &topology.jobs()[0];
     let dealt = all_workers.chunks_exact(workers).zip(all_servers.chunks_exact(servers)).take(jobs);
     let job = |(n, (workers, servers)): (usize, (&[NodeId], &[NodeId]))| Job {
         name: format!("job{n}"),
         workers: workers.to_vec(),
         servers: servers.to_vec(),
         gradient_bytes,
+        exact,
     };
     Ok(topology.with_jobs(dealt.enumerate().map(job).collect()))
 }

@@ -102,6 +102,8 @@ pub struct Job {
     pub servers: Vec<NodeId>,
     /// Size of one gradient, if the document says so.
     pub gradient_bytes: Option<u64>,
+    /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to the servers.
+    pub exact: bool,
 }
 
 /// A validated network with its jobs.

@@ -41,7 +41,8 @@ pub(super) fn build(document: Document) -> Result<Topology> {
         topology.add_background(entry)?;
     }
     if document.jobs.is_empty() {
-        let job = JobEntry { name: topology.name.clone(), workers: None, servers: None, gradient: None };
+        let name = topology.name.clone();
+        let job = JobEntry { name, workers: None, servers: None, gradient: None, exact: false };
         topology.add_job(job, 0)?;
     }
     for entry in document.jobs {
@@ -185,7 +186,7 @@ impl Topology {
     }
 
     fn add_job(&mut self, entry: JobEntry, at: u64) -> Result<()> {
-        let JobEntry { name, workers, servers, gradient } = entry;
+        let JobEntry { name, workers, servers, gradient, exact } = entry;
         name_is_usable(at, "job", &name)?;
         let place = format!("job {name}");
         if self.job_named(&name).is_some() {
@@ -207,7 +208,7 @@ impl Topology {
             }
         };
         self.is_connected(at, &place, &workers, &servers)?;
-        self.jobs.push(Job { name, workers, servers, gradient_bytes });
+        self.jobs.push(Job { name, workers, servers, gradient_bytes, exact });
         Ok(())
     }
 

@@ -16,7 +16,8 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     } else {
         format!("{:.1} % of the proven bound {}", 100.0 * plan.rate_bps / bound, display_rate(bound))
     };
-    let _ = writeln!(out, "{} on {}, job {}", plan.scheme, plan.topology, plan.job);
+    let exact = if plan.exact { ", exact: summed at the servers only" } else { "" };
+    let _ = writeln!(out, "{} on {}, job {}{exact}", plan.scheme, plan.topology, plan.job);
     let _ = writeln!(out, "  rate    {} per worker ({verdict})", display_rate(plan.rate_bps));
     if let Some(lp) = plan.bounds.lp_bps {
         let _ = writeln!(out, "  LP      {}", display_rate(lp));

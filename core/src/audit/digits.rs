@@ -1,0 +1,74 @@
+//! The exact sum of floats as one adds on paper: one digit per power of two, carried at the end. Slower than
+//! [`crate::exact`] and nothing of it.
+
+/// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
+const PLACES: usize = 320;
+
+/// The sum of finite floats, rounded to the nearest, half to even; +0 if it is zero.
+pub(super) fn rounded_sum(floats: impl Iterator<Item = f32>) -> f32 {
+    let mut digits = [0i64; PLACES];
+    for float in floats {
+        let (mantissa, place) = parts(float);
+        digits[place] += mantissa;
+    }
+    if carry(&mut digits) < 0 {
+        digits.iter_mut().for_each(|digit| *digit = -*digit);
+        carry(&mut digits);
+        return -of_digits(&digits);
+    }
+    of_digits(&digits)
+}
+
+/// A float as `mantissa · 2^(place - 149)`.
+fn parts(float: f32) -> (i64, usize) {
+    let bits = float.to_bits();
+    let (exponent, fraction) = (bits >> 23 & 0xff, i64::from(bits & 0x7f_ffff));
+    let (size, place) = if exponent == 0 { (fraction, 0) } else { (fraction + 0x80_0000, exponent - 1) };
+    (if float.is_sign_negative() { -size } else { size }, place as usize)
+}
+
+/// Makes every digit 0 or 1; what is carried out of the last is -1 if the number is negative.
+fn carry(digits: &mut [i64]) -> i64 {
+    digits.iter_mut().fold(0, |carried, digit| {
+        let total = *digit + carried;
+        *digit = total.rem_euclid(2);
+        total.div_euclid(2)
+    })
+}
+
+/// The float nearest to a number that is not negative. The hardware rounds: from 53 digits and a last one that stands for all
+/// below, which decides every tie as they would.
+fn of_digits(digits: &[i64]) -> f32 {
+    let length = digits.iter().rposition(|digit| *digit == 1).map_or(0, |top| top + 1);
+    let first = length.saturating_sub(53);
+    let leading = digits[first..length].iter().rev().fold(0i64, |number, digit| 2 * number + digit);
+    let rest = i64::from(digits[..first].contains(&1));
+    let rounded = (2 * leading + rest) as f32;
+    // Exact, or an infinity: the number is 2^-126 at least if any of its digits was rounded off.
+    (f64::from(rounded) * power_of_two(first as i32 - 150)) as f32
+}
+
+/// 2^power, exactly.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(((1023 + power) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::exact::ExactSum;
+
+    proptest! {
+        /// Two ways to one sum.
+        #[test]
+        fn sums_are_those_of_the_server(bits in proptest::collection::vec(any::<u32>(), 0..100)) {
+            // All but NaNs and infinities.
+            let finite = |bits: &u32| f32::from_bits(if bits >> 23 & 0xff == 0xff { bits ^ 1 << 23 } else { *bits });
+            let mut sum = ExactSum::default();
+            bits.iter().map(finite).for_each(|float| sum.add(float));
+            prop_assert_eq!(rounded_sum(bits.iter().map(finite)).to_bits(), sum.rounded().to_bits());
+        }
+    }
+}

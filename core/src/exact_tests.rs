@@ -1,0 +1,156 @@
+use num_bigint::{BigInt, BigUint, Sign};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+fn sum(values: &[f32]) -> f32 {
+    let mut sum = ExactSum::default();
+    values.iter().for_each(|value| sum.add(*value));
+    sum.rounded()
+}
+
+/// A finite float as a multiple of 2^-149.
+fn units(value: f32) -> BigInt {
+    // Exact: every f32 times 2^149 is within f64, and a whole number.
+    let exponent = (value.to_bits() >> 23 & 0xff).max(1) - 1;
+    let mantissa = f64::from(value) / 2f64.powi(exponent as i32 - 149);
+    BigInt::from(mantissa as i64) << exponent
+}
+
+/// The float nearest to that many times 2^-149, found by trying: no float is nearer, and of two the even one is taken.
+fn nearest(units_of_sum: &BigInt) -> f32 {
+    let size = units_of_sum.magnitude();
+    let of_bits = |bits: u32| match bits {
+        // Where the next float would be if there were one.
+        0x7f80_0000 => BigUint::from(1u32) << (128 + 149),
+        _ => units(f32::from_bits(bits)).into_parts().1,
+    };
+    let (mut low, mut high) = (0u32, 0x7f80_0000u32);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if of_bits(middle) <= *size { low = middle } else { high = middle }
+    }
+    let (twice, between) = (size * 2u32, of_bits(low) + of_bits(high));
+    let bits = if twice > between || twice == between && low % 2 == 1 { high } else { low };
+    f32::from_bits(bits) * if units_of_sum.sign() == Sign::Minus { -1.0 } else { 1.0 }
+}
+
+/// Any finite float: all exponents alike, subnormal numbers and zeros among them.
+fn any_float() -> impl Strategy<Value = f32> {
+    (0..=254u32, any::<bool>(), 0..1u32 << 23).prop_map(|(exponent, negative, fraction)| {
+        f32::from_bits(u32::from(negative) << 31 | exponent << 23 | fraction)
+    })
+}
+
+/// Floats near each other, so that sums round, tie, cancel and overflow.
+fn near_floats() -> impl Strategy<Value = Vec<f32>> {
+    (0..=250u32).prop_flat_map(|least| {
+        let one = (0..=4u32, any::<bool>(), prop_oneof![Just(0), Just(0x7f_ffff), 0..1u32 << 23]);
+        let float = one.prop_map(move |(more, negative, fraction)| {
+            f32::from_bits(u32::from(negative) << 31 | (least + more) << 23 | fraction)
+        });
+        proptest::collection::vec(float, 1..=40)
+    })
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { rng_seed: RngSeed::Fixed(4), failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn is_right(values: &[f32]) -> Result<(), TestCaseError> {
+    let right = nearest(&values.iter().copied().map(units).sum());
+    let seen = sum(values);
+    prop_assert_eq!(seen.to_bits(), right.to_bits(), "{} instead of {}: {:?}", seen, right, values);
+    let mut turned = values.to_vec();
+    turned.sort_by(f32::total_cmp);
+    prop_assert_eq!(sum(&turned).to_bits(), seen.to_bits(), "in another order");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn sums_are_the_nearest_float_to_the_real_sum(values in proptest::collection::vec(any_float(), 1..=1000)) {
+        is_right(&values)?;
+    }
+
+    #[test]
+    fn sums_of_like_floats_too(values in near_floats()) {
+        is_right(&values)?;
+    }
+
+    /// All but a few terms cancel.
+    #[test]
+    fn what_cancels_leaves_nothing_behind(
+        values in proptest::collection::vec(any_float(), 1..=200),
+        rest in near_floats(),
+    ) {
+        let both: Vec<f32> = values.iter().chain(&rest).copied().chain(values.iter().map(|v| -v)).collect();
+        prop_assert_eq!(sum(&both).to_bits(), sum(&rest).to_bits());
+        is_right(&both)?;
+    }
+}
+
+#[test]
+fn the_reference_of_these_tests_rounds_as_hardware_does() {
+    for (a, b) in
+        [(1.0, f32::EPSILON / 2.0), (1.5, -3e-8), (f32::MAX, 1e31), (f32::MAX, 1.1e31), (1e-45, 3e-45)]
+    {
+        assert_eq!(nearest(&(units(a) + units(b))).to_bits(), (a + b).to_bits(), "{a} + {b}");
+    }
+}
+
+#[test]
+fn a_sum_of_two_is_that_of_the_hardware() {
+    let edges =
+        [0.0, f32::from_bits(1), f32::MIN_POSITIVE, 1.0, 1.0 + f32::EPSILON, 3.5e-8, 16_777_215.0, f32::MAX];
+    for a in edges.into_iter().flat_map(|a| [a, -a]) {
+        for b in edges.into_iter().flat_map(|b| [b, -b]) {
+            // But for the sign of a zero.
+            assert_eq!(sum(&[a, b]).to_bits(), (a + b + 0.0).to_bits(), "{a} + {b}");
+        }
+    }
+}
+
+#[test]
+fn zeros_have_no_sign() {
+    assert_eq!(sum(&[]).to_bits(), 0);
+    assert_eq!(sum(&[-0.0, -0.0]).to_bits(), 0);
+    assert_eq!(sum(&[3.5, -3.5]).to_bits(), 0);
+    assert_eq!(sum(&[f32::from_bits(1), -f32::from_bits(1)]).to_bits(), 0);
+}
+
+#[test]
+fn sums_beyond_f32_are_infinities_and_come_back() {
+    assert_eq!(sum(&[f32::MAX, f32::MAX]), f32::INFINITY);
+    assert_eq!(sum(&[f32::MIN; 1000]), f32::NEG_INFINITY);
+    assert_eq!(sum(&[f32::MAX, f32::MAX, f32::MIN]), f32::MAX);
+    // Half of the last place of the largest float rounds to infinity, any less does not.
+    let half = 2f32.powi(103);
+    assert_eq!(sum(&[f32::MAX, half]), f32::INFINITY);
+    assert_eq!(sum(&[f32::MAX, half, -f32::from_bits(1)]), f32::MAX);
+}
+
+#[test]
+fn ties_go_to_even_unless_the_least_bit_decides() {
+    let (one, half) = (1.0f32, f32::EPSILON / 2.0);
+    assert_eq!(sum(&[one, half]), 1.0);
+    assert_eq!(sum(&[one, f32::EPSILON, half]), 1.0 + 2.0 * f32::EPSILON);
+    assert_eq!(sum(&[one, half, f32::from_bits(1)]), 1.0 + f32::EPSILON);
+    assert_eq!(sum(&[one, half, -f32::from_bits(1)]), 1.0);
+}
+
+/// As many terms as a job can have workers, all of the largest size.
+#[test]
+fn carries_have_room() {
+    let workers = 16_384;
+    let mut values = vec![f32::MAX; workers];
+    values.extend(vec![f32::MIN; workers - 1]);
+    assert_eq!(sum(&values), f32::MAX);
+    let negative: Vec<f32> = values.iter().map(|value| -value).collect();
+    assert_eq!(sum(&negative), f32::MIN);
+}
