@@ -39,7 +39,7 @@ impl Trial {
     /// Draws a trial. The same seed gives the same trial.
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let topology = network(&mut rng);
+        let topology = some_exact(seed, network(&mut rng));
         let scheme = *[Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::Lbmm, Scheme::Even]
             .choose(&mut rng)
             .expect("there are some");
@@ -183,6 +183,15 @@ fn network(rng: &mut ChaCha8Rng) -> Topology {
         return topology.with_jobs(vec![first, second]);
     }
     topology
+}
+
+/// The same with some of its jobs exact; drawn apart, so that nothing else depends on it.
+fn some_exact(seed: u64, topology: Topology) -> Topology {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(1);
+    let jobs = topology.jobs().iter();
+    let drawn = jobs.map(|job| Job { exact: rng.random_bool(0.15), ..job.clone() }).collect();
+    topology.with_jobs(drawn)
 }
 
 /// Nothing, or a share up to `most`, small ones as likely as large ones.

@@ -96,6 +96,34 @@ fn two_jobs_at_once_are_audited_apart() {
     assert_eq!(summary["single_host"].as_array().map(Vec::len), Some(2));
 }
 
+/// Sums that depend on no plan and no order: the same weights under schemes that cut the gradient differently, and with loss.
+#[test]
+fn an_exact_job_has_the_same_weights_on_every_plan() {
+    let Some(_turn) = turn() else { return };
+    let folder = TempDir::new().expect("a folder");
+    let topology = folder.path().join("exact.yaml");
+    let fig1 = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
+    let exact =
+        fig1.replace("gradient: ", "exact: true, gradient: ").replace("ingress: 4 Gbps", "ingress: 3 Gbps");
+    std::fs::write(&topology, exact.replacen("ingress: 3", "ingress: 4", 1)).expect("written");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(inart());
+        command.arg("emulate").arg(&topology).args(["--rounds", "2", "--json"]).args(more);
+        document(&command.arg("--chart").arg(folder.path().join("chart.svg")).output().expect("runs"))
+    };
+    let summary = run(&["--schemes", "inart,lbmm", "--drop", "1%"]);
+    let figures = ["inart", "lbmm"].map(|scheme| summary["schemes"][scheme].clone());
+    for figures in &figures {
+        assert_eq!(
+            (&figures["bit_exact"], &figures["packets_aggregated"]),
+            (&true.into(), &0.into()),
+            "{figures}"
+        );
+    }
+    let [inart, lbmm] = figures.map(|figures| figures["jobs"][0]["digest"].as_str().expect("hex").to_owned());
+    assert_eq!(inart, lbmm, "one cuts 4 to 3, the other in halves");
+}
+
 #[test]
 fn ordinary_traffic_crosses_the_switches_beside_it() {
     let Some(_turn) = turn() else { return };

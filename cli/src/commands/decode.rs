@@ -5,6 +5,7 @@ mod capture;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use capture::{Captured, End, read_frames};
-use inart_wire::{ControlMessage, Flags, Frame, FrameRepr, Kind, WireError};
+use inart_wire::{ControlMessage, Exponent, Flags, Frame, FrameRepr, Kind, WireError};
 use serde::Serialize;
 
 /// Arguments of `inart decode`.
@@ -84,7 +85,24 @@ struct FrameJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<i32>>,
+    values: Option<Values>,
+}
+
+/// A frame's values: scaled integers, or the floats of an exact job.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Values {
+    Scaled(Vec<i32>),
+    Floats(Vec<f32>),
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scaled(values) => write!(f, "{values:?}"),
+            Self::Floats(values) => write!(f, "{values:?}"),
+        }
+    }
 }
 
 /// How the JSON document begins; written with the first frame, so that a file that is no capture prints nothing.
@@ -145,8 +163,12 @@ fn message(frame: &Frame<&[u8]>) -> Option<String> {
     })
 }
 
-fn meaningful_values(frame: &Frame<&[u8]>) -> Vec<i32> {
-    frame.values().take(frame.length().into()).collect()
+fn meaningful_values(frame: &Frame<&[u8]>) -> Values {
+    let values = frame.values().take(frame.length().into());
+    match frame.exponent() == Exponent::FLOATS && frame.kind() != Kind::Control {
+        true => Values::Floats(values.map(|value| f32::from_bits(value as u32)).collect()),
+        false => Values::Scaled(values.collect()),
+    }
 }
 
 fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, values: bool) -> FrameJson {
@@ -190,7 +212,7 @@ fn write_text(
         write!(out, " {message}")?;
     }
     if values {
-        write!(out, " values {:?}", meaningful_values(frame))?;
+        write!(out, " values {}", meaningful_values(frame))?;
     }
     writeln!(out)
 }

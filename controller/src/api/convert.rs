@@ -70,3 +70,32 @@ impl TryFrom<proto::Assignment> for Assignment {
         Ok(assignment)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_comes_out_as_it_went_in() {
+        let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+        for exact in [true, false] {
+            let told = Assignment {
+                job: 7.into(),
+                name: "digits".to_owned(),
+                epoch: 3.into(),
+                values_per_packet: ValuesPerPacket::N64,
+                window_chunks: 16,
+                exact,
+                workers: vec![WorkerAddress { name: "w1".to_owned(), mac: mac(1) }],
+                shards: vec![ShardAssignment {
+                    server: "s1".to_owned(),
+                    mac: mac(2),
+                    share: 1.0,
+                    rate_bps: 1e9,
+                    seats: vec![WorkerId::MAX],
+                }],
+            };
+            assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told));
+        }
+    }
+}

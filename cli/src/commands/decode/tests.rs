@@ -69,6 +69,17 @@ fn classic_captures_of_both_byte_orders_and_precisions() {
 }
 
 #[test]
+fn floats_of_exact_jobs_are_read_as_such() {
+    let mut gradient = frame(Kind::Gradient, &[1.5, -3e38f32].map(|float| float.to_bits() as i32));
+    gradient[37] = 0x80;
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&gradient, 168)]);
+    let line = text(&file, false);
+    assert!(line.contains("exponent -128 length 2 flags resend|last values [1.5, -3e38]\n"), "{line}");
+    let json: serde_json::Value = serde_json::from_str(&text(&file, true)).unwrap();
+    assert_eq!(json["frames"][0]["values"][0], 1.5);
+}
+
+#[test]
 fn pcapng() {
     let gradient = frame(Kind::Gradient, &[5, -6]);
     let block = |kind: u32, body: &[u8]| {

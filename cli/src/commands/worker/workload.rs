@@ -1,6 +1,7 @@
 //! What a worker computes between all-reduces.
 
 use anyhow::ensure;
+use inart_core::audit::{Received, Sent, check_round};
 use inart_core::{Assignment, Split, quantise};
 use inart_host_agent::Worker;
 use inart_host_agent::report::Trained;
@@ -107,7 +108,7 @@ fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
     ((mixed ^ mixed >> 31) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }
 
-/// Computes all workers' gradients and compares their quantised sum with what came back, bit for bit.
+/// Computes all workers' gradients and compares their sum (exact, or of the quantised values) with what came back, bit for bit.
 fn check_sum(
     seed: u64,
     len: usize,
@@ -116,23 +117,31 @@ fn check_sum(
     worker: &Worker,
 ) -> anyhow::Result<()> {
     let record = worker.record().expect("a round has ended");
-    let split = Split::new(assignment, len);
-    for (chunk, (values, exponent)) in split.chunks().zip(&record.exponents).enumerate() {
-        let mut sums = vec![0i64; values.len()];
+    for (chunk, values) in Split::new(assignment, len).chunks().enumerate() {
+        let exponent = record.exponents[chunk];
+        let mut gradients = Vec::with_capacity(assignment.workers.len());
         for rank in 0..assignment.workers.len() {
             let floats: Vec<f32> =
                 values.clone().map(|index| random_value(seed, rank, round, index)).collect();
-            let mut quantised = vec![0; floats.len()];
-            let fits = quantise::quantise(&floats, *exponent, &mut quantised);
-            ensure!(
-                fits.is_ok(),
-                "round {round}, chunk {chunk}: exponent {exponent} does not fit worker {rank}"
-            );
-            sums.iter_mut().zip(quantised).for_each(|(sum, value)| *sum += i64::from(value));
+            let mut sent: Vec<i32> = floats.iter().map(|float| float.to_bits() as i32).collect();
+            if !assignment.exact {
+                let fits = quantise::quantise(&floats, exponent, &mut sent);
+                ensure!(
+                    fits.is_ok(),
+                    "round {round}, chunk {chunk}: exponent {exponent} does not fit worker {rank}"
+                );
+            }
+            gradients.push(sent);
         }
-        let exponent = quantise::fit_sums(&mut sums, *exponent);
-        let right = record.result_exponents[chunk] == exponent
-            && sums.iter().copied().eq(record.result[values].iter().map(|value| i64::from(*value)));
+        let exponents = [exponent.get()];
+        let sent = |values| Sent { worker: "any", values, exponents: &exponents };
+        let received = Received {
+            worker: "this",
+            result: &record.result[values.clone()],
+            exponents: &[record.result_exponents[chunk].get()],
+        };
+        let sent: Vec<_> = gradients.iter().map(|gradient| sent(gradient)).collect();
+        let right = check_round(round, &sent, &[received], &[0..values.len()]).is_ok();
         ensure!(right, "round {round}, chunk {chunk}: the sum is not the workers' sum, bit for bit");
     }
     Ok(())

@@ -1,0 +1,82 @@
+//! Exact jobs through the compiled P4: the audit holds every sum against the exact sum of the floats, added up digit by digit.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod support;
+
+use inart_planner::{Job, Scheme, Topology};
+use inart_simulator::campaign::Trial;
+use inart_simulator::{Faults, Options, Report, simulate};
+use support::{fig1, network};
+
+const FAULTS: &str = "
+links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, delay_by: 1 ms}]
+events: [{at: 100 us, restart: v1, for: 2 ms}, {at: 4 ms, restart: v2, for: 1 ms}]
+";
+
+/// Floats of all exponents, subnormal numbers among them; those of two workers cancel but for their last bits.
+fn wild(_job: usize, rank: usize, round: u32, values: &mut [f32]) {
+    for (index, value) in (0u32..).zip(values) {
+        let mixed = (index + round * 7919).wrapping_mul(0x9e37_79b9);
+        let (exponent, last) = (mixed % 250 + rank as u32 / 2, (rank as u32).wrapping_mul(mixed) >> 27);
+        *value = f32::from_bits((rank as u32 & 1) << 31 | exponent << 23 | mixed >> 9 ^ last);
+    }
+}
+
+/// Fig. 1 with its job, exact or not, and the other kind of it beside it.
+fn two_jobs(first_exact: bool) -> Topology {
+    let fig1 = fig1();
+    let job = |name: &str, exact| Job { name: name.to_owned(), exact, ..fig1.jobs()[0].clone() };
+    fig1.with_jobs(vec![job("one", first_exact), job("other", !first_exact)])
+}
+
+fn run(topology: &Topology, scheme: Scheme, faults: &str, options: &Options) -> Report {
+    let report =
+        simulate(&network(topology, scheme, 8), &Faults::from_yaml(faults).unwrap(), options, None).unwrap();
+    assert_eq!(report.failure, None, "{scheme}: {report}");
+    assert!(report.jobs.iter().all(|job| job.rounds == options.rounds), "{report}");
+    report
+}
+
+#[test]
+fn sums_are_exact_whatever_is_lost_or_restarted() {
+    let fig1 = fig1();
+    let exact = fig1.with_jobs(vec![Job { exact: true, ..fig1.jobs()[0].clone() }]);
+    let options = Options { rounds: 4, gradient_values: 1000, adjust: Some(wild), ..Options::default() };
+    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+        let calm = run(&exact, scheme, "", &options);
+        let faulty = run(&exact, scheme, FAULTS, &options);
+        assert_eq!(calm.jobs[0].digest, faulty.jobs[0].digest, "{scheme}");
+        assert!(
+            faulty.faults["frame lost"] > 0 && faulty.faults["switch restart"] == 2,
+            "{:?}",
+            faulty.faults
+        );
+        for server in calm.jobs[0].servers.iter().chain(&faulty.jobs[0].servers) {
+            assert_eq!((server.partials, server.gradients), (0, 6 * server.chunks), "{scheme}");
+            assert_eq!((server.other_numbers, server.overflows, server.clipped), (0, 0, 0), "{scheme}");
+        }
+        println!("{scheme}: {} exact sums, twice", calm.sums_checked);
+    }
+}
+
+/// The exact one adds nothing in switches; the other one does.
+#[test]
+fn exact_jobs_run_beside_others() {
+    let options = Options { rounds: 3, gradient_values: 1000, ..Options::default() };
+    for first_exact in [true, false] {
+        let report = run(&two_jobs(first_exact), Scheme::Inart, FAULTS, &options);
+        let partials =
+            |job: usize| report.jobs[job].servers.iter().map(|server| server.partials).sum::<u64>();
+        let (exact, other) = if first_exact { (0, 1) } else { (1, 0) };
+        assert!(partials(exact) == 0 && partials(other) > 0, "{report}");
+    }
+}
+
+/// The campaign draws them, and their replay files say so.
+#[test]
+fn random_trials_have_exact_jobs() {
+    let exact = |seed: &u64| Trial::of_seed(*seed).topology.jobs().iter().any(|job| job.exact);
+    let seeds: Vec<u64> = (1..=300).filter(exact).collect();
+    assert!((30..90).contains(&seeds.len()), "{seeds:?}");
+    assert!(Trial::of_seed(seeds[0]).topology.to_yaml().contains("exact: true"));
+}
