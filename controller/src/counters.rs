@@ -15,7 +15,8 @@ use crate::install::Controller;
 pub struct SwitchCounters {
     drops: Vec<Counts>,
     outcomes: Vec<Counts>,
-    /// Entries of `steer`, what they do, and the gradients and partials that hit them.
+    /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port of the worker
+    /// itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
 }
 

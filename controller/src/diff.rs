@@ -29,6 +29,8 @@ pub enum Item {
     Mac(MacAddr, MacAction),
     /// The default action of `mac`; can only be modified.
     MacDefault(MacAction),
+    /// An entry of `trunks`: can be there or not, never modified.
+    Trunk(PortNo),
     /// A multicast group and its ports.
     Group(GroupId, BTreeSet<PortNo>),
 }
@@ -47,6 +49,10 @@ pub struct Update {
 pub fn diff(from: &SwitchTables, to: &SwitchTables) -> Vec<Update> {
     let mut make = Vec::new();
     let mut remove = Vec::new();
+    let trunks = |op, ports: &mut dyn Iterator<Item = &PortNo>| {
+        ports.map(|port| Update { op, item: Item::Trunk(*port) }).collect::<Vec<_>>()
+    };
+    make.extend(trunks(Op::Insert, &mut to.trunks.difference(&from.trunks)));
     compare(&from.groups, &to.groups, &mut make, &mut remove, Item::Group);
     let mut remove_groups = std::mem::take(&mut remove);
     compare(&from.steer, &to.steer, &mut make, &mut remove, Item::Steer);
@@ -56,6 +62,7 @@ pub fn diff(from: &SwitchTables, to: &SwitchTables) -> Vec<Update> {
         make.push(Update { op: Op::Modify, item: Item::MacDefault(to.mac_default) });
     }
     make.append(&mut remove);
+    make.extend(trunks(Op::Delete, &mut from.trunks.difference(&to.trunks)));
     make.append(&mut remove_groups);
     make
 }
@@ -114,6 +121,12 @@ impl SwitchTables {
             Item::Results(key, action) => one(&mut self.results, update.op, *key, *action),
             Item::Mac(key, action) => one(&mut self.mac, update.op, *key, *action),
             Item::Group(key, ports) => one(&mut self.groups, update.op, *key, ports.clone()),
+            Item::Trunk(port) => match update.op {
+                Op::Insert if !self.trunks.insert(*port) => Err(ApplyError::AlreadyThere),
+                Op::Delete if !self.trunks.remove(port) => Err(ApplyError::NotThere),
+                Op::Modify if !self.trunks.contains(port) => Err(ApplyError::NotThere),
+                Op::Insert | Op::Delete | Op::Modify => Ok(()),
+            },
             Item::MacDefault(action) => {
                 self.mac_default = *action;
                 Ok(())

@@ -103,6 +103,8 @@ pub struct SwitchTables {
     pub mac: BTreeMap<MacAddr, MacAction>,
     /// Default action of `mac`.
     pub mac_default: MacAction,
+    /// Table `trunks`: ports with a switch behind them.
+    pub trunks: BTreeSet<PortNo>,
     /// Multicast groups.
     pub groups: BTreeMap<GroupId, BTreeSet<PortNo>>,
 }
@@ -115,6 +117,7 @@ impl Default for SwitchTables {
             results: BTreeMap::new(),
             mac: BTreeMap::new(),
             mac_default: MacAction::Refuse,
+            trunks: BTreeSet::new(),
             groups: BTreeMap::new(),
         }
     }
@@ -123,7 +126,7 @@ impl Default for SwitchTables {
 impl SwitchTables {
     /// Number of entries and groups.
     pub fn len(&self) -> usize {
-        self.steer.len() + self.results.len() + self.mac.len() + self.groups.len()
+        self.steer.len() + self.results.len() + self.mac.len() + self.trunks.len() + self.groups.len()
     }
 
     /// True if nothing was installed.

@@ -87,6 +87,7 @@ impl<'a> Names<'a> {
             Item::Mac(address, action) => {
                 format!("mac {}: {}", self.host(*address), mac_action(action, &port))
             }
+            Item::Trunk(trunk) => format!("trunks: {}", port(*trunk)),
             Item::MacDefault(action) => format!("mac, other addresses: {}", mac_action(action, &port)),
             Item::Group(group, ports) => {
                 let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();

@@ -58,6 +58,7 @@ impl Program {
             steer: size("steer")?,
             results: size("results")?,
             mac: size("mac")?,
+            trunks: size("trunks")?,
         };
         let hash = Sha256::new().chain_update(json).chain_update(p4info).finalize();
         let cookie = hash.iter().take(8).fold(0, |cookie, byte| cookie << 8 | u64::from(*byte));
@@ -85,6 +86,8 @@ pub struct Limits {
     pub results: usize,
     /// Entries of `mac`.
     pub mac: usize,
+    /// Entries of `trunks`.
+    pub trunks: usize,
 }
 
 /// More entries than a table holds.
@@ -106,6 +109,7 @@ impl Limits {
             ("steer", tables.steer.len(), self.steer),
             ("results", tables.results.len(), self.results),
             ("mac", tables.mac.len(), self.mac),
+            ("trunks", tables.trunks.len(), self.trunks),
         ];
         match sizes.into_iter().find(|(_, needed, size)| needed > size) {
             Some((table, needed, size)) => Err(TableFull { table, needed, size }),

@@ -149,11 +149,17 @@ pub fn of_job(
     Ok(tables)
 }
 
-/// What every switch has whatever the plans: the way to every host's address and the spanning tree for others.
+/// What every switch has whatever the plans: the way to every host's address, the spanning tree for others, and which of
+/// its ports lead to switches.
 pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     let mut all = BTreeMap::new();
     for (switch, flood) in routes::flood_ports(ports) {
-        let mut tables = SwitchTables { mac_default: MacAction::Flood(FLOOD), ..SwitchTables::default() };
+        let trunks = ports.ports(switch).filter(|(_, peer)| ports.is_switch(peer)).map(|(port, _)| port);
+        let mut tables = SwitchTables {
+            mac_default: MacAction::Flood(FLOOD),
+            trunks: trunks.collect(),
+            ..SwitchTables::default()
+        };
         tables.groups.insert(FLOOD, flood);
         all.insert(switch.to_owned(), tables);
     }

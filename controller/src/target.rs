@@ -99,7 +99,7 @@ pub fn target(
         for wanted in jobs {
             tables.retire(wanted.job, |epoch| epoch == choices[&wanted.job]);
         }
-        (tables.mac, tables.mac_default) = (shared.mac, shared.mac_default);
+        (tables.mac, tables.mac_default, tables.trunks) = (shared.mac, shared.mac_default, shared.trunks);
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
         for wanted in jobs {

@@ -4,6 +4,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     direct_counter(CounterType.packets_and_bytes) steer_counter;
     direct_counter(CounterType.packets_and_bytes) results_counter;
     direct_counter(CounterType.packets_and_bytes) mac_counter;
+    direct_counter(CounterType.packets_and_bytes) trunks_counter;
 
     Check() check;
     Aggregate() aggregate;
@@ -41,7 +42,10 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         standard_metadata.mcast_grp = group;
     }
 
+    action trust() { }
+
     // Gradients and partials. The port keeps strangers out, and lets a path cross this switch twice.
+    // At a host's port also messages: it may speak as the worker whose gradients come from there.
     table steer {
         key = {
             hdr.inart.epoch: exact;
@@ -56,7 +60,8 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         size = 65536;
     }
 
-    // Results on their way to all workers.
+    // Results on their way to all workers. At a host's port also messages: it may speak as the server whose results come
+    // from there.
     table results {
         key = {
             hdr.inart.epoch: exact;
@@ -70,7 +75,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         size = 4096;
     }
 
-    // Everything else: ordinary traffic, control and probe frames.
+    // Everything else: ordinary traffic, and messages (control and probe frames).
     table mac {
         key = { hdr.ethernet.dst: exact; }
         actions = { send; flood; refuse(Reason.NO_MAC_ROUTE); }
@@ -79,13 +84,39 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         size = 4096;
     }
 
+    // Ports with a switch behind them, which has seen to it that messages come from whom they say.
+    table trunks {
+        key = { standard_metadata.ingress_port: exact; }
+        actions = { trust; @defaultonly NoAction; }
+        const default_action = NoAction();
+        counters = trunks_counter;
+        size = 512;
+    }
+
     apply {
         mark_to_drop(standard_metadata);    // unless something below knows better
         check.apply(hdr, standard_metadata, meta.reason);
 
         if (meta.reason == Reason.NONE) {
+            bool result = false;
+            bool claims = false;            // a message from a host: is it who it says?
+            if (hdr.inart.isValid() && !hdr.values.isValid()) {
+                if (hdr.inart.kind == Kind.RESULT) {
+                    result = true;
+                } else {
+                    claims = !trunks.apply().hit;
+                }
+            }
+
+            if (hdr.values.isValid() || claims) {
+                steer.apply();              // as a worker
+            }
+            if (result || (claims && meta.reason != Reason.NONE)) {
+                meta.reason = Reason.NONE;
+                results.apply();            // as a server
+            }
+
             if (hdr.values.isValid()) {
-                steer.apply();
                 if (meta.reason == Reason.NONE) {
                     if ((hdr.inart.contributors & ~meta.members) != 0) {
                         meta.reason = Reason.NOT_MEMBER;
@@ -93,9 +124,10 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
                         aggregate.apply(hdr, meta);
                     }
                 }
-            } else if (hdr.inart.isValid() && hdr.inart.kind == Kind.RESULT) {
-                results.apply();
-            } else {
+            } else if (claims && meta.reason != Reason.NONE) {
+                meta.reason = Reason.STRANGER;
+            } else if (!result) {
+                mark_to_drop(standard_metadata);    // not where gradients or results would have gone
                 mac.apply();
             }
         }

@@ -14,9 +14,10 @@ enum bit<8> Reason {
     NO_ROUTE = 9,               // steer has no entry for this epoch, job, shard, worker and port
     NOT_MEMBER = 10,            // contributors that the entry does not admit
     NO_RESULT_ROUTE = 11,       // results has no entry
-    NO_MAC_ROUTE = 12           // mac refuses: no plan yet, or told to
+    NO_MAC_ROUTE = 12,          // mac refuses: no plan yet, or told to
+    STRANGER = 13               // control or probe frame by a port that is neither its worker's nor its server's
 }
-const bit<32> REASONS = 13;
+const bit<32> REASONS = 14;
 
 // What became of a gradient or partial that was not dropped: exactly one each. Index of `outcomes`.
 // From STORED on the frame is consumed; before, it leaves by the port of its steer entry.

@@ -56,6 +56,8 @@ numbered! {
         NoResultRoute = 11 "no result route",
         /// `mac` refuses it: there is no plan yet, or an entry says so.
         NoMacRoute = 12 "no MAC route",
+        /// A control or probe frame that came in by the port neither of the worker nor of the server that it names.
+        Stranger = 13 "stranger",
     }
 }
 

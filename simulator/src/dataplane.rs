@@ -74,6 +74,9 @@ impl Dataplane {
         for (address, action) in &tables.mac {
             switch.insert_entry("InArtIngress.mac", entry([address.0.to_vec()], mac_call(action)))?;
         }
+        for trunk in &tables.trunks {
+            switch.insert_entry("InArtIngress.trunks", entry([port(*trunk)], call("trust", [])))?;
+        }
         switch.set_default("InArtIngress.mac", Some(mac_call(&tables.mac_default)))?;
         Ok(switch)
     }

@@ -133,6 +133,9 @@ impl SwitchDriver for P4Runtime {
         if let Some(entry) = self.client.read_default("mac").await? {
             tables.mac_default = Fields(&entry).mac_action()?;
         }
+        for entry in self.client.read_table("trunks").await? {
+            tables.trunks.insert(Fields(&entry).trunk()?);
+        }
         for group in self.client.read_multicast_groups().await? {
             let foreign = || DriverError::Foreign(format!("multicast group {}", group.multicast_group_id));
             let id = u16::try_from(group.multicast_group_id).map_err(|_| foreign())?;
@@ -163,6 +166,9 @@ fn encode(schema: &Schema, update: &Update) -> Result<v1::Update, EntryError> {
             schema.encode(&mac_action(Entry::new("mac").exact(DESTINATION, address.0), action))?.into()
         }
         Item::MacDefault(action) => schema.encode(&mac_action(Entry::default_of("mac"), action))?.into(),
+        Item::Trunk(port) => {
+            schema.encode(&Entry::new("trunks").exact(INGRESS, port.get()).plain_action("trust"))?.into()
+        }
         Item::Group(group, ports) => {
             let replicas = ports.iter().map(|port| (u32::from(port.get()), 1));
             v1::MulticastGroupEntry::new(u32::from(group.0), replicas).into()
@@ -310,6 +316,13 @@ impl Fields<'_> {
             _ => return Err(self.foreign()),
         };
         Ok((key, action))
+    }
+
+    fn trunk(&self) -> Result<PortNo, DriverError> {
+        match self.call()?.action.as_str() {
+            "trust" => self.port(self.key(INGRESS)?),
+            _ => Err(self.foreign()),
+        }
     }
 
     fn mac_action(&self) -> Result<MacAction, DriverError> {

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use crate::Switch;
 use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
 use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
-use crate::network::HOSTILE;
+use crate::messages::{CONTROL, PROBE};
+use crate::network::{AT_PORT_2, HOSTILE};
 
 const GRADIENT: u8 = 1;
 const PARTIAL: u8 = 2;
@@ -87,12 +88,25 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
         (NoResultRoute, but(&|f| f.kind = RESULT)),
         (NoResultRoute, but(&|f| (f.kind, f.flags) = (RESULT, RESEND | LAST))),
         (NoResultRoute, but(&|f| (f.kind, f.job) = (RESULT, OWN_JOB))),
+        // Messages of workers and to them, whatever they say and wherever they go; in the own job, of nobody there.
+        (Stranger, but(&|f| f.kind = PROBE)),
+        (Stranger, but(&|f| (f.kind, f.contributors) = (CONTROL, 0))),
+        (Stranger, but(&|f| (f.kind, f.contributors, f.dst) = (CONTROL, 0, AT_PORT_2))),
+        (Stranger, but(&|f| (f.kind, f.dst) = (CONTROL, [0xff; 6]))),
+        (Stranger, but(&|f| (f.kind, f.worker) = (CONTROL, 0))),
+        (Stranger, but(&|f| (f.kind, f.worker, f.group) = (CONTROL, 70, 1))),
+        (Stranger, but(&|f| (f.kind, f.job) = (CONTROL, OWN_JOB))),
     ];
     // What would take slots over, from within the window and from anywhere.
     frames.extend([1, 4, 9, 0x1005, 0x8000_0005, u32::MAX].map(|s| (NoRoute, but(&|f| f.sequence = s))));
     frames.extend([0, 2, 3, u16::MAX].map(|epoch| (NoRoute, but(&|f| f.epoch = epoch))));
     frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
     frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
+    for kind in [PROBE, CONTROL] {
+        frames.extend([0, 2, 3, u16::MAX].map(|epoch| (Stranger, but(&|f| (f.kind, f.epoch) = (kind, epoch)))));
+        frames.extend([1, 2, 3, 4, 9].map(|shard| (Stranger, but(&|f| (f.kind, f.shard) = (kind, shard)))));
+        frames.extend([0, 3, 2000].map(|job| (Stranger, but(&|f| (f.kind, f.job) = (kind, job)))));
+    }
     frames
 }
 
@@ -108,6 +122,10 @@ fn own(n: ValuesPerPacket) -> Vec<Step> {
         refused(NoRoute, &|f| (f.worker, f.contributors) = (2, 0b100)),
         refused(NoRoute, &|f| f.shard = 1),
         refused(NoRoute, &|f| f.epoch = 2),
+        refused(Stranger, &|f| (f.kind, f.shard) = (CONTROL, 1)),
+        refused(Stranger, &|f| (f.kind, f.epoch) = (CONTROL, 2)),
+        // To whom it speaks as itself is not the switch's business: others' hosts pass by other jobs' frames.
+        switched(HOSTILE, own(1, 5).with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes(), &[2]),
     ];
     // Each newer than the one before; the mask leaves two bits of them.
     for sequence in [5, 6, 0x1000, 0x1008, 0x7fff_fffc, 0x7fff_ffff] {
@@ -118,11 +136,11 @@ fn own(n: ValuesPerPacket) -> Vec<Step> {
     steps
 }
 
-/// Any gradient, partial or result of any job but the host's own.
+/// Any frame of any job but the host's own.
 pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
     let like = |usual: u32, any: BoxedStrategy<u32>| prop_oneof![4 => 0..usual, 1 => any];
     let header = (
-        prop_oneof![4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT)],
+        prop_oneof![4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL)],
         prop_oneof![4 => Just(0u8), 4 => 0..0x20u8, 1 => any::<u8>()],
         prop_oneof![8 => 0..3u16, 1 => any::<u16>()],
         prop_oneof![8 => Just(1u16), 1 => any::<u16>()],

@@ -6,6 +6,7 @@ mod congestion;
 mod embedded;
 mod frame;
 mod hostile;
+mod messages;
 mod model;
 mod network;
 mod refused;
@@ -33,7 +34,8 @@ trait Switch {
 }
 
 fn cases(n: ValuesPerPacket) -> Vec<Case> {
-    slots::cases(n).into_iter().chain(refused::cases(n)).chain(hostile::cases(n)).collect()
+    let more = refused::cases(n).into_iter().chain(messages::cases(n)).chain(hostile::cases(n));
+    slots::cases(n).into_iter().chain(more).collect()
 }
 
 async fn run_all(switch: &mut impl Switch, n: ValuesPerPacket) {

@@ -89,6 +89,7 @@ pub fn entries() -> Vec<Entry> {
         .exact("hdr.inart.shard", 0u64)
         .exact("standard_metadata.ingress_port", SERVER);
     entries.push(result.action("replicate", [("group", RESULT_GROUP)]));
+    entries.push(Entry::new("trunks").exact("standard_metadata.ingress_port", 4u64).plain_action("trust"));
     entries.push(Entry::new("mac").exact("hdr.ethernet.dst", AT_PORT_2).action("send", [("port", 2u64)]));
     entries.push(Entry::new("mac").exact("hdr.ethernet.dst", REFUSED).plain_action("refuse"));
     entries.push(Entry::default_of("mac").action("flood", [("group", FLOOD_GROUP)]));

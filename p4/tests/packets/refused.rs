@@ -6,12 +6,11 @@ use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
 use crate::frame::{Inart, LAST, RESEND, mac, ordinary};
+use crate::messages::{CONTROL, PROBE};
 use crate::network::{AT_PORT_2, REFUSED};
 
 const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;
-const PROBE: u8 = 4;
-const CONTROL: u8 = 5;
 
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let gradient = |worker| Inart::gradient(n, 0, worker, 5);
@@ -132,16 +131,16 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
 fn by_mac(n: ValuesPerPacket) -> Vec<Step> {
     let unknown = mac(0x77);
     let broadcast = [0xff; 6];
-    let frames = |dst| {
-        let inart = |kind| Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.dst) = (kind, dst)).bytes();
+    let frames = |worker, dst| {
+        let inart = |kind| Inart::gradient(n, 0, worker, 5).with(|f| (f.kind, f.dst) = (kind, dst)).bytes();
         [inart(PROBE), inart(CONTROL), ordinary(dst), ordinary(dst)[..14].to_vec()]
     };
     let mut steps = Vec::new();
-    steps.extend(frames(AT_PORT_2).map(|frame| switched(1, frame, &[2])));
+    steps.extend(frames(0, AT_PORT_2).map(|frame| switched(1, frame, &[2])));
     // Its own way back is no way.
-    steps.extend(frames(AT_PORT_2).map(|frame| switched(2, frame, &[])));
-    steps.extend(frames(unknown).map(|frame| switched(1, frame, &[2, 3, 4, 5, 6, 7, 8])));
-    steps.extend(frames(broadcast).map(|frame| switched(5, frame, &[1, 2, 3, 4, 6, 7, 8])));
-    steps.extend(frames(REFUSED).map(|frame| dropped(1, frame, NoMacRoute)));
+    steps.extend(frames(1, AT_PORT_2).map(|frame| switched(2, frame, &[])));
+    steps.extend(frames(0, unknown).map(|frame| switched(1, frame, &[2, 3, 4, 5, 6, 7, 8])));
+    steps.extend(frames(0, broadcast).map(|frame| switched(5, frame, &[1, 2, 3, 4, 6, 7, 8])));
+    steps.extend(frames(0, REFUSED).map(|frame| dropped(1, frame, NoMacRoute)));
     steps
 }

@@ -1,0 +1,89 @@
+//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between switches.
+
+use inart_p4::Outcome::{Added, Completed, Stored};
+use inart_p4::Reason::{NoMacRoute, Stranger};
+use inart_wire::ValuesPerPacket;
+
+use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use crate::frame::{Inart, mac};
+use crate::network::{AT_PORT_2, REFUSED};
+
+pub const PROBE: u8 = 4;
+pub const CONTROL: u8 = 5;
+/// Where a switch is; where the server of shard 0 is, in epoch 1.
+const TRUNK: u16 = 4;
+const SERVER: u16 = 5;
+/// Workers of shard 0 in epoch 1, and their ports.
+const WORKERS: [(u16, u16); 5] = [(0, 1), (1, 2), (2, 3), (70, 6), (71, 7)];
+
+/// One of worker 0 about shard 0, or to it.
+fn message(n: ValuesPerPacket) -> Inart {
+    Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.dst, f.contributors) = (CONTROL, AT_PORT_2, 0))
+}
+
+pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+    let of = |change: &dyn Fn(&mut Inart)| message(n).with(|f| change(f)).bytes();
+    let gradient = |worker| Inart::gradient(n, 0, worker, 5);
+    vec![
+        case(
+            "a host speaks as its worker, the server to any, and a switch passes on what it has let in",
+            WORKERS.into_iter().flat_map(|(worker, own)| {
+                (1..=8).zip([CONTROL, PROBE].into_iter().cycle()).map(move |(port, kind)| {
+                    let frame = message(n).with(|f| (f.kind, f.worker) = (kind, worker)).bytes();
+                    match [own, SERVER, TRUNK].contains(&port) {
+                        true if port == 2 => switched(port, frame, &[]),
+                        true => switched(port, frame, &[2]),
+                        false => dropped(port, frame, Stranger),
+                    }
+                })
+            }),
+        ),
+        case(
+            "in the epoch, job and shard that it is in",
+            [
+                // Worker 0 is in epochs 1 and 2, the server in 1 only.
+                switched(1, of(&|f| f.epoch = 2), &[2]),
+                dropped(SERVER, of(&|f| f.epoch = 2), Stranger),
+                dropped(1, of(&|f| f.epoch = 3), Stranger),
+                dropped(1, of(&|f| f.job = 2), Stranger),
+                dropped(SERVER, of(&|f| f.job = 2), Stranger),
+                // Added, forwarded, and alone in shards 1 to 3; nobody of the tenth.
+                switched(1, of(&|f| f.shard = 1), &[2]),
+                switched(1, of(&|f| f.shard = 2), &[2]),
+                switched(1, of(&|f| f.shard = 3), &[2]),
+                dropped(1, of(&|f| f.shard = 9), Stranger),
+                dropped(SERVER, of(&|f| f.shard = 1), Stranger),
+                // What comes over a trunk has been looked at.
+                switched(TRUNK, of(&|f| (f.epoch, f.job, f.shard, f.worker) = (9, 9, 9, 9)), &[2]),
+            ],
+        ),
+        case(
+            "a message goes where its address is, and nowhere else",
+            [1, SERVER].into_iter().flat_map(|port| {
+                let all = [1, 2, 3, 4, 5, 6, 7, 8];
+                let others: Vec<_> = all.into_iter().filter(|other| *other != port).collect();
+                [
+                    switched(port, message(n).with(|f| f.dst = mac(0x77)).bytes(), &others),
+                    switched(port, message(n).bytes(), &[2]),
+                    dropped(port, message(n).with(|f| f.dst = REFUSED).bytes(), NoMacRoute),
+                ]
+            }),
+        ),
+        case("a message is never summed", {
+            let spoken = |worker| -> Step {
+                let like_its_gradient = Inart::gradient(n, 0, worker, 5);
+                let frame = like_its_gradient.with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes();
+                switched(worker + 1, frame, if worker == 1 { &[] } else { &[2] })
+            };
+            [
+                consumed(1, &gradient(0), Stored),
+                spoken(2),
+                consumed(2, &gradient(1), Added),
+                spoken(1),
+                spoken(2),
+                leaves(3, &gradient(2), Completed, 5, &gradient(2).completing(&[0, 1, 2])),
+                spoken(0),
+            ]
+        }),
+    ]
+}
