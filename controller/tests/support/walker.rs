@@ -57,6 +57,7 @@ impl<'a> Walker<'a> {
             self.check_sum(number, &shard.server).map_err(|e| format!("{} {e}", shard.server))?;
             self.check_bypass(number, &shard.server).map_err(|e| format!("{} bypass {e}", shard.server))?;
             self.check_results(number, &shard.server).map_err(|e| format!("{} results {e}", shard.server))?;
+            self.check_messages(number, &shard.server).map_err(|e| format!("{} messages {e}", shard.server))?;
         }
         Ok(())
     }
@@ -196,6 +197,42 @@ impl<'a> Walker<'a> {
         let mut workers = self.workers.clone();
         workers.sort();
         if arrivals == workers { Ok(()) } else { Err(format!("come to {arrivals:?}")) }
+    }
+
+    /// Worker and server reach each other; nobody else speaks as either of them.
+    fn check_messages(&self, shard: ShardId, server: &str) -> Result<(), String> {
+        for (rank, name) in self.workers.iter().enumerate() {
+            let seat = self.seats[usize::from(shard.get())][rank];
+            for (from, to) in [(name.as_str(), server), (server, name.as_str())] {
+                if !self.is_heard(shard, seat, from) {
+                    return Err(format!("of {from} are refused"));
+                }
+                let address = self.ports.mac(to).unwrap();
+                if arrivals(self.tables, self.ports, from, address)? != [to] {
+                    return Err(format!("of {from} do not reach {to}"));
+                }
+            }
+            let heard = |host: &&str| self.is_heard(shard, seat, host);
+            let others = self.ports.hosts().map(|(host, _)| host);
+            if let Some(other) = others.filter(|host| *host != name && *host != server).find(heard) {
+                return Err(format!("of {name} are taken from {other}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the switches pass on what `host` says as the worker on that seat or to it.
+    fn is_heard(&self, shard: ShardId, worker: WorkerId, host: &str) -> bool {
+        let switch = self.ports.attachment(host).unwrap();
+        let ingress = self.ports.port(switch, host).unwrap();
+        let (tables, epoch, job) = (&self.tables[switch], self.epoch, self.job);
+        let trusted = self.tables.iter().all(|(switch, tables)| {
+            let leads_to_switch = |port| self.ports.is_switch(self.ports.peer(switch, port).unwrap());
+            self.ports.ports(switch).all(|(port, _)| tables.trunks.contains(&port) == leads_to_switch(port))
+        });
+        trusted
+            && (tables.steer.contains_key(&SteerKey { epoch, job, shard, worker, ingress })
+                || tables.results.contains_key(&ResultsKey { epoch, job, shard, ingress }))
     }
 }
 
