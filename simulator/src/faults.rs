@@ -99,7 +99,7 @@ pub struct FaultEvent {
     /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<String>,
-    /// This host sends `count` gradients, partials and results that it makes up in the name of jobs it is no part of.
+    /// This host sends `count` gradients, partials, results and messages that it makes up in the name of jobs it is no part of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<String>,
     /// How many.

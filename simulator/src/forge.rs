@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
+use inart_core::Assignment;
 use inart_planner::NodeId;
-use inart_wire::Kind;
+use inart_wire::{
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Kind,
+    ShardId, WorkerId,
+};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 
@@ -17,11 +21,12 @@ const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;
 /// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length.
 const OTHERS: [Range<usize>; 9] = [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40];
+const SEQUENCE: Range<usize> = 24..28;
 const VALUES: usize = 40;
 
 impl Simulation<'_> {
-    /// The host sends so many gradients, partials and results of other jobs out of its own interface: such as were sent lately, with
-    /// other values, as they were or with some fields changed.
+    /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields changed: gradients,
+    /// partials and results that were sent lately, with other values, and messages about such.
     pub(crate) fn forge(&mut self, node: NodeId, count: u32) {
         let jobs = self.network.assignments.iter().enumerate();
         let own: Vec<u16> = jobs
@@ -42,15 +47,22 @@ impl Simulation<'_> {
             .filter(|frame| summed.contains(&(frame[KIND] & 0x0f)) && !is_own(frame))
             .cloned()
             .collect();
+        let assignments = &self.network.assignments;
         let Node::Host(host) = &self.nodes[node.index()] else { return };
         let channel = host.channel;
         let rng = &mut self.forger;
         let mut sent = 0;
         while let Some(mut frame) = overheard.choose(rng).filter(|_| sent < count).cloned() {
             rng.fill(&mut frame[VALUES..]);
+            let job = u16::from_be_bytes([frame[JOB.start], frame[JOB.start + 1]]);
+            if let Some(assignment) = assignments.iter().find(|assignment| assignment.job.get() == job)
+                && rng.random_ratio(1, 3)
+            {
+                frame = message(rng, assignment, &frame);
+            }
             for _ in 0..rng.random_range(0..3) {
                 match rng.random_range(0..=OTHERS.len() + 1) {
-                    0 => frame[KIND] = frame[KIND] & 0xf0 | summed.choose(rng).expect("there are three"),
+                    0 => frame[KIND] = frame[KIND] & 0xf0 | rng.random_range(1..=5),
                     1 => rng.fill(&mut frame[JOB]),
                     other => change(rng, &mut frame[OTHERS[other - 2].clone()]),
                 }
@@ -63,6 +75,44 @@ impl Simulation<'_> {
             }
         }
     }
+}
+
+/// What a worker of the job might say to a server, or a server to a worker, that would do harm, about the chunk of `frame`.
+fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8> {
+    let (rank, shard) =
+        (rng.random_range(0..assignment.workers.len()), rng.random_range(0..assignment.shards.len()));
+    let (worker, server) = (&assignment.workers[rank], &assignment.shards[shard]);
+    let rank = WorkerId::try_from(rank).expect("workers have ranks");
+    let sequence = frame[SEQUENCE].iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    let reasons = [AbortReason::NotFinite, AbortReason::Silent, AbortReason::Stopped, AbortReason::Mismatch];
+    let message = match rng.random_range(0..3) {
+        0 => ControlMessage::RequestBypass,
+        1 => {
+            ControlMessage::Alive { oldest: ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000))) }
+        }
+        _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
+    };
+    let (words, mut frame) = (message.words(), vec![0; assignment.values_per_packet.frame_bytes()]);
+    let (destination, source) = match rng.random() {
+        true => (server.mac, worker.mac),
+        false => (worker.mac, server.mac),
+    };
+    let header = HeaderRepr {
+        kind: if rng.random_ratio(1, 8) { Kind::Probe } else { Kind::Control },
+        flags: Flags::NONE,
+        epoch: assignment.epoch,
+        job: assignment.job,
+        shard: ShardId::try_from(shard).expect("servers have shards"),
+        worker: server.seats.get(rank.index()).copied().unwrap_or(rank),
+        sequence: ChunkSeq::from(sequence),
+        contributors: Contributors::default(),
+        exponent: Exponent::from(rng.random::<i8>()),
+        length: words.len() as u16,
+    };
+    FrameRepr { destination, source, values_per_packet: assignment.values_per_packet, header }
+        .emit(&words, &mut frame)
+        .expect("the buffer is one frame long");
+    frame
 }
 
 /// Puts anything into a field, or the next number.

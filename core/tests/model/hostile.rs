@@ -59,6 +59,19 @@ fn drive(machine: &mut impl Machine, to: [MacAddr; 2], from: MacAddr, frames: Ve
     }
 }
 
+/// What it sends in the next four seconds if it hears nothing.
+fn four_seconds(machine: &mut impl Machine) -> Vec<Vec<u8>> {
+    let mut buffer = [0; 2048];
+    let mut sent = Vec::new();
+    for tenth in 0..40 {
+        let now = Instant::from_nanos(tenth * 100_000_000);
+        while let Some(length) = machine.poll_transmit(now, &mut buffer) {
+            sent.push(buffer[..length].to_vec());
+        }
+    }
+    sent
+}
+
 proptest! {
     #[test]
     fn servers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
@@ -74,5 +87,51 @@ proptest! {
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
         drive(&mut worker, to, job.shards[0].mac, frames);
+    }
+
+    /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
+    #[test]
+    fn messages_of_other_jobs_and_epochs_are_counted_and_change_nothing(
+        messages in proptest::collection::vec((1..4i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20),
+        epoch in prop_oneof![Just(3u16), any::<u16>()],
+        other_job: u16,
+    ) {
+        let job = assignment(4, &[1.0], 8);
+        let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
+        let shard = ShardId::from(0);
+        let mut server = ServerShard::new(job.clone(), shard, PATIENCE).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), PATIENCE).unwrap();
+        worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
+        let undisturbed = (server.clone(), worker.clone());
+        let count = messages.len() as u64;
+        let mut buffer = [0; 2048];
+        for (code, first, second, sequence, speaker, exponent) in messages {
+            let header = HeaderRepr {
+                kind: Kind::Control,
+                flags: Flags::NONE,
+                epoch: epoch.into(),
+                job: other_job.into(),
+                shard,
+                worker: WorkerId::try_from(speaker).unwrap(),
+                sequence: sequence.into(),
+                contributors: Contributors::default(),
+                exponent: exponent.into(),
+                length: 3,
+            };
+            let (as_worker, as_server) = (job.workers[usize::from(speaker)].mac, job.shards[0].mac);
+            let values_per_packet = inart_wire::ValuesPerPacket::N32;
+            for (source, destination) in [(as_worker, as_server), (as_server, job.workers[2].mac)] {
+                let frame = FrameRepr { destination, source, values_per_packet, header };
+                let length = frame.emit(&[code, first, second], &mut buffer).unwrap();
+                match destination == as_server {
+                    true => server.handle_frame(Instant::START, &buffer[..length]),
+                    false => worker.handle_frame(Instant::START, &buffer[..length]),
+                }
+            }
+        }
+        prop_assert_eq!((server.counters().foreign, worker.counters().foreign), (count, count));
+        let (mut as_ever_server, mut as_ever_worker) = undisturbed;
+        prop_assert!(four_seconds(&mut server) == four_seconds(&mut as_ever_server));
+        prop_assert!(four_seconds(&mut worker) == four_seconds(&mut as_ever_worker));
     }
 }

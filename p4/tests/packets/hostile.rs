@@ -103,7 +103,8 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
     frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
     frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
     for kind in [PROBE, CONTROL] {
-        frames.extend([0, 2, 3, u16::MAX].map(|epoch| (Stranger, but(&|f| (f.kind, f.epoch) = (kind, epoch)))));
+        frames
+            .extend([0, 2, 3, u16::MAX].map(|epoch| (Stranger, but(&|f| (f.kind, f.epoch) = (kind, epoch)))));
         frames.extend([1, 2, 3, 4, 9].map(|shard| (Stranger, but(&|f| (f.kind, f.shard) = (kind, shard)))));
         frames.extend([0, 3, 2000].map(|job| (Stranger, but(&|f| (f.kind, f.job) = (kind, job)))));
     }
