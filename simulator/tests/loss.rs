@@ -26,8 +26,7 @@ fn goodput_at_one_percent_loss_is_above_85_percent_of_the_lossless() {
     for workers in [2, 4, 8] {
         for window in [16, 64, 256] {
             let row = ["0%", "0.1%", "1%", "5%"].map(|loss| goodput(workers, window, loss));
-            // A window of 16 chunks is what one round trip takes: a single loss holds it up.
-            assert!(window == 16 || row[2] > 0.85 * row[0], "{workers} workers, window {window}: {row:?}");
+            assert!(row[2] > 0.85 * row[0], "{workers} workers, window {window}: {row:?}");
             let row = row.map(|mbps| format!("{mbps:7.2}")).join(" ");
             writeln!(table, "{workers:7} {window:6} {row}").unwrap();
         }

@@ -13,7 +13,7 @@
 //! | 20 | 2 | shard | index of the parameter server and its part of the gradient |
 //! | 22 | 2 | worker | rank of the sender; in a partial, of the worker whose frame completed it |
 //! | 24 | 4 | sequence | chunk number, counts up over rounds, wraps |
-//! | 28 | 8 | contributors | bitmap of the ranks summed in the frame, relative to the group |
+//! | 28 | 8 | contributors | bitmap of the ranks summed in the frame, relative to the group; in a result, which is everybody's, [`Feedback`] |
 //! | 36 | 1 | group | which block of 64 ranks the bitmap speaks of |
 //! | 37 | 1 | exponent | signed; a value v stands for v · 2^exponent |
 //! | 38 | 2 | length | number of values that mean something; the rest are zeros |
@@ -28,6 +28,7 @@
 mod contributors;
 mod control;
 mod error;
+mod feedback;
 mod field;
 mod flags;
 mod frame;
@@ -41,6 +42,7 @@ mod sequence;
 pub use contributors::{Contributors, Group};
 pub use control::{AbortReason, ControlMessage};
 pub use error::{ParseError, RangeError, WireError};
+pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
 pub use flags::Flags;
 pub use frame::Frame;

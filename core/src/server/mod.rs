@@ -1,6 +1,7 @@
 //! A parameter server's side of the protocol.
 
 mod chunk;
+mod order;
 mod seats;
 mod status;
 mod sum;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, Group,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, Frame, FrameRepr,
     HeaderRepr, Kind, MacAddr, ShardId, WorkerId,
 };
 
@@ -18,6 +19,7 @@ use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
+use order::SendOrder;
 use seats::Seats;
 use sum::{Sum, is_of_the_kind};
 
@@ -34,18 +36,24 @@ enum Outgoing {
 ///
 /// Driven as every [`Machine`].
 ///
-/// Sequences from `oldest - window` to `oldest + window - 1` are known, where `oldest` is the oldest chunk without a
-/// result: no worker may send beyond (it lacks that result), and none needs what is before (its window would have to
-/// be longer).
+/// Of the chunks that share a slot, which are a window apart, the last four are known. A worker that sends one knows that the one
+/// before has ended, and has the result of the one before that. So all have the result of the fourth, since all are in the sum
+/// of the second; of the third one may lack it.
 #[derive(Clone, Debug)]
 pub struct ServerShard {
     assignment: Assignment,
     shard: ShardId,
     seats: Seats,
     patience: Duration,
-    /// Ring over twice the window.
+    /// Ring over four times the window.
     chunks: Vec<Option<Chunk>>,
+    /// The first sequence of all.
+    first: ChunkSeq,
+    /// The oldest chunk without a result.
     oldest: ChunkSeq,
+    order: SendOrder,
+    /// The chunk whose result was sent last.
+    last_result: Option<ChunkSeq>,
     /// By rank; `None` if never.
     last_heard: Vec<Option<Instant>>,
     timers: TimerTable,
@@ -64,8 +72,11 @@ impl ServerShard {
             seats: Seats::new(&assignment, shard),
             shard,
             patience,
-            chunks: alloc::vec![None; 2 * assignment.window_chunks as usize],
+            chunks: alloc::vec![None; 4 * assignment.window_chunks as usize],
+            first: ChunkSeq::default(),
             oldest: ChunkSeq::default(),
+            order: SendOrder::new(ChunkSeq::default(), assignment.window_chunks),
+            last_result: None,
             last_heard: alloc::vec![None; assignment.workers.len()],
             timers: TimerTable::default(),
             outbox: VecDeque::new(),
@@ -78,7 +89,8 @@ impl ServerShard {
     /// Lets the sequence start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
-        self.oldest = sequence;
+        (self.first, self.oldest) = (sequence, sequence);
+        self.order = SendOrder::new(sequence, self.assignment.window_chunks);
     }
 
     /// What was counted since the start.
@@ -97,20 +109,48 @@ impl ServerShard {
     }
 
     /// A result frame to all workers.
-    fn emit_result(&self, sequence: ChunkSeq, again: bool, buffer: &mut [u8]) -> usize {
-        let chunk = self.chunk(sequence).expect("a chunk is kept for a window after its result is queued");
-        let completed_by = chunk.completed_by.expect("results are queued for complete chunks only");
+    fn emit_result(&mut self, sequence: ChunkSeq, again: bool, buffer: &mut [u8]) -> Option<usize> {
+        let feedback = Feedback {
+            ended: self.last_result.filter(|last| *last != sequence),
+            lacking: self
+                .order
+                .next_overtaken()
+                .and_then(|overtaken| Some((overtaken, self.chunk(overtaken)?.missing().collect()))),
+        };
+        // Nobody needs it any more if it is gone.
+        let chunk = self.chunk(sequence)?;
         let header = HeaderRepr {
             kind: Kind::Result,
             flags: chunk.marks.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, again),
-            worker: completed_by,
+            worker: chunk.completed_by?,
             sequence,
-            contributors: self.seats.in_group(Group(0)),
+            contributors: Contributors { bitmap: feedback.bits(sequence), ..Contributors::default() },
             exponent: chunk.exponent,
             length: chunk.length,
             ..self.header()
         };
-        self.emit(MacAddr::results_of(self.assignment.job), header, chunk.result(), buffer)
+        let sent = self.emit(MacAddr::results_of(self.assignment.job), header, chunk.result(), buffer);
+        self.last_result = Some(sequence);
+        match again {
+            true => self.counters.resends_sent += 1,
+            false => self.counters.results_sent += 1,
+        }
+        Some(sent)
+    }
+
+    /// A message about a chunk to the worker on that seat.
+    fn emit_message(
+        &mut self,
+        message: ControlMessage,
+        sequence: ChunkSeq,
+        exponent: Exponent,
+        worker: WorkerId,
+        buffer: &mut [u8],
+    ) -> usize {
+        self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
+        let words = message.words();
+        let header = HeaderRepr { worker, sequence, exponent, length: words.len() as u16, ..self.header() };
+        self.emit(self.mac_of(worker), header, &words, buffer)
     }
 
     /// The rank of the worker on a seat that is not free.
@@ -171,7 +211,7 @@ impl ServerShard {
             self.counters.out_of_window += 1;
             return;
         }
-        let chunk = self.chunks[sequence.slot(2 * self.assignment.window_chunks)].as_mut();
+        let chunk = self.chunks[sequence.slot(4 * self.assignment.window_chunks)].as_mut();
         let chunk = chunk.expect("it was there, or has been opened");
         if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
             self.abort(AbortReason::Mismatch, self.rank(header.worker));
@@ -207,25 +247,40 @@ impl ServerShard {
         }
     }
 
-    /// Opens a chunk for its first frame, if a worker may send it now.
+    /// Opens a chunk for its first frame, if a worker may send it now: if the one before it in its slot has its result, or it is
+    /// the slot's first.
     fn open(&mut self, now: Instant, header: &HeaderRepr) -> bool {
-        if header.sequence.since(self.oldest) >= self.assignment.window_chunks {
+        let window = self.assignment.window_chunks;
+        let slot = header.sequence.slot(4 * window);
+        let older = self.chunks[slot].as_ref().is_none_or(|chunk| chunk.sequence < header.sequence);
+        let first = header.sequence.since(self.first) < window;
+        let before = header.sequence.advance(window.wrapping_neg());
+        if !(older && (first || self.is_complete(before))) {
             return false;
         }
         let sum = Sum::new(self.assignment.values_per_packet.get(), self.assignment.exact);
-        let slot = header.sequence.slot(2 * self.assignment.window_chunks);
         self.chunks[slot] = Some(Chunk::open(now, header, sum, &self.seats));
         self.timers.set_at_latest(Timer::Patience, now + self.listen());
         true
     }
 
     fn chunk(&self, sequence: ChunkSeq) -> Option<&Chunk> {
-        let slot = sequence.slot(2 * self.assignment.window_chunks);
+        let slot = sequence.slot(4 * self.assignment.window_chunks);
         self.chunks[slot].as_ref().filter(|chunk| chunk.sequence == sequence)
     }
 
     fn is_complete(&self, sequence: ChunkSeq) -> bool {
         self.chunk(sequence).is_some_and(|chunk| chunk.completed_by.is_some())
+    }
+
+    /// Whether that chunk has its result, though it may be known no more.
+    fn has_ended(&self, sequence: ChunkSeq) -> bool {
+        let window = self.assignment.window_chunks;
+        let later = |ahead: u32| {
+            let chunk = &self.chunks[sequence.advance(ahead).slot(4 * window)];
+            chunk.as_ref().is_some_and(|chunk| chunk.sequence > sequence)
+        };
+        self.is_complete(sequence) || (0..4).any(|windows| later(windows * window))
     }
 
     /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
@@ -237,13 +292,14 @@ impl ServerShard {
             }
             _ => self.counters.gradients += 1,
         }
-        let slot = header.sequence.slot(2 * self.assignment.window_chunks);
+        let slot = header.sequence.slot(4 * self.assignment.window_chunks);
         let chunk = self.chunks[slot].as_mut().expect("frames are added to open chunks");
         chunk.add(header, frame);
         if chunk.completed_by.is_some() {
             self.counters.chunks += 1;
+            self.order.complete(header.sequence);
             self.outbox.push_back(Outgoing::Result(header.sequence, false));
-            while self.is_complete(self.oldest) {
+            while self.has_ended(self.oldest) {
                 self.oldest = self.oldest.advance(1);
             }
         }
@@ -353,28 +409,15 @@ impl Machine for ServerShard {
             Some(_) => self.look_for_the_missing(now),
             None => {}
         }
-        let sent = match self.outbox.pop_front()? {
-            Outgoing::Result(sequence, again) => {
-                match again {
-                    true => self.counters.resends_sent += 1,
-                    false => self.counters.results_sent += 1,
+        let sent = loop {
+            let sent = match self.outbox.pop_front()? {
+                Outgoing::Result(sequence, again) => self.emit_result(sequence, again, buffer),
+                Outgoing::Message(message, sequence, exponent, worker) => {
+                    Some(self.emit_message(message, sequence, exponent, worker, buffer))
                 }
-                self.emit_result(sequence, again, buffer)
-            }
-            Outgoing::Message(message, sequence, exponent, worker) => {
-                self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
-                let words = message.words();
-                let header = HeaderRepr {
-                    kind: Kind::Control,
-                    flags: Flags::NONE,
-                    worker,
-                    sequence,
-                    contributors: Contributors::default(),
-                    exponent,
-                    length: words.len() as u16,
-                    ..self.header()
-                };
-                self.emit(self.mac_of(worker), header, &words, buffer)
+            };
+            if let Some(sent) = sent {
+                break sent;
             }
         };
         self.counters.frames_sent += 1;

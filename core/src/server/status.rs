@@ -22,10 +22,12 @@ impl ServerShard {
             server: told.server.clone(),
             completed: self.counters.chunks,
             in_flight: self.open_chunks().count() as u32,
-            oldest: self.open_chunks().next().map(|chunk| OpenChunk {
-                sequence: chunk.sequence,
-                open_seconds: now.since(chunk.opened).as_secs_f64(),
-                missing: chunk.missing().map(|seat| missing(self.rank(seat))).collect(),
+            oldest: self.open_chunks().min_by_key(|chunk| chunk.sequence.since(self.oldest)).map(|chunk| {
+                OpenChunk {
+                    sequence: chunk.sequence,
+                    open_seconds: now.since(chunk.opened).as_secs_f64(),
+                    missing: chunk.missing().map(|seat| missing(self.rank(seat))).collect(),
+                }
             }),
             heard_seconds: (0..self.assignment.workers.len())
                 .map(|rank| self.last_heard[rank].map(|at| now.since(at).as_secs_f64()))
@@ -34,9 +36,8 @@ impl ServerShard {
         }
     }
 
-    /// The chunks that some worker is in and another is not, the oldest first.
+    /// The chunks that some worker is in and another is not, in any order.
     pub(super) fn open_chunks(&self) -> impl Iterator<Item = &Chunk> {
-        let known = (0..self.assignment.window_chunks).map(|ahead| self.oldest.advance(ahead));
-        known.filter_map(|sequence| self.chunk(sequence)).filter(|chunk| chunk.completed_by.is_none())
+        self.chunks.iter().flatten().filter(|chunk| chunk.completed_by.is_none())
     }
 }

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind,
-    ShardId, WorkerId,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, Frame, FrameRepr,
+    HeaderRepr, Kind, ShardId, WorkerId,
 };
 
 use crate::quantise::first_not_finite;
@@ -231,7 +231,9 @@ impl WorkerFlow {
 
     fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
         let shard = header.shard.index();
+        let seat = self.seat(shard);
         let flow = &mut self.flows[shard];
+        flow.heed(now, Feedback::parse(header.sequence, header.contributors.bitmap), seat);
         let (Some(chunk), Some(gradient)) = (flow.awaiting(header.sequence), &mut self.gradient) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,

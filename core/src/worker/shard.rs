@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use inart_wire::ChunkSeq;
+use inart_wire::{ChunkSeq, Feedback, WorkerId};
 
 use super::congestion::RateControl;
 use crate::Instant;
@@ -20,7 +20,7 @@ const BYPASS_AFTER_REPEATS: u32 = 10;
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
-/// A chunk is lost when the chunk so many places later has its result (RFC 9002, 6.1.1).
+/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
 const REORDERED_CHUNKS: u32 = 3;
 
 /// How often the server is told in a round that this worker is there, and the round trip is measured, in round trips.
@@ -35,15 +35,27 @@ const CHUNKS_PER_NOTE: u32 = 16;
 /// of them may queue for one link.
 const CHUNKS_OF_PATIENCE: u32 = 4;
 
-/// A chunk that was sent and not yet answered, or answered before an older one.
+/// A chunk that was sent: the last of those that share a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
-    pub(super) answered: bool,
+    chunk: u32,
+    /// Whether its result is not there.
+    waits: bool,
+    /// Whether the server has its sum: its result is there, or another told.
+    ended: bool,
+    /// How many chunks of the round were sent before it.
+    order: u32,
+    /// How many were before it was sent last.
+    after: u32,
+    /// Whether the server has said that it has it.
+    there: bool,
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
     pub(super) sends: u32,
     pub(super) sent_at: Instant,
+    /// When it was sent last, or said to be there.
+    heard_of_at: Instant,
 }
 
 /// What to send next.
@@ -58,9 +70,9 @@ pub(super) struct Transmission {
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 in each round. Knows no values.
 ///
 /// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order of chunks, since every peer sends them in that order at first, and not that of frames:
-/// peers send them again in any. In silence, only the oldest and the newest chunk are sent again; their results then tell
-/// which others are lost.
+/// What counts is the order in which chunks are sent first: a chunk goes when the result of the one before it in its slot is there,
+/// and results come to all peers in one order, so that is theirs as well, but for losses. They send chunks again in any order. In
+/// silence, only the oldest and the newest chunk are sent again; their results then tell which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
@@ -68,17 +80,20 @@ pub(super) struct ShardFlow {
     pub(super) chunks: u32,
     /// Sequence of this round's chunk 0.
     base: ChunkSeq,
-    /// Oldest chunk without a result: `oldest + window` may not be sent.
-    pub(super) oldest: u32,
-    /// First chunk never sent.
-    pub(super) next: u32,
-    /// Ring over the window.
-    pub(super) in_flight: Vec<InFlight>,
+    /// Oldest chunk without a result.
+    oldest: u32,
+    /// Chunks that may be sent, the oldest first: those before them in their slots have ended, and the results of those before that
+    /// are there.
+    ready: VecDeque<u32>,
+    /// Chunks sent and not answered, in the order in which they were sent first.
+    pub(super) outstanding: VecDeque<u32>,
+    /// Ring over twice the window.
+    in_flight: Vec<InFlight>,
     resend: VecDeque<u32>,
-    /// First chunk of which neither it nor any later one has its result.
-    answered: u32,
-    /// Chunks before that whose own results are not there, ascending; some that came since.
-    gaps: Vec<u32>,
+    /// Chunks sent in this round.
+    sent: u32,
+    /// Order of the first chunk of which neither it nor any that was sent later has its result.
+    reached: u32,
     /// Waits in silence since the last result.
     probes: u32,
     frame_bytes: usize,
@@ -103,11 +118,12 @@ impl ShardFlow {
             chunks: 0,
             base: ChunkSeq::default(),
             oldest: 0,
-            next: 0,
-            in_flight: alloc::vec![InFlight::default(); window as usize],
+            ready: VecDeque::new(),
+            outstanding: VecDeque::new(),
+            in_flight: alloc::vec![InFlight::default(); 2 * window as usize],
             resend: VecDeque::new(),
-            answered: 0,
-            gaps: Vec::new(),
+            sent: 0,
+            reached: 0,
             probes: 0,
             frame_bytes,
             pacer: Pacer::new(frame_bytes, rate_bps),
@@ -129,9 +145,9 @@ impl ShardFlow {
         debug_assert!(self.is_done(), "rounds do not overlap");
         self.base = self.base.advance(self.chunks);
         self.chunks = chunks;
-        self.oldest = 0;
-        self.next = 0;
-        self.answered = 0;
+        self.in_flight.fill(InFlight::default());
+        self.ready.extend(0..chunks.min(self.window));
+        (self.oldest, self.sent, self.reached) = (0, 0, 0);
         self.rate.start_round_trip(0);
         if chunks > 0 {
             self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
@@ -230,18 +246,23 @@ impl ShardFlow {
             self.timers.set(Timer::Pace, at);
             return None;
         }
-        if chunk == self.next {
-            self.next += 1;
-            *self.slot(chunk) = InFlight::default();
+        if let Some(place) = self.ready.iter().position(|next| *next == chunk) {
+            self.ready.remove(place);
+            self.outstanding.push_back(chunk);
+            let order = self.sent;
+            self.sent += 1;
+            *self.slot_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
         } else {
             self.resend.pop_front();
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
-        let slot = self.slot(chunk);
+        let after = self.sent;
+        let slot = self.slot_mut(chunk);
+        slot.after = if slot.sends == 0 { slot.order } else { after };
         slot.queued = false;
-        slot.sent_at = now;
+        (slot.sent_at, slot.heard_of_at) = (now, now);
         slot.sends += 1;
         slot.bypass |= slot.sends > BYPASS_AFTER_REPEATS;
         Some(Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass })
@@ -255,64 +276,78 @@ impl ShardFlow {
     /// A chunk to send again, else the next new one.
     fn candidate(&mut self) -> Option<u32> {
         while let Some(chunk) = self.resend.front().copied() {
-            if chunk >= self.oldest && !self.slot(chunk).answered {
+            if self.waits(chunk) {
                 return Some(chunk);
             }
             self.resend.pop_front();
         }
         let window = self.rate.window(self.window, self.frame_bytes, self.rtt.smoothed());
-        (self.next < self.chunks && self.next - self.oldest < window).then_some(self.next)
+        if (self.outstanding.len() as u32) < window {
+            return self.ready.front().copied();
+        }
+        // Never less than the oldest: others may wait for just that.
+        self.ready.contains(&self.oldest).then_some(self.oldest)
     }
 
     /// Queues the chunks whose results are overdue, as later ones tell.
     fn find_lost(&mut self, now: Instant) {
         self.timers.clear(Timer::Overdue);
         let time = self.rtt.overdue();
-        let mut gaps = core::mem::take(&mut self.gaps);
-        gaps.retain(|&chunk| {
-            let (oldest, answered) = (self.oldest, self.answered);
+        for place in 0..self.outstanding.len() {
+            let (chunk, reached) = (self.outstanding[place], self.reached);
             let slot = self.slot(chunk);
-            if chunk < oldest || slot.answered {
-                return false;
+            if slot.order >= reached {
+                break;
             }
             if slot.queued {
-                return true;
+                continue;
             }
-            let overdue = slot.sent_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
-            // Peers repeat a chunk at different places among their others, so after a repeat only time counts.
-            if slot.sends == 1 && chunk + REORDERED_CHUNKS < answered || overdue <= now {
-                self.rate.lost();
-                self.queue(chunk);
+            let overdue =
+                slot.heard_of_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
+            let late = overdue <= now;
+            let lost = if slot.after + REORDERED_CHUNKS < reached {
+                // Peers repeat a chunk at different places among their others, so after a repeat order is not enough.
+                slot.sends == 1 && !slot.there || late
             } else {
+                late && self.sent <= slot.after + REORDERED_CHUNKS
+            };
+            if lost {
+                self.lose(chunk);
+            } else if !late {
                 self.timers.set_at_latest(Timer::Overdue, overdue);
             }
-            true
-        });
-        self.gaps = gaps;
+        }
     }
 
     /// Sends the oldest and the newest chunk again after silence.
     fn probe(&mut self, now: Instant) {
         self.timers.clear(Timer::Probe);
-        if self.oldest < self.next && self.resend.is_empty() {
+        if let (Some(newest), true) = (self.outstanding.back().copied(), self.resend.is_empty()) {
             self.probes += 1;
-            self.queue(self.oldest);
-            if !self.slot(self.next - 1).answered {
-                self.queue(self.next - 1);
+            // By its number: the oldest that anybody lacks is the oldest of all who lack it.
+            if self.waits(self.oldest) {
+                self.queue(self.oldest);
             }
+            self.queue(newest);
         }
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
     }
 
+    /// A frame of that chunk was lost.
+    fn lose(&mut self, chunk: u32) {
+        self.rate.lost();
+        self.queue(chunk);
+    }
+
     fn queue(&mut self, chunk: u32) {
-        if !core::mem::replace(&mut self.slot(chunk).queued, true) {
+        if !core::mem::replace(&mut self.slot_mut(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
 
     /// The server wants this chunk by bypass.
     pub(super) fn request(&mut self, now: Instant, chunk: u32) {
-        self.slot(chunk).bypass = true;
+        self.slot_mut(chunk).bypass = true;
         self.queue(chunk);
         self.timers.set_at_latest(Timer::Pace, now);
     }
@@ -320,34 +355,101 @@ impl ShardFlow {
     /// The chunk of this round that `sequence` names, if it was sent and has no result yet.
     pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u32> {
         let chunk = sequence.since(self.base);
-        let sent = (self.oldest..self.next).contains(&chunk);
-        (sent && !self.in_flight[self.index(chunk)].answered).then_some(chunk)
+        self.waits(chunk).then_some(chunk)
+    }
+
+    /// Whether that chunk of this round was sent and has no result yet.
+    fn waits(&self, chunk: u32) -> bool {
+        let slot = self.slot(chunk);
+        slot.chunk == chunk && slot.waits
     }
 
     /// Whether `sequence` names a chunk that has its result: of this round, or of one before.
     pub(super) fn is_answered(&self, sequence: ChunkSeq) -> bool {
-        sequence < self.base.advance(self.next) && self.awaiting(sequence).is_none()
+        let chunk = sequence.since(self.base);
+        sequence < self.base || chunk < self.chunks && self.has_result(chunk)
+    }
+
+    /// Whether that chunk of this round has its result.
+    fn has_result(&self, chunk: u32) -> bool {
+        let slot = self.slot(chunk);
+        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && !slot.waits)
+    }
+
+    /// Whether the server has that chunk's sum, as far as is known here.
+    fn has_ended(&self, chunk: u32) -> bool {
+        let slot = self.slot(chunk);
+        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && slot.ended)
+    }
+
+    /// The chunk has ended: the next of its slot may be sent, if the result of the one before is there.
+    fn end(&mut self, chunk: u32) {
+        if !core::mem::replace(&mut self.slot_mut(chunk).ended, true)
+            && chunk.checked_sub(self.window).is_none_or(|before| self.has_result(before))
+        {
+            self.release(chunk);
+        }
+    }
+
+    /// Lets the chunk after this one in its slot be sent.
+    fn release(&mut self, chunk: u32) {
+        self.ready.extend(chunk.checked_add(self.window).filter(|next| *next < self.chunks));
+    }
+
+    /// What the server tells with any result, to the worker on that seat.
+    pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: WorkerId) {
+        if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
+            // Its result was lost on the way here.
+            self.end(chunk);
+            self.lose_if_sent_once(now, chunk);
+        }
+        if let Some((sequence, lacking)) = feedback.lacking
+            && let Some(chunk) = self.awaiting(sequence)
+        {
+            if !lacking.may_include(seat) {
+                let sent = self.sent;
+                let slot = self.slot_mut(chunk);
+                (slot.there, slot.after, slot.heard_of_at) = (true, sent, now);
+            }
+        }
+    }
+
+    /// A frame of that chunk was lost; if it has been sent again, that may mend it.
+    fn lose_if_sent_once(&mut self, now: Instant, chunk: u32) {
+        let slot = self.slot(chunk);
+        if slot.sends == 1 && !slot.queued {
+            self.lose(chunk);
+            self.timers.set_at_latest(Timer::Pace, now);
+        }
     }
 
     /// A result, with flag congestion or without, ended this chunk.
     pub(super) fn answer(&mut self, now: Instant, chunk: u32, marked: bool) {
-        let slot = self.slot(chunk);
-        slot.answered = true;
-        let (sends, time) = (slot.sends, now.since(slot.sent_at));
-        self.gaps.extend(self.answered..chunk);
-        self.answered = self.answered.max(chunk + 1);
+        let slot = self.slot_mut(chunk);
+        slot.waits = false;
+        let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
+        self.reached = self.reached.max(order + 1);
+        if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
+            self.outstanding.remove(place);
+        }
+        self.end(chunk);
+        // The one after the next waited for this result, if the next has ended before.
+        if let Some(next) = chunk.checked_add(self.window)
+            && self.has_ended(next)
+        {
+            self.release(next);
+        }
         // After a repeat, the time may be that from the first sending or from another.
         let marked = sends == 1 && self.rate.is_news(time, self.pacer.frame_time()) && marked;
-        if self.rate.answered(chunk, self.next, marked, self.rtt.is_queued()) {
+        if self.rate.answered(order, self.sent, marked, self.rtt.is_queued()) {
             self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
         }
-        while self.oldest < self.next && self.slot(self.oldest).answered {
+        while self.has_result(self.oldest) {
             self.oldest += 1;
         }
         self.probes = 0;
         if self.is_done() {
             self.resend.clear();
-            self.gaps.clear();
             for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
                 self.timers.clear(timer);
             }
@@ -358,11 +460,15 @@ impl ShardFlow {
         }
     }
 
-    pub(super) fn index(&self, chunk: u32) -> usize {
-        (chunk & (self.window - 1)) as usize
+    fn index(&self, chunk: u32) -> usize {
+        (chunk & (2 * self.window - 1)) as usize
     }
 
-    fn slot(&mut self, chunk: u32) -> &mut InFlight {
+    pub(super) fn slot(&self, chunk: u32) -> &InFlight {
+        &self.in_flight[self.index(chunk)]
+    }
+
+    fn slot_mut(&mut self, chunk: u32) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }

@@ -34,17 +34,15 @@ impl WorkerFlow {
 
 impl ShardFlow {
     fn status(&self, now: Instant, shard: ShardId, told: &ShardAssignment) -> FlowStatus {
-        let unanswered =
-            (self.oldest..self.next).filter(|chunk| !self.in_flight[self.index(*chunk)].answered);
-        let sent = &self.in_flight[self.index(self.oldest)];
+        let oldest = self.outstanding.iter().min().map(|chunk| (*chunk, self.slot(*chunk)));
         FlowStatus {
             shard,
             server: told.server.clone(),
             chunks: self.chunks,
-            in_flight: unanswered.count() as u32,
-            oldest: (self.oldest < self.next).then(|| PendingChunk {
-                chunk: self.oldest,
-                sequence: self.sequence(self.oldest),
+            in_flight: self.outstanding.len() as u32,
+            oldest: oldest.map(|(chunk, sent)| PendingChunk {
+                chunk,
+                sequence: self.sequence(chunk),
                 sent_seconds: now.since(sent.sent_at).as_secs_f64(),
                 sends: sent.sends,
             }),

@@ -1,0 +1,86 @@
+//! What a result tells beside its sum.
+
+use crate::{ChunkSeq, WorkerId};
+
+/// What a server tells all workers with every result, in the 64 bits where other frames name their contributors: a result needs
+/// none, since everybody is in it.
+///
+/// From the most significant bit: 32 bits, bit i for the seats i, i + 32, ...; then two distances from the result's sequence,
+/// signed, 16 bits each: to the chunk that lacks those seats, and to the chunk whose result was sent before. A distance of 0 says
+/// nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feedback {
+    /// The chunk whose result was sent before this one: it has ended, whoever got that.
+    pub ended: Option<ChunkSeq>,
+    /// A chunk whose sum is not complete though that of a later one is, and who is missing there.
+    pub lacking: Option<(ChunkSeq, Lacking)>,
+}
+
+/// Seats, those that differ by a multiple of 32 taken for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lacking(u32);
+
+impl Lacking {
+    /// Whether that seat may be among them.
+    pub fn may_include(self, seat: WorkerId) -> bool {
+        self.0 >> (seat.get() % 32) & 1 == 1
+    }
+}
+
+impl FromIterator<WorkerId> for Lacking {
+    fn from_iter<T: IntoIterator<Item = WorkerId>>(seats: T) -> Self {
+        Self(seats.into_iter().fold(0, |bits, seat| bits | 1 << (seat.get() % 32)))
+    }
+}
+
+impl Feedback {
+    /// Reads what came with the result of `sequence`.
+    pub fn parse(sequence: ChunkSeq, bits: u64) -> Self {
+        let chunk = |distance: u64| {
+            let distance = distance as u16 as i16;
+            (distance != 0).then(|| sequence.advance(i32::from(distance) as u32))
+        };
+        Self {
+            ended: chunk(bits),
+            lacking: chunk(bits >> 16).map(|chunk| (chunk, Lacking((bits >> 32) as u32))),
+        }
+    }
+
+    /// The bits that go with the result of `sequence`; chunks too far from it are left out.
+    pub fn bits(self, sequence: ChunkSeq) -> u64 {
+        let distance = |chunk: ChunkSeq| {
+            i16::try_from(chunk.since(sequence) as i32).map_or(0, |distance| distance as u16)
+        };
+        let ended = self.ended.map_or(0, distance);
+        let (at, lacking) = self.lacking.map_or((0, 0), |(chunk, lacking)| (distance(chunk), lacking.0));
+        u64::from(ended) | u64::from(at) << 16 | u64::from(lacking) << 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seq(number: u32) -> ChunkSeq {
+        ChunkSeq::default().advance(number)
+    }
+
+    #[test]
+    fn what_is_said_is_heard() {
+        let seats: Lacking =
+            [3, 40].map(|seat| WorkerId::try_from(seat as usize).unwrap()).into_iter().collect();
+        for (sequence, ended, at) in [(7, 5, 30), (0, u32::MAX, 32_767), (u32::MAX, 0, u32::MAX - 32_768)] {
+            let said = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), seats)) };
+            assert_eq!(Feedback::parse(seq(sequence), said.bits(seq(sequence))), said);
+        }
+        let includes = |seat: usize| seats.may_include(WorkerId::try_from(seat).unwrap());
+        assert!(includes(3) && includes(8) && includes(40) && !includes(4));
+    }
+
+    #[test]
+    fn what_is_too_far_away_is_left_out() {
+        let far = Feedback { ended: Some(seq(32_768)), lacking: None };
+        assert_eq!(Feedback::parse(seq(0), far.bits(seq(0))), Feedback::default());
+        assert_eq!(Feedback::parse(seq(9), 0), Feedback::default());
+    }
+}
