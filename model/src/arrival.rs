@@ -82,7 +82,7 @@ impl System {
         Arrival {
             counts: kept(&before) != kept(&after) || completed != step.completed,
             change: Some(Change::Slot(switch, place, after, completed)),
-            broken: step.broken(&self.config, &state.workers, switch, place),
+            broken: step.broken(&self.config, state.server.ended, switch, place),
             outgoing: out
                 .map(|out| (self.config.after(switch), Frame::Contribution(out)))
                 .into_iter()
@@ -121,15 +121,15 @@ impl System {
         if before.failed.is_some() {
             return arrival;
         }
-        let mut worker = before;
+        let (mut worker, ended) = (before, state.server.ended);
         match *frame {
             Frame::Result { sequence, exponent, sum } => {
-                if let Some(chunk) = worker.result(&self.config, self.mutant, sequence) {
+                if let Some(chunk) = worker.result(&self.config, self.mutant, ended, sequence) {
                     arrival.broken = invariant::result(&self.config, chunk, sequence, exponent, sum);
                 }
             }
             Frame::Request { sequence, exponent } => {
-                if worker.request(&self.config, self.mutant, rank, sequence, exponent) {
+                if worker.request(&self.config, self.mutant, ended, rank, sequence, exponent) {
                     arrival.outgoing = vec![self.gradient(&worker, rank, sequence, self.config.waves, true)];
                 }
             }

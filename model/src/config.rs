@@ -149,9 +149,4 @@ impl Config {
     pub fn need(&self, worker: u8, sequence: u8) -> u8 {
         if self.clipped && sequence == 0 && worker < MAX_EXPONENT { worker + 1 } else { 0 }
     }
-
-    /// The chunks that a worker without results beyond `oldest` may have sent.
-    pub fn window_from(&self, oldest: u8) -> std::ops::Range<u8> {
-        oldest..self.chunks.min(oldest + self.window)
-    }
 }

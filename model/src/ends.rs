@@ -69,7 +69,7 @@ impl System {
     /// Lets a worker send its oldest outstanding chunk again.
     fn time_out(&self, state: &mut State, rank: u8, bypass: bool) {
         let worker = state.workers[usize::from(rank)];
-        if let Some(sequence) = worker.outstanding(&self.config, self.mutant).next()
+        if let Some(sequence) = worker.outstanding(&self.config, self.mutant, state.server.ended).next()
             && state.is_live(Peer::Worker(rank))
         {
             self.carry(state, vec![self.gradient(&worker, rank, sequence, true, bypass)]);
@@ -93,7 +93,7 @@ impl System {
 
     /// Whether the server's patience with a worker that is gone comes to an end.
     pub(crate) fn notices(&self, state: &State, gone: u8) -> bool {
-        state.server.waits_for(&self.config, gone) && self.mutant != Some(Mutant::NoPatience)
+        state.server.waits_for(gone) && self.mutant != Some(Mutant::NoPatience)
     }
 
     /// Lets frames arrive, and all that is sent because of them, in order.

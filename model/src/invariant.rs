@@ -5,7 +5,6 @@ use crate::frame::{Contribution, Ranks, ranks};
 use crate::server::{Chunk, Verdict};
 use crate::sum::Sum;
 use crate::switch::{Slot, slot_of};
-use crate::worker::Worker;
 
 /// An invariant of docs/protocol.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,8 +143,8 @@ impl SwitchStep<'_> {
         }
     }
 
-    /// What it broke, in that slot of that switch.
-    pub fn broken(&self, config: &Config, workers: &[Worker], switch: u8, place: usize) -> Broken {
+    /// What it broke, in that slot of that switch, when those chunks have `ended`.
+    pub fn broken(&self, config: &Config, ended: u8, switch: u8, place: usize) -> Broken {
         let Self { before, frame, after, out, .. } = *self;
         let Entry::Add { expected } = config.entry(switch, frame.worker) else {
             return Broken::default();
@@ -174,9 +173,7 @@ impl SwitchStep<'_> {
             return broken;
         }
         if frame.sequence > before.sequence {
-            let answered = frame.old_epoch
-                || ranks(frame.contributors)
-                    .all(|worker| workers[usize::from(worker)].holds(before.sequence));
+            let answered = frame.old_epoch || ended >> before.sequence & 1 == 1;
             let taken = *after == Slot { asked: after.asked, ..took_over(frame, after.overflow) };
             broken.add(Broken::unless(taken && answered, Invariant::NewerWins));
         } else if frame.sequence < before.sequence {

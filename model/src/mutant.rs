@@ -34,8 +34,10 @@ pub enum Mutant {
     NoBypass,
     /// A worker has one chunk more in flight than the window.
     WindowTooLong,
-    /// A worker sends the next chunks before it has this one's result.
+    /// A worker sends the next chunks before the one in their slot has ended.
     WindowAdvancesEarly,
+    /// A worker goes on though it lacks the result of the chunk before the last in the slot.
+    ResultsMissed,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
     /// The server adds a frame whose contributors are all there.
@@ -88,6 +90,7 @@ impl Mutant {
             (Self::NoBypass, Ends, restart),
             (Self::WindowTooLong, NewerWins, plain),
             (Self::WindowAdvancesEarly, NewerWins, Config { window: 2, chunks: 3, ..plain }),
+            (Self::ResultsMissed, Ends, Config { chunks: 5, ..plain }),
             (Self::AnyResult, Once, Config { chunks: 3, ..plain }),
             (Self::SubsetAdded, Disjoint, plain),
             (Self::OverlapAdded, Disjoint, plain),

@@ -1,6 +1,6 @@
 //! The parameter server: what it decides about each frame.
 
-use crate::config::{Config, MAX_WINDOW};
+use crate::config::{Config, MAX_CHUNKS};
 use crate::frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
 use crate::mutant::Mutant;
 use crate::sum::Sum;
@@ -27,10 +27,10 @@ pub struct Chunk {
 /// What the server knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Server {
-    /// The oldest chunk without a result.
-    pub oldest: u8,
-    /// A ring over twice the window.
-    pub chunks: [Option<Chunk>; 2 * MAX_WINDOW as usize],
+    /// The chunks that have their results: a bitmap.
+    pub ended: u8,
+    /// A ring over four times the window, or all chunks.
+    pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
     /// Because of whom the job was given up, if it was.
     pub gave_up: Option<Peer>,
 }
@@ -87,7 +87,7 @@ pub type Outgoing = Vec<(Node, Frame)>;
 
 impl Server {
     fn place(config: &Config, sequence: u8) -> usize {
-        usize::from(sequence % (2 * config.window))
+        usize::from(sequence % (4 * config.window).min(MAX_CHUNKS))
     }
 
     /// A chunk that is open, or complete and kept.
@@ -98,6 +98,17 @@ impl Server {
     /// Forgets who has asked for what again.
     pub fn forget_askers(&mut self) {
         self.chunks.iter_mut().flatten().for_each(|chunk| chunk.asked = 0);
+    }
+
+    /// Whether that chunk has its result.
+    pub fn has_ended(&self, sequence: u8) -> bool {
+        self.ended >> sequence & 1 == 1
+    }
+
+    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has its result.
+    fn may_open(&self, config: &Config, sequence: u8) -> bool {
+        let before = sequence.checked_sub(config.window);
+        !self.has_ended(sequence) && before.is_none_or(|before| self.has_ended(before))
     }
 
     /// A gradient or partial comes in.
@@ -122,7 +133,7 @@ impl Server {
         let sequence = frame.sequence;
         let clipped = !frame.partial && frame.overflow;
         let chunk = self.chunk(config, sequence);
-        if chunk.is_none() && !config.window_from(self.oldest).contains(&sequence) {
+        if chunk.is_none() && !self.may_open(config, sequence) {
             return (Verdict::OutOfWindow, Vec::new());
         }
         let mut chunk = chunk.unwrap_or(Chunk {
@@ -165,12 +176,7 @@ impl Server {
         };
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
         self.chunks[Self::place(config, sequence)] = (!forgotten).then_some(chunk);
-        if chunk.complete && sequence == self.oldest {
-            self.oldest += 1;
-            while self.chunk(config, self.oldest).is_some_and(|chunk| chunk.complete) {
-                self.oldest += 1;
-            }
-        }
+        self.ended |= u8::from(chunk.complete) << sequence;
         (verdict, outgoing)
     }
 
@@ -204,9 +210,9 @@ impl Server {
         }
     }
 
-    /// Whether it waits for that worker: it lacks it in the oldest chunk that is open.
-    pub fn waits_for(&self, config: &Config, worker: u8) -> bool {
-        let mut known = config.window_from(self.oldest).filter_map(|sequence| self.chunk(config, sequence));
+    /// Whether it waits for that worker: it lacks it in a chunk that is open.
+    pub fn waits_for(&self, worker: u8) -> bool {
+        let mut known = self.chunks.iter().flatten();
         self.gave_up.is_none() && known.any(|chunk| !chunk.complete && chunk.have & one(worker) == 0)
     }
 

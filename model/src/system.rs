@@ -72,7 +72,7 @@ impl System {
     /// All that a worker sends, sooner or later, until its window goes on.
     fn sends(&self, state: &State, rank: u8) -> Outgoing {
         let worker = &state.workers[usize::from(rank)];
-        let outstanding = worker.outstanding(&self.config, self.mutant);
+        let outstanding = worker.outstanding(&self.config, self.mutant, state.server.ended);
         // Flag resend decides only who counts as having asked.
         let waves = self.config.waves;
         let ways = [(false, false), (waves, false), (waves, true)];
@@ -93,8 +93,9 @@ impl System {
     /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has changed, lead to
     /// without changing anybody.
     fn settle(&self, state: &mut State, touched: Option<Node>, frames: Outgoing) {
-        let is_touched =
-            |to: &Node| touched.is_some_and(|touched| self.nodes(*to).any(|node| node == touched));
+        // What has ended at the server is known to the workers.
+        let knows = |node: Node| matches!((touched, node), (Some(Node::Server), Node::Worker(_)));
+        let is_touched = |to: &Node| self.nodes(*to).any(|node| touched == Some(node) || knows(node));
         let mut pending: Outgoing = state.network.iter().filter(|(to, _)| is_touched(to)).copied().collect();
         pending.extend(frames.into_iter().filter(|(to, frame)| state.put(*to, *frame)));
         while let Some((to, frame)) = pending.pop() {
@@ -118,10 +119,7 @@ impl System {
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return true };
-        let complete = server
-            .chunk(&self.config, frame.sequence)
-            .is_some_and(|chunk| chunk.complete && !self.config.waves);
-        frame.old_epoch || frame.sequence < server.oldest && !self.config.waves || complete
+        frame.old_epoch || server.has_ended(frame.sequence) && !self.config.waves
     }
 }
 
@@ -195,9 +193,12 @@ impl Model for System {
                 (None, Vec::new())
             }
         };
-        if let Some(Node::Worker(rank)) = touched {
-            frames.extend(self.sends(&next, rank));
-        }
+        let senders = match touched {
+            Some(Node::Worker(rank)) => rank..rank + 1,
+            Some(Node::Server) if next.server.ended != state.server.ended => 0..self.config.workers,
+            _ => 0..0,
+        };
+        frames.extend(senders.flat_map(|rank| self.sends(&next, rank)));
         self.settle(&mut next, touched, frames);
         Some(next)
     }

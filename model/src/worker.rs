@@ -33,28 +33,39 @@ impl Worker {
         self.held.count_ones() == u32::from(config.chunks)
     }
 
-    /// The chunks that it may have sent.
-    fn window(&self, config: &Config, mutant: Option<Mutant>) -> std::ops::Range<u8> {
-        let oldest = match mutant {
-            // One result, whichever, lets the window go on by one chunk.
-            Some(Mutant::WindowAdvancesEarly) => self.held.count_ones(),
-            _ => self.held.trailing_ones(),
+    /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the one before that. It
+    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile.
+    fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
+        let window = match mutant {
+            Some(Mutant::WindowTooLong) => config.window + 1,
+            _ => config.window,
         };
-        let mut window = config.window_from(oldest as u8);
-        if mutant == Some(Mutant::WindowTooLong) {
-            window.end = config.chunks.min(window.end + 1);
+        let has_ended = |before: u8| ended >> before & 1 == 1;
+        let is_held = |before: u8| self.holds(before) || mutant == Some(Mutant::ResultsMissed);
+        match mutant {
+            // One chunk that has ended, whichever, lets the window go on by one.
+            Some(Mutant::WindowAdvancesEarly) => sequence < window + ended.count_ones() as u8,
+            _ => {
+                sequence.checked_sub(window).is_none_or(has_ended)
+                    && sequence.checked_sub(2 * window).is_none_or(is_held)
+            }
         }
-        self.held.trailing_ones() as u8..window.end
     }
 
     /// Whether that chunk was sent and has no result yet.
-    fn awaits(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> bool {
-        self.failed.is_none() && self.window(config, mutant).contains(&sequence) && !self.holds(sequence)
+    fn awaits(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
+        let sent = sequence < config.chunks && self.may_send(config, mutant, ended, sequence);
+        self.failed.is_none() && sent && !self.holds(sequence)
     }
 
     /// The chunks that it sends, again and again.
-    pub fn outstanding(&self, config: &Config, mutant: Option<Mutant>) -> impl Iterator<Item = u8> {
-        (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, *sequence))
+    pub fn outstanding(
+        &self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        ended: u8,
+    ) -> impl Iterator<Item = u8> {
+        (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, ended, *sequence))
     }
 
     /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for the chunk, or has
@@ -84,12 +95,12 @@ impl Worker {
     }
 
     /// A result comes in; whether it ends a chunk, and which.
-    pub fn result(&mut self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> Option<u8> {
+    pub fn result(&mut self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> Option<u8> {
         let chunk = match mutant {
-            Some(Mutant::AnyResult) => self.outstanding(config, mutant).next()?,
+            Some(Mutant::AnyResult) => self.outstanding(config, mutant, ended).next()?,
             _ => sequence,
         };
-        let awaited = self.awaits(config, mutant, chunk);
+        let awaited = self.awaits(config, mutant, ended, chunk);
         if awaited {
             self.held |= 1 << chunk;
         }
@@ -101,11 +112,12 @@ impl Worker {
         &mut self,
         config: &Config,
         mutant: Option<Mutant>,
+        ended: u8,
         rank: u8,
         sequence: u8,
         exponent: u8,
     ) -> bool {
-        let awaited = self.awaits(config, mutant, sequence);
+        let awaited = self.awaits(config, mutant, ended, sequence);
         let used = &mut self.used[usize::from(sequence)];
         if awaited && exponent > *used {
             *used = exponent.max(config.need(rank, sequence));

@@ -14,6 +14,7 @@ fn networks() -> Vec<(&'static str, Config)> {
     let row = Config { workers: 3, switches: 2, ..Config::default() };
     vec![
         ("two workers", two),
+        ("two workers, more chunks than the server keeps", Config { chunks: 5, ..two }),
         ("two workers, two chunks more than slots", Config { window: 2, chunks: 4, ..two }),
         ("three workers", three),
         ("three workers, two slots", Config { window: 2, chunks: 3, restart: false, ..three }),
@@ -26,7 +27,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("saturation, two switches", Config { saturation: true, chunks: 2, ..row }),
         ("clipped values", Config { clipped: true, ..three }),
         ("clipped values, two switches", Config { clipped: true, chunks: 2, ..row }),
-        ("who asked again", Config { waves: true, ..two }),
+        ("who asked again", Config { waves: true, chunks: 2, ..two }),
         ("who asked again, two switches", Config { waves: true, switches: 2, chunks: 1, ..two }),
         ("who asked again, three workers", Config { waves: true, chunks: 1, ..three }),
         ("a host is gone", Config { crash: true, ..two }),

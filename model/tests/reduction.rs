@@ -50,7 +50,9 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
-            let Some(sequence) = worker.outstanding(&config, None).choose(random) else { continue };
+            let Some(sequence) = worker.outstanding(&config, None, state.server.ended).choose(random) else {
+                continue;
+            };
             let gradient = worker.gradient(&config, rank, sequence, random.random(), random.random());
             under_way.push((Node::Switch(config.switch_of(rank)), Frame::Contribution(gradient)));
         } else {

@@ -3,7 +3,7 @@
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
 use inart_model::{Config, Contribution, DIGITS, Frame, MAX_CHUNKS, MAX_WORKERS, Node, Sum};
 use inart_wire::{
-    Contributors, ControlMessage, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
+    Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
     ValuesPerPacket, WorkerId,
 };
 
@@ -208,6 +208,17 @@ impl Codec {
             }
             _ => panic!("{frame:?} is no frame that these runs deliver to a worker"),
         }
+    }
+
+    /// The bytes of a result that no worker waits for, which tells that `ended` has ended.
+    pub fn tells_ended(&self, ended: u8) -> Vec<u8> {
+        let sequence = self.config.chunks;
+        let feedback = Feedback { ended: Some(u32::from(ended).into()), lacking: None };
+        let contributors =
+            Contributors { bitmap: feedback.bits(u32::from(sequence).into()), group: Group(0) };
+        let header = HeaderRepr { kind: Kind::Result, contributors, ..self.header(sequence) };
+        let source = self.assignment.shards[0].mac;
+        self.write(MacAddr::results_of(JOB.into()), source, header, &[0; LENGTH])
     }
 
     /// A real frame, and where it goes if it is the server's.

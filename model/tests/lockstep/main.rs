@@ -136,7 +136,9 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
         let Seen::Contribution { sequence, resend, bypass, .. } = *seen else {
             panic!("a worker sends {seen:?}")
         };
-        let outstanding = worker.outstanding(&codec.config, system.mutant).any(|chunk| chunk == sequence);
+        let outstanding = worker
+            .outstanding(&codec.config, system.mutant, state.server.ended)
+            .any(|chunk| chunk == sequence);
         assert!(outstanding, "worker {rank} sends chunk {sequence} as {worker:?}");
         let expected = worker.gradient(&codec.config, rank, sequence, resend, bypass);
         assert_eq!(*seen, codec.seen(&Frame::Contribution(expected)));
@@ -209,7 +211,12 @@ fn walk(config: Config, seed: u64) -> usize {
         deliver(&codec, &system, &state, &mut real, node, &frame, flags);
         let sent = system.arrival(&state, node, &frame).outgoing;
         remember(&system, &mut bag, &sent);
+        let ended = state.server.ended;
         state = system.next_state(&state, Action::Deliver(node, frame)).unwrap();
+        for chunk in ranks(state.server.ended & !ended) {
+            // The model's workers know at once.
+            real.workers.iter_mut().for_each(|worker| worker.receive(&codec.tells_ended(chunk)));
+        }
         for (rank, worker) in (0..).zip(&mut real.workers) {
             check_sends(&codec, &system, &state, rank, &worker.send(&codec));
             if random.random_ratio(1, 10) {
@@ -254,7 +261,7 @@ fn a_worker_sends_what_is_outstanding_and_after_some_timeouts_by_bypass() {
                 }
             }
             let outstanding: BTreeSet<_> =
-                state.workers[usize::from(rank)].outstanding(&config, None).collect();
+                state.workers[usize::from(rank)].outstanding(&config, None, 0).collect();
             assert_eq!(sent, outstanding);
             assert_eq!(bypassed.first(), outstanding.first());
         }
