@@ -87,6 +87,8 @@ pub(super) struct ShardFlow {
     ready: VecDeque<u32>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u32>,
+    /// How many of those have ended: their results were lost on the way here, and they fill no window.
+    missed: usize,
     /// Ring over twice the window.
     in_flight: Vec<InFlight>,
     resend: VecDeque<u32>,
@@ -120,6 +122,7 @@ impl ShardFlow {
             oldest: 0,
             ready: VecDeque::new(),
             outstanding: VecDeque::new(),
+            missed: 0,
             in_flight: alloc::vec![InFlight::default(); 2 * window as usize],
             resend: VecDeque::new(),
             sent: 0,
@@ -282,7 +285,7 @@ impl ShardFlow {
             self.resend.pop_front();
         }
         let window = self.rate.window(self.window, self.frame_bytes, self.rtt.smoothed());
-        if (self.outstanding.len() as u32) < window {
+        if self.outstanding.len() - self.missed < window as usize {
             return self.ready.front().copied();
         }
         // Never less than the oldest: others may wait for just that.
@@ -399,7 +402,7 @@ impl ShardFlow {
     /// What the server tells with any result, to the worker on that seat.
     pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: WorkerId) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
-            // Its result was lost on the way here.
+            self.missed += usize::from(!self.slot(chunk).ended);
             self.end(chunk);
             self.lose_if_sent_once(now, chunk);
         }
@@ -428,6 +431,8 @@ impl ShardFlow {
         let slot = self.slot_mut(chunk);
         slot.waits = false;
         let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
+        let missed = slot.ended;
+        self.missed -= usize::from(missed);
         self.reached = self.reached.max(order + 1);
         if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
             self.outstanding.remove(place);
