@@ -1,6 +1,8 @@
 //! What a result tells beside its sum.
 
-use crate::{ChunkSeq, WorkerId};
+use core::fmt;
+
+use crate::{ChunkSeq, Contributors, Group, WorkerId};
 
 /// What a server tells all workers with every result, in the 64 bits where other frames name their contributors: a result needs
 /// none, since everybody is in it.
@@ -21,6 +23,11 @@ pub struct Feedback {
 pub struct Lacking(u32);
 
 impl Lacking {
+    /// Those below 32, which stand for all.
+    pub fn seats(self) -> Contributors {
+        Contributors { bitmap: self.0.into(), group: Group(0) }
+    }
+
     /// Whether that seat may be among them.
     pub fn may_include(self, seat: WorkerId) -> bool {
         self.0 >> (seat.get() % 32) & 1 == 1
@@ -54,6 +61,19 @@ impl Feedback {
         let ended = self.ended.map_or(0, distance);
         let (at, lacking) = self.lacking.map_or((0, 0), |(chunk, lacking)| (distance(chunk), lacking.0));
         u64::from(ended) | u64::from(at) << 16 | u64::from(lacking) << 32
+    }
+}
+
+impl fmt::Display for Feedback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ended {
+            Some(chunk) => write!(f, "after {chunk}")?,
+            None => f.write_str("after none")?,
+        }
+        match self.lacking {
+            Some((chunk, lacking)) => write!(f, ", {chunk} lacks {}", lacking.seats()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
+    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
     WireError, WorkerId,
 };
 
@@ -26,7 +26,7 @@ pub struct HeaderRepr {
     pub worker: WorkerId,
     /// Its chunk.
     pub sequence: ChunkSeq,
-    /// Who is summed in it.
+    /// Who is summed in it; in a result, the bits of its [`Feedback`].
     pub contributors: Contributors,
     /// What its values are scaled by.
     pub exponent: Exponent,
@@ -63,22 +63,25 @@ impl HeaderRepr {
     }
 }
 
+impl HeaderRepr {
+    /// What it tells beside the sum, if it is a result's.
+    pub fn feedback(&self) -> Option<Feedback> {
+        (self.kind == Kind::Result).then(|| Feedback::parse(self.sequence, self.contributors.bitmap))
+    }
+}
+
 impl fmt::Display for HeaderRepr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} epoch {} job {} shard {} worker {} sequence {} contributors {} exponent {} length {} flags {}",
-            self.kind,
-            self.epoch,
-            self.job,
-            self.shard,
-            self.worker,
-            self.sequence,
-            self.contributors,
-            self.exponent,
-            self.length,
-            self.flags
-        )
+            "{} epoch {} job {} shard {} worker {} sequence {} ",
+            self.kind, self.epoch, self.job, self.shard, self.worker, self.sequence,
+        )?;
+        match self.feedback() {
+            Some(feedback) => write!(f, "{feedback}")?,
+            None => write!(f, "contributors {}", self.contributors)?,
+        }
+        write!(f, " exponent {} length {} flags {}", self.exponent, self.length, self.flags)
     }
 }
 

@@ -79,6 +79,8 @@ struct FrameJson {
     worker: u16,
     sequence: u32,
     contributors: Vec<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
     exponent: i8,
     length: u16,
     values_per_packet: usize,
@@ -184,7 +186,11 @@ fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, v
         shard: header.shard.get(),
         worker: header.worker.get(),
         sequence: header.sequence.get(),
-        contributors: header.contributors.ranks().map(|rank| rank.get()).collect(),
+        contributors: match header.feedback() {
+            Some(_) => Vec::new(),
+            None => header.contributors.ranks().map(|rank| rank.get()).collect(),
+        },
+        feedback: header.feedback().map(|feedback| feedback.to_string()),
         exponent: header.exponent.get(),
         length: header.length,
         values_per_packet: repr.values_per_packet.get(),

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, Frame, FrameRepr,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr,
     HeaderRepr, Kind, ShardId, WorkerId,
 };
 
@@ -233,7 +233,7 @@ impl WorkerFlow {
         let shard = header.shard.index();
         let seat = self.seat(shard);
         let flow = &mut self.flows[shard];
-        flow.heed(now, Feedback::parse(header.sequence, header.contributors.bitmap), seat);
+        flow.heed(now, header.feedback().unwrap_or_default(), seat);
         let (Some(chunk), Some(gradient)) = (flow.awaiting(header.sequence), &mut self.gradient) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
