@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use inart_wire::Frame;
+use inart_wire::{Feedback, Frame, Kind};
 
 use crate::agenda::ChannelId;
 
@@ -60,12 +60,14 @@ fn describe(bytes: &[u8]) -> String {
     let Ok(frame) = Frame::new_checked(bytes) else { return format!("{} bytes", bytes.len()) };
     let (epoch, job, shard, worker) = (frame.epoch(), frame.job(), frame.shard(), frame.worker());
     let (sequence, contributors) = (frame.sequence(), frame.contributors());
+    let told = match frame.kind() {
+        Kind::Result => Feedback::parse(sequence, contributors.bitmap).to_string(),
+        _ => format!("of {}:{:x}", contributors.group, contributors.bitmap),
+    };
     format!(
-        "{} e{epoch} j{job} s{shard} w{worker} #{sequence} {} of {}:{:x} exponent {}",
+        "{} e{epoch} j{job} s{shard} w{worker} #{sequence} {} {told} exponent {}",
         frame.kind(),
         frame.flags(),
-        contributors.group.index(),
-        contributors.bitmap,
         frame.exponent()
     )
 }
