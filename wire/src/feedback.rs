@@ -81,19 +81,22 @@ impl fmt::Display for Feedback {
 mod tests {
     use super::*;
 
+    fn seat(number: u16) -> WorkerId {
+        WorkerId::try_from(number).expect("seats of the tests exist")
+    }
+
     fn seq(number: u32) -> ChunkSeq {
         ChunkSeq::default().advance(number)
     }
 
     #[test]
     fn what_is_said_is_heard() {
-        let seats: Lacking =
-            [3, 40].map(|seat| WorkerId::try_from(seat as usize).unwrap()).into_iter().collect();
+        let seats: Lacking = [3, 40].map(seat).into_iter().collect();
         for (sequence, ended, at) in [(7, 5, 30), (0, u32::MAX, 32_767), (u32::MAX, 0, u32::MAX - 32_768)] {
             let said = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), seats)) };
             assert_eq!(Feedback::parse(seq(sequence), said.bits(seq(sequence))), said);
         }
-        let includes = |seat: usize| seats.may_include(WorkerId::try_from(seat).unwrap());
+        let includes = |number| seats.may_include(seat(number));
         assert!(includes(3) && includes(8) && includes(40) && !includes(4));
     }
 

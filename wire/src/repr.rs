@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
-    WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, JobId, Kind, MacAddr, ShardId,
+    ValuesPerPacket, WireError, WorkerId,
 };
 
 /// The INART header of a valid frame.

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr,
-    HeaderRepr, Kind, ShardId, WorkerId,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind,
+    ShardId, WorkerId,
 };
 
 use crate::quantise::first_not_finite;

@@ -408,12 +408,11 @@ impl ShardFlow {
         }
         if let Some((sequence, lacking)) = feedback.lacking
             && let Some(chunk) = self.awaiting(sequence)
+            && !lacking.may_include(seat)
         {
-            if !lacking.may_include(seat) {
-                let sent = self.sent;
-                let slot = self.slot_mut(chunk);
-                (slot.there, slot.after, slot.heard_of_at) = (true, sent, now);
-            }
+            let sent = self.sent;
+            let slot = self.slot_mut(chunk);
+            (slot.there, slot.after, slot.heard_of_at) = (true, sent, now);
         }
     }
 
