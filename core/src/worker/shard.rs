@@ -70,9 +70,9 @@ pub(super) struct Transmission {
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 in each round. Knows no values.
 ///
 /// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order in which chunks are sent first: a chunk goes when the result of the one before it in its slot is there,
-/// and results come to all peers in one order, so that is theirs as well, but for losses. They send chunks again in any order. In
-/// silence, only the oldest and the newest chunk are sent again; their results then tell which others are lost.
+/// What counts is the order in which chunks are sent first: a chunk goes when the one before it in its slot has ended, and results
+/// tell all peers in one order what has ended, so that order is theirs as well. They send chunks again in any order. In silence,
+/// only the oldest and the newest chunk are sent again; their results then tell which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
@@ -82,8 +82,8 @@ pub(super) struct ShardFlow {
     base: ChunkSeq,
     /// Oldest chunk without a result.
     oldest: u32,
-    /// Chunks that may be sent, the oldest first: those before them in their slots have ended, and the results of those before that
-    /// are there.
+    /// Chunks that may be sent, in the order in which those before them in their slots ended; the results of those before that are
+    /// there.
     ready: VecDeque<u32>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u32>,
