@@ -114,6 +114,7 @@ fn is_given_up(faults: &str, culprit: &str, workers: usize) {
     assert_eq!(of_workers.len(), workers, "{document}");
     for end in of_workers {
         assert!(end["error"].as_str().is_some_and(|error| error.contains(culprit)), "{end}");
+        eprintln!("{} after {} s: {}", end["host"], end["seconds"], end["error"]);
         // Three seconds are promised; a machine that is busy to the brim gets twice that before a test fails.
         assert!(end["seconds"].as_f64().is_some_and(|seconds| seconds < 6.0), "{end}");
     }
