@@ -1,15 +1,35 @@
 #!/usr/bin/env bash
-# Says which tests skipped themselves on this machine, and why. The test runner hides what passing tests print.
+# Says which tests skipped themselves on this machine, and why. The test runner hides what passing tests print, so this asks what
+# they asked.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 have() { command -v "$1" >/dev/null 2>&1; }
 skipped=0
 say() { skipped=1; echo "skipped here: $1"; }
 
-[[ $(id -u) == 0 ]] || say "tests with network namespaces and raw sockets (run as root)"
+if [[ $(id -u) != 0 ]]; then
+    say "tests with network namespaces and raw sockets (run as root)"
+elif ! unshare --net ip link add br0 type bridge >/dev/null 2>&1; then
+    say "tests with network namespaces (root may not make one here, or no bridge in it)"
+fi
+ignored=$((16#$(awk '/^SigIgn/ { print $2 }' /proc/self/status)))
+for signal in 2:SIGINT 15:SIGTERM; do
+    ((ignored & 1 << (${signal%:*} - 1))) && say "what ${signal#*:} leaves of an emulation (the caller ignores it; nohup and & do so)"
+done
 /usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
-have p4c-bm2-ss || say "recompiling p4/ and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
+if ! have p4c-bm2-ss; then
+    say "recompiling p4/ and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
+elif version=$(p4c-bm2-ss --version 2>&1 | sed -n 's/^ *Version //p'); [[ $version != "$(<p4/build/P4C_VERSION)" ]]; then
+    say "recompiling p4/ and comparing (p4c-bm2-ss is $version, the artifacts are by $(<p4/build/P4C_VERSION))"
+fi
 have simple_switch_grpc || say "packet cases and pushes on bmv2 (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
-python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || say "p4runtime-shell, finsy and the descriptors of P4Runtime (python3-venv is missing)"
-[[ -d $(dirname "$0")/../../shared/instances && -d $(dirname "$0")/../../shared/conformance ]] || say "the planner's reference instances and the v1model conformance cases (no ../shared)"
+# p4runtime/tests/venv.sh leaves this file only where pip had everything.
+for packages in descriptors shell finsy; do
+    [[ -s ${CARGO_TARGET_DIR:-target}/tmp/venv-$packages/packages ]] ||
+        say "Python's P4Runtime packages, $packages (python3-venv is missing, or pip could not install them)"
+done
+for folder in instances conformance; do
+    [[ -d ../shared/$folder ]] || say "the cases of ../shared/$folder (not there)"
+done
 ((skipped)) || echo "nothing was skipped"
