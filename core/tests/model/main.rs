@@ -9,6 +9,7 @@ mod goodput;
 mod hostile;
 mod network;
 mod scale;
+mod sizes;
 mod switch;
 mod trouble;
 
