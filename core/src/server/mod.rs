@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, Frame, FrameRepr,
-    HeaderRepr, Kind, MacAddr, ShardId, WorkerId,
+    HeaderRepr, Incarnation, Kind, MacAddr, ShardId, WorkerId,
 };
 
 use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
@@ -43,6 +43,8 @@ enum Outgoing {
 pub struct ServerShard {
     assignment: Assignment,
     shard: ShardId,
+    /// Names the run.
+    incarnation: Incarnation,
     seats: Seats,
     patience: Duration,
     /// Ring over four times the window.
@@ -63,14 +65,20 @@ pub struct ServerShard {
 }
 
 impl ServerShard {
-    /// The server of that shard, which gives the job up when a worker that is waited for is silent for longer than
+    /// A life of the server of that shard, named by `incarnation` (not 0), which gives the job up when a worker that is waited for is silent for longer than
     /// `patience`, or has not been heard from at all for [`STARTING_PATIENCES`] times as long.
-    pub fn new(assignment: Assignment, shard: ShardId, patience: Duration) -> Result<Self, AssignmentError> {
+    pub fn new(
+        assignment: Assignment,
+        shard: ShardId,
+        incarnation: Incarnation,
+        patience: Duration,
+    ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.shard(shard)?;
         Ok(Self {
             seats: Seats::new(&assignment, shard),
             shard,
+            incarnation,
             patience,
             chunks: alloc::vec![None; 4 * assignment.window_chunks as usize],
             first: ChunkSeq::default(),
@@ -148,7 +156,7 @@ impl ServerShard {
         buffer: &mut [u8],
     ) -> usize {
         self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
-        let words = message.words();
+        let words = message.words(Incarnation::UNKNOWN);
         let header = HeaderRepr { worker, sequence, exponent, length: words.len() as u16, ..self.header() };
         self.emit(self.mac_of(worker), header, &words, buffer)
     }
@@ -174,6 +182,7 @@ impl ServerShard {
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
+            incarnation: self.incarnation,
         }
     }
 
@@ -214,7 +223,9 @@ impl ServerShard {
         let chunk = self.chunks[sequence.slot(4 * self.assignment.window_chunks)].as_mut();
         let chunk = chunk.expect("it was there, or has been opened");
         if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
-            self.abort(AbortReason::Mismatch, self.rank(header.worker));
+            let length = header.length.into();
+            let reason = AbortReason::Mismatch { seen: length, expected: length };
+            self.abort(reason, self.rank(header.worker));
             return;
         }
         if chunk.completed_by.is_some() {
@@ -361,7 +372,8 @@ impl ServerShard {
         if oldest > self.oldest {
             return self.abort(AbortReason::ServerRestarted(self.shard), self.rank(header.worker));
         }
-        self.message(ControlMessage::Alive { oldest }, header.sequence, header.worker);
+        let answer = ControlMessage::AliveAnswer { bound: true, agreed: true };
+        self.message(answer, header.sequence, header.worker);
     }
 
     /// Tells a worker that has not heard of it.
@@ -390,11 +402,11 @@ impl Machine for ServerShard {
         self.last_heard[rank.index()] = Some(now);
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
+                Ok((ControlMessage::Abort { reason, culprit }, _)) if self.abort.is_none() => {
                     self.abort(reason, culprit)
                 }
                 Ok(_) if self.abort.is_some() => self.answer_with_abort(&header),
-                Ok(ControlMessage::Alive { oldest }) => self.answer_alive(&header, oldest),
+                Ok((ControlMessage::Alive { oldest, .. }, _)) => self.answer_alive(&header, oldest),
                 Ok(_) => self.counters.foreign += 1,
                 Err(_) => self.counters.malformed += 1,
             },

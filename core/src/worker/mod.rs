@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind,
-    ShardId, WorkerId,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr,
+    Incarnation, Kind, ShardId, WorkerId,
 };
 
 use crate::quantise::first_not_finite;
@@ -29,6 +29,7 @@ use shard::ShardFlow;
 pub struct WorkerFlow {
     assignment: Assignment,
     rank: WorkerId,
+    incarnation: Incarnation,
     patience: Duration,
     flows: Vec<ShardFlow>,
     /// Global index of each shard's first chunk.
@@ -44,9 +45,14 @@ pub struct WorkerFlow {
 }
 
 impl WorkerFlow {
-    /// The worker of that rank, which gives the job up when a server it waits for is silent for longer than `patience`, or
+    /// A life of the worker of that rank, named by `incarnation` (not 0), which gives the job up when a server it waits for is silent for longer than `patience`, or
     /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
-    pub fn new(assignment: Assignment, rank: WorkerId, patience: Duration) -> Result<Self, AssignmentError> {
+    pub fn new(
+        assignment: Assignment,
+        rank: WorkerId,
+        incarnation: Incarnation,
+        patience: Duration,
+    ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
@@ -56,6 +62,7 @@ impl WorkerFlow {
             first_chunks: Vec::new(),
             last_sent: 0,
             rank,
+            incarnation,
             patience,
             gradient: None,
             abort: None,
@@ -79,7 +86,9 @@ impl WorkerFlow {
         }
         if let Some(loaded) = self.gradient.as_ref().filter(|loaded| loaded.len() != gradient.len()) {
             let failure = Failure::LengthChanged { seen: gradient.len(), expected: loaded.len() };
-            self.fail(now, failure.clone(), AbortReason::Mismatch, self.rank);
+            let [seen, expected] = [gradient.len(), loaded.len()].map(|len| len as u32);
+            let reason = AbortReason::Mismatch { seen, expected };
+            self.fail(now, failure.clone(), reason, self.rank);
             return Err(failure);
         }
         let split = Split::new(&self.assignment, gradient.len());
@@ -190,6 +199,7 @@ impl WorkerFlow {
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
+            incarnation: Incarnation::UNKNOWN,
         }
     }
 
@@ -200,7 +210,7 @@ impl WorkerFlow {
         about: ChunkSeq,
         buffer: &mut [u8],
     ) -> usize {
-        let words = message.words();
+        let words = message.words(self.incarnation);
         let header = self.header(shard, Kind::Control, Flags::NONE, about);
         self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
     }
@@ -276,8 +286,8 @@ impl WorkerFlow {
                     abort.acknowledge(shard);
                 }
             }
-            ControlMessage::Alive { .. } => self.flows[shard].alive_answered(now, header.sequence),
-            ControlMessage::Unknown(_) => self.counters.foreign += 1,
+            ControlMessage::AliveAnswer { .. } => self.flows[shard].alive_answered(now, header.sequence),
+            ControlMessage::Alive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
         }
     }
 
@@ -307,7 +317,7 @@ impl Machine for WorkerFlow {
         match header.kind {
             Kind::Result => self.handle_result(now, &frame, &header),
             Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(message) => self.handle_message(now, &header, message),
+                Ok((message, _)) => self.handle_message(now, &header, message),
                 Err(_) => self.counters.malformed += 1,
             },
             _ => self.counters.foreign += 1,
@@ -333,7 +343,8 @@ impl Machine for WorkerFlow {
                 let mut flows = self.flows.iter_mut().enumerate();
                 match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
                     Some((shard, note, oldest)) => {
-                        self.emit_message(shard, ControlMessage::Alive { oldest }, note, buffer)
+                        let alive = ControlMessage::Alive { oldest, gradient_len: None };
+                        self.emit_message(shard, alive, note, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
                 }

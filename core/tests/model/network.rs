@@ -6,11 +6,19 @@ use std::time::Duration;
 use inart_core::{
     Assignment, Failure, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+use inart_wire::{Frame, Incarnation, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
 
 use crate::switch::Switch;
 
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// The incarnation of the first life of every server.
+pub const SERVER: Incarnation = Incarnation::new(0x5000);
+
+/// The incarnation of the first life of a worker.
+pub fn host(rank: usize) -> Incarnation {
+    Incarnation::new(1 + rank as u32)
+}
+
 /// Time every frame takes on every link.
 const LINK: Duration = Duration::from_micros(20);
 
@@ -86,10 +94,11 @@ impl Network {
     /// One whose hosts wait for each other for so long.
     pub fn with_patience(assignment: Assignment, aggregated: u64, fate: Fate, patience: Duration) -> Self {
         let workers = (0..assignment.workers.len()).map(|rank| {
-            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), patience).unwrap()
+            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), host(rank), patience)
+                .unwrap()
         });
         let servers = (0..assignment.shards.len()).map(|shard| {
-            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), patience).unwrap()
+            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), SERVER, patience).unwrap()
         });
         Self {
             now: Instant::START,

@@ -195,7 +195,10 @@ fn everybody_learns_that_lengths_differ() {
     let mut gradients = gradients(3, 0, 500);
     gradients[2].truncate(490);
     for result in network.all_reduce(&gradients) {
-        assert!(matches!(result, Err(Failure::Aborted { reason: AbortReason::Mismatch, .. })), "{result:?}");
+        assert!(
+            matches!(result, Err(Failure::Aborted { reason: AbortReason::Mismatch { .. }, .. })),
+            "{result:?}"
+        );
     }
 }
 
