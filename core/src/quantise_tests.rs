@@ -119,15 +119,10 @@ fn the_extremes_of_f32_fit_some_exponent() {
 }
 
 #[test]
-fn zeros_let_the_exponent_fall_slowly_and_never_rise() {
-    let mut exponent = first_exponent(6);
-    assert_eq!(exponent.get(), 8 + 3 - 31);
-    for expected in [-22, -24, -26, -28, -30, -32, -34, -36, -36, -36] {
-        exponent = next_exponent(6, &[0; 32], exponent, false);
-        assert_eq!(exponent.get(), expected);
+fn zeros_leave_the_exponent_where_it_was() {
+    for exponent in [127, -20, -36, -60, -127] {
+        assert_eq!(next_exponent(6, &[0; 32], exponent.into(), false).get(), exponent);
     }
-    assert_eq!(next_exponent(6, &[0; 32], (-37).into(), false).get(), -37);
-    assert_eq!(next_exponent(6, &[0; 32], (-35).into(), false).get(), -36);
 }
 
 #[test]
@@ -147,14 +142,16 @@ fn exponents_end_where_i8_does() {
 }
 
 #[test]
-fn values_vanish_if_all_do_and_one_was_there() {
+fn values_vanish_if_all_are_small_and_one_was_there() {
     let vanished = |values: &[f32]| {
         let mut quantised = vec![0; values.len()];
         quantise(values, 0.into(), &mut quantised).unwrap();
         have_vanished(values, &quantised)
     };
-    assert!(vanished(&[0.0, 0.5, -0.5]) && vanished(&[f32::from_bits(1)]));
-    assert!(!vanished(&[]) && !vanished(&[0.0, -0.0]) && !vanished(&[0.1, 0.51]));
+    assert!(vanished(&[0.0, 0.5, -0.5]) && vanished(&[f32::from_bits(1)]) && vanished(&[0.0, -65_535.0]));
+    assert!(
+        !vanished(&[]) && !vanished(&[0.0, -0.0]) && !vanished(&[0.1, -65_536.0]) && !vanished(&[65_535.5])
+    );
 }
 
 #[test]

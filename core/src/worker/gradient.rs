@@ -6,9 +6,7 @@ use core::ops::Range;
 use inart_wire::{Exponent, Flags, Frame};
 
 use crate::Split;
-use crate::quantise::{
-    dequantise, first_exponent, have_vanished, least_exponent, next_exponent, quantise,
-};
+use crate::quantise::{dequantise, first_exponent, have_vanished, least_exponent, next_exponent, quantise};
 
 /// A chunk's exponents.
 #[derive(Clone, Debug)]
@@ -19,7 +17,7 @@ struct Scale {
     used: Exponent,
     /// Whether the values did not fit the agreed exponent, so that `used` is this worker's own need.
     clipped: bool,
-    /// Whether the values are not all zeros, but all were rounded to zero in this round.
+    /// Whether a sum of zero would say nothing about the values.
     vanished: bool,
     /// What the result is scaled by.
     result: Exponent,
@@ -56,7 +54,8 @@ impl Gradient {
             true => Numbers::Floats,
             false => {
                 let first = first_exponent(workers);
-                let scale = Scale { agreed: first, used: first, clipped: false, vanished: false, result: first };
+                let scale =
+                    Scale { agreed: first, used: first, clipped: false, vanished: false, result: first };
                 let floats = alloc::vec![0.0; len];
                 Numbers::Scaled { workers, floats, scales: alloc::vec![scale; chunks.len()] }
             }
@@ -121,7 +120,7 @@ impl Gradient {
         }
     }
 
-    /// Whether the chunk's values are not all zeros, but what goes into frames is.
+    /// Whether the chunk's values are not all zeros, but what goes into frames is, or nearly.
     pub(super) fn vanished(&self, chunk: usize) -> bool {
         match &self.numbers {
             Numbers::Scaled { scales, .. } => scales[chunk].vanished,
