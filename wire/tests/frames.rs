@@ -80,7 +80,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         let Ok(frame) = Frame::new_checked(&bytes[..]) else { return Ok(()) };
-        let _ = ControlMessage::parse(&frame).map(|message| message.to_string());
+        let _ = ControlMessage::parse(&frame).map(|(message, _)| message.to_string());
         let Ok(read) = FrameRepr::parse(&frame) else { return Ok(()) };
         let mut again = vec![0; read.buffer_len()];
         let values: Vec<_> = frame.values().take(read.header.length.into()).collect();

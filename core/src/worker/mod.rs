@@ -199,7 +199,7 @@ impl WorkerFlow {
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
-            incarnation: Incarnation::UNKNOWN,
+            incarnation: self.flows[shard].run(),
         }
     }
 
@@ -263,8 +263,24 @@ impl WorkerFlow {
         self.counters.results += 1;
     }
 
-    fn handle_message(&mut self, now: Instant, header: &HeaderRepr, message: ControlMessage) {
+    /// Takes in what a server says to the worker whose incarnation is `host`.
+    fn handle_message(
+        &mut self,
+        now: Instant,
+        header: &HeaderRepr,
+        message: ControlMessage,
+        host: Incarnation,
+    ) {
         let shard = header.shard.index();
+        if host != self.incarnation || header.incarnation == Incarnation::UNKNOWN {
+            self.counters.other_runs += 1;
+            return;
+        }
+        self.flows[shard].heard(now);
+        if !self.flows[shard].meet(now, header.incarnation) {
+            let reason = AbortReason::ServerRestarted(header.shard);
+            return self.take_abort(now, shard, reason, self.rank);
+        }
         match message {
             ControlMessage::RequestBypass => {
                 self.counters.requests += 1;
@@ -277,17 +293,23 @@ impl WorkerFlow {
                 gradient.raise(index, header.exponent);
                 self.flows[shard].request(now, chunk);
             }
-            ControlMessage::Abort { reason, culprit } => {
-                if self.abort.is_none() {
-                    let failure = Failure::aborted(&self.assignment, reason, culprit);
-                    self.fail(now, failure, reason, culprit);
-                }
-                if let Some(abort) = &mut self.abort {
-                    abort.acknowledge(shard);
+            ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
+            ControlMessage::AliveAnswer { bound, agreed } => {
+                self.flows[shard].alive_answered(now, header.sequence, bound, agreed);
+                if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
+                    abort.repeat(now, shard);
                 }
             }
-            ControlMessage::AliveAnswer { .. } => self.flows[shard].alive_answered(now, header.sequence),
             ControlMessage::Alive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
+        }
+    }
+
+    /// A server says that the job is over, or knows nothing of it: it need not be told.
+    fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: WorkerId) {
+        let failure = Failure::aborted(&self.assignment, reason, culprit);
+        self.fail(now, failure, reason, culprit);
+        if let Some(abort) = &mut self.abort {
+            abort.acknowledge(shard);
         }
     }
 
@@ -313,11 +335,19 @@ impl Machine for WorkerFlow {
         }
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
-        self.flows[header.shard.index()].heard(now);
+        let flow = &mut self.flows[header.shard.index()];
         match header.kind {
-            Kind::Result => self.handle_result(now, &frame, &header),
+            Kind::Result
+                if header.incarnation == Incarnation::UNKNOWN || header.incarnation != flow.run() =>
+            {
+                self.counters.other_runs += 1;
+            }
+            Kind::Result => {
+                flow.heard(now);
+                self.handle_result(now, &frame, &header);
+            }
             Kind::Control => match ControlMessage::parse(&frame) {
-                Ok((message, _)) => self.handle_message(now, &header, message),
+                Ok((message, host)) => self.handle_message(now, &header, message, host),
                 Err(_) => self.counters.malformed += 1,
             },
             _ => self.counters.foreign += 1,
@@ -340,10 +370,12 @@ impl Machine for WorkerFlow {
                 self.emit_message(shard, message, ChunkSeq::default(), buffer)
             }
             None => {
+                let gradient_len =
+                    self.gradient.as_ref().map(|gradient| u32::try_from(gradient.len()).unwrap_or(u32::MAX));
                 let mut flows = self.flows.iter_mut().enumerate();
                 match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
                     Some((shard, note, oldest)) => {
-                        let alive = ControlMessage::Alive { oldest, gradient_len: None };
+                        let alive = ControlMessage::Alive { oldest, gradient_len };
                         self.emit_message(shard, alive, note, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
