@@ -83,7 +83,7 @@ impl fmt::Display for WireError {
             Self::Contributors { seen, worker } => {
                 write!(f, "contributors: {seen}, which does not fit worker {worker}")
             }
-            Self::Message { seen } => write!(f, "control message: {seen} words, a message takes 3"),
+            Self::Message { seen } => write!(f, "control message: {seen} words, a message takes 6"),
             Self::Buffer { seen, needed } => write!(f, "buffer: {seen} bytes, the frame takes {needed}"),
             Self::ValueCount { seen, length } => write!(f, "values: {seen} given, the header says {length}"),
         }

@@ -2,8 +2,8 @@
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
-    WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, ShardId,
+    ValuesPerPacket, WireError, WorkerId,
 };
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.

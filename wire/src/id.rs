@@ -131,6 +131,11 @@ impl Incarnation {
     /// Not known yet; no host's own.
     pub const UNKNOWN: Self = Self(0);
 
+    /// That number, which is not 0 if it is a host's own.
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
     /// The number.
     pub const fn get(self) -> u32 {
         self.0

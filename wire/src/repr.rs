@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr, ShardId,
-    ValuesPerPacket, WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr,
+    ShardId, ValuesPerPacket, WireError, WorkerId,
 };
 
 /// The INART header of a valid frame.
@@ -84,7 +84,11 @@ impl fmt::Display for HeaderRepr {
             Some(feedback) => write!(f, "{feedback}")?,
             None => write!(f, "contributors {}", self.contributors)?,
         }
-        write!(f, " exponent {} length {} flags {} run {}", self.exponent, self.length, self.flags, self.incarnation)
+        write!(
+            f,
+            " exponent {} length {} flags {} run {}",
+            self.exponent, self.length, self.flags, self.incarnation
+        )
     }
 }
 

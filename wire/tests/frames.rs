@@ -80,7 +80,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         let Ok(frame) = Frame::new_checked(&bytes[..]) else { return Ok(()) };
-        let _ = ControlMessage::parse(&frame).map(|message| message.to_string());
+        let _ = ControlMessage::parse(&frame).map(|(message, _)| message.to_string());
         let Ok(read) = FrameRepr::parse(&frame) else { return Ok(()) };
         let mut again = vec![0; read.buffer_len()];
         let values: Vec<_> = frame.values().take(read.header.length.into()).collect();
@@ -175,28 +175,38 @@ fn control_messages_round_trip() {
         NotFinite,
         Silent,
         Stopped,
-        Mismatch,
+        Mismatch { seen: 64, expected: 96 },
         ServerLost(0x1234.into()),
         ServerRestarted(7.into()),
+        OtherNumbers,
+        WorkerRestarted,
         Unknown(77),
     ]
     .map(|reason| ControlMessage::Abort { reason, culprit })
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::Alive { oldest: 5.into() },
+        ControlMessage::Alive { oldest: 5.into(), gradient_len: None },
+        ControlMessage::Alive { oldest: 5.into(), gradient_len: Some(0) },
+        ControlMessage::AliveAnswer { bound: true, agreed: false },
+        ControlMessage::AliveAnswer { bound: false, agreed: true },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();
         repr.header.kind = Kind::Control;
+        let host = Incarnation::from(0xfedc_ba98);
+        let words = message.words(host);
+        repr.header.length = words.len() as u16;
         let mut bytes = [0xa5; 172];
-        repr.emit(&message.words(), &mut bytes).unwrap();
-        assert_eq!(ControlMessage::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok(message));
+        repr.emit(&words, &mut bytes).unwrap();
+        assert_eq!(ControlMessage::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok((message, host)));
     }
     let mut bytes = [0; 172];
-    vector().emit(&[3, 1, 99_999], &mut bytes).unwrap();
+    let mut repr = vector();
+    repr.header.length = 6;
+    repr.emit(&[3, 1, 99_999, 0, 0, 0], &mut bytes).unwrap();
     let parse = |bytes: &[u8]| ControlMessage::parse(&Frame::new_checked(bytes).unwrap());
     assert_eq!(parse(&bytes), Err(WireError::Worker { seen: u16::MAX }));
-    bytes[39] = 2;
-    assert_eq!(parse(&bytes), Err(WireError::Message { seen: 2 }));
+    bytes[39] = 5;
+    assert_eq!(parse(&bytes), Err(WireError::Message { seen: 5 }));
 }
