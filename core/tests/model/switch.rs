@@ -1,15 +1,20 @@
 //! The slot rules of docs/protocol.md, as plainly as they can be written.
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Kind, WorkerId};
+use inart_wire::{
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, WorkerId,
+};
 
 #[derive(Clone)]
 struct Slot {
+    /// Of the tag, what differs in these tests.
+    run: Incarnation,
     sequence: ChunkSeq,
-    exponent: Exponent,
+    shape: (Exponent, u16, bool),
     seen: u64,
     /// Who repeated since the complete partial last left.
     asked: u64,
     overflow: bool,
+    vanished: bool,
     values: Vec<i32>,
 }
 
@@ -45,13 +50,14 @@ impl Switch {
         let slot = &mut self.slots[header.shard.index()][header.sequence.slot(self.window)];
         let bitmap = header.contributors.bitmap;
         match slot {
-            Some(slot) if slot.sequence == header.sequence => {
-                if slot.exponent != header.exponent {
+            Some(slot) if slot.run == header.incarnation && slot.sequence == header.sequence => {
+                if slot.shape != shape(&header) {
                     return forward;
                 }
                 if slot.seen & bitmap == 0 {
                     slot.seen |= bitmap;
                     slot.overflow |= header.flags.contains(Flags::OVERFLOW);
+                    slot.vanished |= header.flags.contains(Flags::VANISHED);
                     for (sum, value) in slot.values.iter_mut().zip(frame.values()) {
                         slot.overflow |= sum.checked_add(value).is_none();
                         *sum = sum.saturating_add(value);
@@ -72,14 +78,18 @@ impl Switch {
                     }
                 }
             }
-            Some(slot) if header.sequence < slot.sequence => return forward,
+            Some(slot) if header.sequence < slot.sequence => {
+                return forward;
+            }
             _ => {
                 *slot = Some(Slot {
+                    run: header.incarnation,
                     sequence: header.sequence,
-                    exponent: header.exponent,
+                    shape: shape(&header),
                     seen: bitmap,
                     asked: if header.flags.contains(Flags::RESEND) { bitmap } else { 0 },
                     overflow: header.flags.contains(Flags::OVERFLOW),
+                    vanished: header.flags.contains(Flags::VANISHED),
                     values: frame.values().collect(),
                 });
                 self.added += 1;
@@ -100,11 +110,16 @@ impl Switch {
     }
 }
 
+fn shape(header: &HeaderRepr) -> (Exponent, u16, bool) {
+    (header.exponent, header.length, header.flags.contains(Flags::LAST))
+}
+
 fn partial(completing: &FrameRepr, slot: &Slot) -> Vec<u8> {
     let mut repr = *completing;
     repr.header.kind = Kind::Partial;
     repr.header.contributors.bitmap = slot.seen;
-    repr.header.flags = repr.header.flags.with_if(Flags::OVERFLOW, slot.overflow);
+    let marks = repr.header.flags.with_if(Flags::OVERFLOW, slot.overflow);
+    repr.header.flags = marks.with_if(Flags::VANISHED, slot.vanished);
     let mut bytes = vec![0xa5; repr.buffer_len()];
     repr.emit(&slot.values[..usize::from(repr.header.length)], &mut bytes).unwrap();
     bytes
