@@ -153,7 +153,7 @@ impl<'a> Simulation<'a> {
             rng: ChaCha8Rng::seed_from_u64(options.seed),
             hops: 0,
             single: options.single,
-            tally: Tally { partitions: script.partitions, ..Tally::default() },
+            tally: Tally { bounces: script.bounces, partitions: script.partitions, ..Tally::default() },
             log: Log::new(log, names),
         };
         let mut simulation = Self {

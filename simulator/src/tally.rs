@@ -48,6 +48,8 @@ tally! {
     unprogrammed "frame to a switch without a program",
     /// Links that went down, each direction.
     links_down "link down",
+    /// Interfaces of hosts that went down and came up again.
+    bounces "interface down",
     /// Groups of nodes that were cut off from the others.
     partitions "partition",
     /// Switches that lost everything.
