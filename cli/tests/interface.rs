@@ -74,9 +74,11 @@ fn a_worker_whose_interface_sends_nothing_answers_and_stops() {
         let _server = inart(folder.path(), "server --shard 0 --interface s0");
         let words = "worker --rank 0 --interface w0 --rounds 1000000 --all-reduce 262144 --status w0.sock";
         let mut worker = inart(folder.path(), words);
-        ask_until(&socket, "a first round", |report| {
-            matches!(&report.status, HostStatus::Worker(status) if status.round > Some(0))
-        });
+        ask_until(
+            &socket,
+            "a first round",
+            |report| matches!(&report.status, HostStatus::Worker(status) if status.round > Some(0)),
+        );
 
         assert!(run("tc", "qdisc add dev w0 root handle 1: htb default 1"));
         let class = "class add dev w0 parent 1: classid 1:1 htb rate 8bit burst 1 cburst 1 quantum 1514";
