@@ -22,7 +22,7 @@ from mininet.net import Mininet
 
 from inart_topo import InArtTopo, Refused, inart, wiring
 
-# Frames of 1064 bytes per second and link that two cores carry through the switches in real time, roughly.
+# Frames of 1068 bytes per second and link that two cores carry through the switches in real time, roughly.
 FASTEST_LINK_MBPS = {"inart": 40.0, "bmv2": 4.0}
 
 

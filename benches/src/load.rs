@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, JobId, Kind,
-    MacAddr, ShardId, ValuesPerPacket, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, JobId,
+    Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -19,11 +19,13 @@ pub const WORKERS: u16 = 8;
 pub const EPOCH: u16 = 1;
 pub const JOB: u16 = 1;
 pub const SHARD: u16 = 0;
+/// And to this run.
+const INCARNATION: u32 = 1;
 
 /// A partial that takes longer is lost: everything unanswered is sent again.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes of the Ethernet and INART headers, and where the sequence stands.
-const HEADERS: usize = 40;
+const HEADERS: usize = 44;
 const SEQUENCE: std::ops::Range<usize> = 24..28;
 /// Chunks repeat after so many, so that their values are made before the clock runs, and neighbours in a slot differ.
 const DIFFERENT: usize = 61;
@@ -195,6 +197,7 @@ fn gradient(values: ValuesPerPacket, rank: u16, lanes: &[i32]) -> Result<Vec<u8>
             contributors: Contributors::one(worker),
             exponent: Exponent::saturating(0),
             length: values.get() as u16,
+            incarnation: Incarnation::from(INCARNATION),
         },
     };
     let mut bytes = vec![0; frame.buffer_len()];

@@ -144,6 +144,7 @@ fn header(told: &Assignment, kind: Kind, shard: usize, worker: WorkerId, sequenc
         contributors: Contributors::one(worker),
         exponent: Exponent::from(-12),
         length: VALUES.get() as u16,
+        incarnation: 1.into(),
     }
 }
 

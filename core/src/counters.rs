@@ -47,6 +47,8 @@ counters!(
         duplicates,
         /// Requests to send a chunk by bypass.
         requests,
+        /// Results and messages of another run of the epoch, or for another life of the worker.
+        other_runs,
         /// Frames of another epoch, job, shard or worker, or kinds that are not for workers.
         foreign,
         /// Frames that break the rules of the header.
@@ -82,6 +84,10 @@ counters!(
         other_numbers,
         /// Frames of chunks whose results are kept no more, or that no worker may send yet.
         out_of_window,
+        /// Frames that do not fit the chunk's length, or of which only one is the last.
+        other_shapes,
+        /// Frames of another run of the epoch.
+        other_runs,
         /// Frames of another epoch, job or shard, of workers the job does not have, or kinds that are not for
         /// servers.
         foreign,

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn long_run_rate_is_the_rate_however_late_the_sender_wakes() {
         for late in [0, 300, 1000] {
-            let mut pacer = Pacer::new(1064, 10e6);
+            let mut pacer = Pacer::new(1068, 10e6);
             let mut now = Instant::START;
             let mut sent = 0;
             while now < Instant::from_nanos(1_000_000_000) {
@@ -80,16 +80,16 @@ mod tests {
                     }
                 }
             }
-            // 10 Mbit/s are 1174.8 frames of 8512 bits in a second.
-            assert!((1174..=1177).contains(&sent), "{sent} frames");
+            // 10 Mbit/s are 1170.4 frames of 8544 bits in a second.
+            assert!((1169..=1173).contains(&sent), "{sent} frames");
         }
     }
 
     #[test]
     fn an_idle_sender_gains_no_more_than_a_rest() {
-        let mut pacer = Pacer::new(168, 100e6);
+        let mut pacer = Pacer::new(172, 100e6);
         let burst = |pacer: &mut Pacer, now| core::iter::from_fn(|| pacer.take(now).ok()).count();
-        // 100 us at 100 Mbit/s are 7.4 frames of 1344 bits.
+        // 100 us at 100 Mbit/s are 7.3 frames of 1376 bits.
         assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_000_000_000))));
         pacer.idle();
         assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_100_000_000))));

@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use inart_wire::{ChunkSeq, MacAddr, ValuesPerPacket, WorkerId};
+use inart_wire::{ChunkSeq, Incarnation, MacAddr, ValuesPerPacket, WorkerId};
 
 use crate::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
 use core::time::Duration;
@@ -27,8 +27,10 @@ fn sequences_wrap() {
     };
     let patience = Duration::from_secs(1);
     let rank = WorkerId::try_from(0u16).expect("0 is a rank");
-    let mut worker = WorkerFlow::new(job.clone(), rank, patience).expect("the job is valid");
-    let mut server = ServerShard::new(job, 0.into(), patience).expect("the job is valid");
+    let mut worker =
+        WorkerFlow::new(job.clone(), rank, Incarnation::new(1), patience).expect("the job is valid");
+    let mut server =
+        ServerShard::new(job, 0.into(), Incarnation::new(2), patience).expect("the job is valid");
     let start = ChunkSeq::from(u32::MAX - 12);
     worker.start_at(start);
     server.start_at(start);

@@ -252,8 +252,8 @@ mod tests {
         end(&mut run, ["a", "a"]);
         let figures = run.figures(&plan(), 0.01).expect("complete");
         assert_eq!((figures.wall_comm_seconds, figures.ps_ingress_bytes), (0.25, 77));
-        // One frame of 40 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's links.
-        assert!((figures.rate_bps - 168.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
+        // One frame of 44 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's links.
+        assert!((figures.rate_bps - 172.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
         assert!((figures.throughput_bps - 2.0 * figures.rate_bps).abs() < 1e-6, "{figures:?}");
         // Both gradients of 12 bytes go through the server's link of 3 Gbps.
         assert!((figures.planned_rate_bps - 1.5e9).abs() < 1.0, "{figures:?}");

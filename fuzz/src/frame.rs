@@ -14,7 +14,7 @@ pub fn run(bytes: &[u8]) {
 
 fn read(bytes: &[u8]) {
     let Ok(frame) = Frame::new_checked(bytes) else { return };
-    let _ = ControlMessage::parse(&frame).map(|message| message.to_string());
+    let _ = ControlMessage::parse(&frame).map(|(message, _)| message.to_string());
     let Ok(repr) = FrameRepr::parse(&frame) else { return };
     let _ = repr.to_string();
     let values: Vec<i32> = frame.values().take(repr.header.length.into()).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arbitrary::{Result, Unstructured};
 use inart_core::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
 use inart_wire::{
-    Contributors, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ValuesPerPacket, WorkerId,
+    Contributors, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, ValuesPerPacket, WorkerId,
 };
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
@@ -60,12 +60,13 @@ impl Job {
         };
         let worker = |rank: usize| {
             let rank = WorkerId::try_from(rank).expect("there are few workers");
-            WorkerFlow::new(assignment.clone(), rank, PATIENCE).expect("the assignment is right")
+            WorkerFlow::new(assignment.clone(), rank, Incarnation::new(1 + u32::from(rank.get())), PATIENCE)
+                .expect("the assignment is right")
         };
         let mut job = Self {
             now: Instant::START,
             workers: (0..workers).map(worker).collect(),
-            server: ServerShard::new(assignment.clone(), 0.into(), PATIENCE)
+            server: ServerShard::new(assignment.clone(), 0.into(), Incarnation::new(100), PATIENCE)
                 .expect("the assignment is right"),
             macs: (0..workers).map(mac).collect(),
             gradient_len,

@@ -107,6 +107,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         contributors: Contributors { bitmap, group: Group(0) },
         exponent: Exponent::from(if second & 0xf0 == 0x80 { 1 } else { 0 }),
         length: 32,
+        incarnation: 1.into(),
     };
     let mut bytes = [0; FRAME_BYTES];
     let repr = FrameRepr {

@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant as StdInstant};
 
 use inart_core::{DEFAULT_PATIENCE, Instant, Machine};
+use inart_wire::Incarnation;
+use rand::Rng;
 
 use crate::port::Port;
 use crate::status::{HostStatus, StatusSocket};
@@ -25,6 +27,11 @@ impl Default for Options {
     fn default() -> Self {
         Self { patience: DEFAULT_PATIENCE, stop: None, status: None }
     }
+}
+
+/// Names a host's life: the same plan may be run again by others.
+pub(crate) fn draw_incarnation() -> Incarnation {
+    Incarnation::new(rand::rng().random_range(1..=u32::MAX))
 }
 
 /// A port, a clock and a state machine.

@@ -123,6 +123,45 @@ fn two_workers_and_a_server_on_a_bridge() {
     });
 }
 
+/// What a worker's rounds end with, at the latest after some patiences.
+fn last_error(mut worker: Worker, mut gradient: Vec<f32>) -> String {
+    loop {
+        if let Err(error) = worker.all_reduce(&mut gradient) {
+            return error.to_string();
+        }
+    }
+}
+
+#[test]
+fn a_worker_made_anew_ends_everybody_with_its_name() {
+    on_a_bridge(|| {
+        let server = thread::spawn(|| {
+            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
+        });
+        let peer = thread::spawn(|| last_error(impatient(0), vec![0.5; LEN]));
+        let mut worker = impatient(1);
+        worker.all_reduce(&mut [0.5; LEN]).unwrap();
+        drop(worker);
+        // In the same process, within the patience; its peer waits for it in a round.
+        let anew = last_error(impatient(1), vec![0.5; LEN]);
+        let told = "the job was given up: worker 1 (w1) was restarted";
+        assert_eq!([anew, peer.join().unwrap(), server.join().unwrap()], [told; 3]);
+    });
+}
+
+#[test]
+fn an_empty_gradient_at_one_worker_ends_both() {
+    on_a_bridge(|| {
+        let server = thread::spawn(|| {
+            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
+        });
+        let full = thread::spawn(|| last_error(impatient(0), vec![0.5; LEN]));
+        let empty = impatient(1).all_reduce(&mut []).unwrap_err().to_string();
+        let told = "the job was given up: worker 1 (w1) has a gradient of 0 values, others have 5000";
+        assert_eq!([empty, full.join().unwrap(), server.join().unwrap()], [told; 3]);
+    });
+}
+
 #[test]
 fn interfaces_that_are_not_there_are_named() {
     let error = Worker::new(assignment(), WorkerId::try_from(0u16).unwrap(), "nowhere0").err().unwrap();

@@ -55,7 +55,7 @@ impl Trial {
         };
         let rate_bps = topology.links()[0].rate_bps;
         let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);
-        let ideal = Span((chunks * 168.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
+        let ideal = Span((chunks * 172.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
         Self {
             levels: if two { Levels::Two } else { Levels::One },
             window_chunks: 1 << rng.random_range(0..=5),

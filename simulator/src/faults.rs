@@ -131,7 +131,7 @@ impl Background {
     pub(crate) const FRAME_BYTES: std::ops::RangeInclusive<u16> = 64..=9000;
 
     fn frame_bytes() -> u16 {
-        1064
+        1068
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use inart_core::Assignment;
 use inart_planner::NodeId;
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Kind,
-    ShardId, WorkerId,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
+    Kind, ShardId, WorkerId,
 };
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -19,10 +19,12 @@ pub(crate) const OVERHEARD: usize = 4;
 /// Where the header's fields are that it changes, as the table in `wire/src/lib.rs` has them; the version is none of them.
 const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;
-/// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length.
-const OTHERS: [Range<usize>; 9] = [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40];
+/// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length, incarnation.
+const OTHERS: [Range<usize>; 10] =
+    [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40, INCARNATION];
 const SEQUENCE: Range<usize> = 24..28;
-const VALUES: usize = 40;
+const INCARNATION: Range<usize> = 40..44;
+const VALUES: usize = 44;
 
 impl Simulation<'_> {
     /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields changed: gradients,
@@ -84,15 +86,20 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
     let (worker, server) = (&assignment.workers[rank], &assignment.shards[shard]);
     let rank = WorkerId::try_from(rank).expect("workers have ranks");
     let sequence = frame[SEQUENCE].iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
-    let reasons = [AbortReason::NotFinite, AbortReason::Silent, AbortReason::Stopped, AbortReason::Mismatch];
+    let reasons =
+        [AbortReason::NotFinite, AbortReason::Silent, AbortReason::Stopped, AbortReason::WorkerRestarted];
     let message = match rng.random_range(0..3) {
         0 => ControlMessage::RequestBypass,
         1 => {
-            ControlMessage::Alive { oldest: ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000))) }
+            let oldest = ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000)));
+            ControlMessage::Alive { oldest, gradient_len: Some(rng.random_range(0..1000)) }
         }
         _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
     };
-    let (words, mut frame) = (message.words(), vec![0; assignment.values_per_packet.frame_bytes()]);
+    // The run that was overheard; no forger sees a worker's messages to its server.
+    let incarnation = frame[INCARNATION].iter().fold(0, |number, byte| number << 8 | u32::from(*byte)).into();
+    let words = message.words(Incarnation::from(rng.random::<u32>()));
+    let mut frame = vec![0; assignment.values_per_packet.frame_bytes()];
     let (destination, source) = match rng.random() {
         true => (server.mac, worker.mac),
         false => (worker.mac, server.mac),
@@ -108,6 +115,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         contributors: Contributors::default(),
         exponent: Exponent::from(rng.random::<i8>()),
         length: words.len() as u16,
+        incarnation,
     };
     FrameRepr { destination, source, values_per_packet: assignment.values_per_packet, header }
         .emit(&words, &mut frame)

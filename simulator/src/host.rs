@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_core::{Assignment, AssignmentError, Failure, Instant, Machine, ServerShard, WorkerFlow};
-use inart_wire::{ShardId, WorkerId};
+use inart_wire::{Incarnation, ShardId, WorkerId};
 
 use crate::agenda::{ChannelId, FrameId, MachineId};
 
@@ -71,9 +71,10 @@ impl Process {
         job: usize,
         host: usize,
         rank: WorkerId,
+        incarnation: Incarnation,
         patience: Duration,
     ) -> Result<Self, AssignmentError> {
-        let flow = WorkerFlow::new(assignment.clone(), rank, patience)?;
+        let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, patience)?;
         let role = Role::Worker(Worker { flow, rank, round: 0, end: None });
         Ok(Self { job, host, role, wake_at: None })
     }
@@ -83,9 +84,10 @@ impl Process {
         job: usize,
         host: usize,
         shard: ShardId,
+        incarnation: Incarnation,
         patience: Duration,
     ) -> Result<Self, AssignmentError> {
-        let server = ServerShard::new(assignment.clone(), shard, patience)?;
+        let server = ServerShard::new(assignment.clone(), shard, incarnation, patience)?;
         Ok(Self { job, host, role: Role::Server(server, shard), wake_at: None })
     }
 

@@ -8,8 +8,8 @@ use inart_controller::entries::SwitchTables;
 use inart_core::audit::Mismatch;
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
-use inart_wire::{ShardId, WorkerId};
-use rand::SeedableRng;
+use inart_wire::{Incarnation, ShardId, WorkerId};
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::agenda::{Agenda, ChannelId, MachineId, What};
@@ -105,6 +105,15 @@ pub(crate) struct Simulation<'a> {
     pub floats: Vec<f32>,
     /// For what a hostile host makes up: apart, so that it changes nothing else.
     pub forger: ChaCha8Rng,
+    /// For the incarnations of hosts: apart, too.
+    lives: ChaCha8Rng,
+}
+
+/// Draws incarnations.
+fn lives(seed: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(2);
+    rng
 }
 
 /// Runs the jobs of a network under faults. Every hop becomes a line of `log`, if there is one.
@@ -169,6 +178,7 @@ impl<'a> Simulation<'a> {
             running: 0,
             floats: vec![0.0; options.gradient_values],
             forger: ChaCha8Rng::seed_from_u64(!options.seed),
+            lives: lives(options.seed),
         };
         for id in topology.node_ids() {
             let node = simulation.node(id)?;
@@ -219,19 +229,26 @@ impl<'a> Simulation<'a> {
         for (job, assignment) in network.assignments.iter().enumerate() {
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-                let process = Process::server(assignment, job, host(&server.server), shard, patience)?;
+                let process =
+                    Process::server(assignment, job, host(&server.server), shard, self.new_life(), patience)?;
                 self.add(process);
             }
             let mut workers = Vec::new();
             for (rank, worker) in assignment.workers.iter().enumerate() {
                 let rank = WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers");
-                let process = Process::worker(assignment, job, host(&worker.name), rank, patience)?;
+                let process =
+                    Process::worker(assignment, job, host(&worker.name), rank, self.new_life(), patience)?;
                 workers.push(self.add(process));
             }
             let rounds = Rounds::new(assignment, self.options.gradient_values);
             self.jobs.push(Job { rounds, workers, ended_at: None, wrong: None });
         }
         Ok(())
+    }
+
+    /// The incarnation of a process that starts.
+    pub(crate) fn new_life(&mut self) -> Incarnation {
+        Incarnation::new(self.lives.random_range(1..=u32::MAX))
     }
 
     fn add(&mut self, process: Process) -> MachineId {

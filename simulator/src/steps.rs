@@ -104,11 +104,13 @@ impl Simulation<'_> {
     fn start(&mut self, node: NodeId) -> Result<(), Error> {
         let Node::Host(host) = &self.nodes[node.index()] else { return Ok(()) };
         for machine in host.machines.clone() {
-            let process = &mut self.processes[machine.0 as usize];
-            if let Role::Gone(shard) = process.role {
-                let assignment = &self.network.assignments[process.job];
-                *process =
-                    Process::server(assignment, process.job, process.host, shard, self.options.patience)?;
+            let Process { job, host, role, .. } = &self.processes[machine.0 as usize];
+            if let (Role::Gone(shard), job, host) = (role, *job, *host) {
+                let (shard, patience) = (*shard, self.options.patience);
+                let assignment = &self.network.assignments[job];
+                let life = self.new_life();
+                self.processes[machine.0 as usize] =
+                    Process::server(assignment, job, host, shard, life, patience)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(machine);
             }

@@ -60,8 +60,8 @@ fn jobs_that_were_planned_alone_share_a_link_fairly_and_fill_it() {
                 let goodputs: Vec<_> =
                     report.jobs.iter().map(|job| format!("{:.1}", job.shared_goodput_bps / 1e6)).collect();
                 let sum: f64 = report.jobs.iter().map(|job| job.shared_goodput_bps).sum();
-                // Of a frame of 168 bytes, 128 are values.
-                let used = sum * 168.0 / 128.0 / (TRUNK_BPS - bps);
+                // Of a frame of 172 bytes, 128 are values.
+                let used = sum * 172.0 / 128.0 / (TRUNK_BPS - bps);
                 assert!(
                     report.jain > 0.95 && used > 0.8,
                     "{jobs} jobs, background {background}, queue {queue}: {report}"

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Frame, ShardId, WireError, WorkerId};
+use crate::{ChunkSeq, Frame, Incarnation, ShardId, WireError, WorkerId};
 
 /// Why a job is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,40 +15,49 @@ pub enum AbortReason {
     Silent,
     /// The culprit was told to stop.
     Stopped,
-    /// The culprit's chunks are of other lengths than its peers'.
-    Mismatch,
+    /// The culprit's gradient has another length than its peers'.
+    Mismatch {
+        /// Values of the culprit's gradient.
+        seen: u32,
+        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's frames differ.
+        expected: u32,
+    },
     /// The culprit hears nothing from the server of that shard.
     ServerLost(ShardId),
-    /// The server of that shard was restarted: the culprit has results that it knows nothing of.
+    /// The server of that shard was restarted: the culprit knows another life of it.
     ServerRestarted(ShardId),
     /// The culprit's values are floats and the server's sums are not, or the other way round.
     OtherNumbers,
+    /// Two lives of the culprit are in one run of the job.
+    WorkerRestarted,
     /// A reason this crate has no name for.
     Unknown(u32),
 }
 
 impl AbortReason {
-    /// The word of a message: the reason, and above it what it is about.
-    const fn code(self) -> u32 {
+    /// The words of a message: the reason with what it is about above it, and two lengths.
+    const fn words(self) -> [u32; 3] {
         match self {
-            Self::NotFinite => 1,
-            Self::Silent => 2,
-            Self::Stopped => 3,
-            Self::Mismatch => 4,
-            Self::ServerLost(shard) => 5 | (shard.get() as u32) << 16,
-            Self::ServerRestarted(shard) => 6 | (shard.get() as u32) << 16,
-            Self::OtherNumbers => 7,
-            Self::Unknown(code) => code,
+            Self::NotFinite => [1, 0, 0],
+            Self::Silent => [2, 0, 0],
+            Self::Stopped => [3, 0, 0],
+            Self::Mismatch { seen, expected } => [4, seen, expected],
+            Self::ServerLost(shard) => [5 | (shard.get() as u32) << 16, 0, 0],
+            Self::ServerRestarted(shard) => [6 | (shard.get() as u32) << 16, 0, 0],
+            Self::OtherNumbers => [7, 0, 0],
+            Self::WorkerRestarted => [8, 0, 0],
+            Self::Unknown(code) => [code, 0, 0],
         }
     }
 
-    fn from_code(code: u32) -> Self {
+    fn from_words([code, seen, expected]: [u32; 3]) -> Self {
         match code {
             1 => Self::NotFinite,
             2 => Self::Silent,
             3 => Self::Stopped,
-            4 => Self::Mismatch,
+            4 => Self::Mismatch { seen, expected },
             7 => Self::OtherNumbers,
+            8 => Self::WorkerRestarted,
             other => {
                 let shard = ShardId::from((other >> 16) as u16);
                 match other & 0xffff {
@@ -68,14 +77,23 @@ impl fmt::Display for AbortReason {
             Self::NotFinite => f.write_str("has a gradient with a NaN or an infinity"),
             Self::Silent => f.write_str("has not been heard from"),
             Self::Stopped => f.write_str("was told to stop"),
-            Self::Mismatch => f.write_str("sends a gradient of another length than its peers"),
+            Self::Mismatch { seen, expected } if seen == expected => {
+                f.write_str("sends chunks of other lengths than its peers")
+            }
+            Self::Mismatch { seen, expected } => {
+                write!(f, "has a gradient of {seen} values, others have {expected}")
+            }
             Self::ServerLost(shard) => write!(f, "hears nothing from the parameter server of shard {shard}"),
             Self::ServerRestarted(shard) => {
-                write!(f, "has results that the restarted parameter server of shard {shard} has lost")
+                write!(
+                    f,
+                    "was in a run that the restarted parameter server of shard {shard} knows nothing of"
+                )
             }
             Self::OtherNumbers => {
                 f.write_str("and the parameter server were told differently whether the job is exact")
             }
+            Self::WorkerRestarted => f.write_str("was restarted"),
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }
@@ -83,16 +101,25 @@ impl fmt::Display for AbortReason {
     }
 }
 
-/// What a control frame says; its words are the frame's values. The chunk, the worker and the exponent spoken of
+/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the run spoken of
 /// are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
     /// Server to worker: send this chunk at this exponent, by bypass.
     RequestBypass,
-    /// Worker to server: I am there; server to worker: so am I.
+    /// Worker to server: I am there.
     Alive {
-        /// The oldest chunk without a result at the worker; the answer repeats it.
+        /// The oldest chunk without a result at the worker.
         oldest: ChunkSeq,
+        /// Number of values of the worker's gradient, if it is known yet.
+        gradient_len: Option<u32>,
+    },
+    /// Server to worker: I have your note.
+    AliveAnswer {
+        /// Whether that life of the worker is the one that is in this run.
+        bound: bool,
+        /// Whether the gradients of all workers are known to have one length.
+        agreed: bool,
     },
     /// Server to worker, worker to server: the job is given up because of the culprit.
     Abort {
@@ -106,39 +133,54 @@ pub enum ControlMessage {
 }
 
 impl ControlMessage {
-    /// Number of words of every message: a code and two arguments.
-    pub const WORDS: usize = 3;
+    /// Number of words of every message: a code, two arguments, the worker's incarnation, two more arguments.
+    pub const WORDS: usize = 6;
+    /// The length of a gradient that is not known yet.
+    const NO_LENGTH: u32 = u32::MAX;
 
-    /// The message as a frame's values.
-    pub fn words(self) -> [i32; Self::WORDS] {
-        let [code, first, second] = match self {
-            Self::RequestBypass => [1, 0, 0],
-            Self::Alive { oldest } => [2, oldest.get(), 0],
-            Self::Abort { reason, culprit } => [3, reason.code(), culprit.get().into()],
-            Self::Unknown(code) => [code, 0, 0],
+    /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is for.
+    pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
+        let (code, first, second, more) = match self {
+            Self::RequestBypass => (1, 0, 0, [0; 2]),
+            Self::Alive { oldest, gradient_len } => (
+                2,
+                oldest.get(),
+                gradient_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
+                [0; 2],
+            ),
+            Self::Abort { reason, culprit } => {
+                let [reason, seen, expected] = reason.words();
+                (3, reason, culprit.get().into(), [seen, expected])
+            }
+            Self::AliveAnswer { bound, agreed } => (4, bound.into(), agreed.into(), [0; 2]),
+            Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
-        [code as i32, first as i32, second as i32]
+        [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
     }
 
-    /// Reads the message of a frame of kind control.
-    pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Self, WireError> {
+    /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or for.
+    pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<(Self, Incarnation), WireError> {
         if usize::from(frame.length()) < Self::WORDS {
             return Err(WireError::Message { seen: frame.length() });
         }
         let mut words = frame.values().map(|word| word as u32);
-        let mut next = || words.next().unwrap_or(0);
-        Ok(match next() {
+        let [code, first, second, host, third, fourth] = core::array::from_fn(|_| words.next().unwrap_or(0));
+        let message = match code {
             1 => Self::RequestBypass,
-            2 => Self::Alive { oldest: ChunkSeq::from(next()) },
+            2 => Self::Alive {
+                oldest: ChunkSeq::from(first),
+                gradient_len: (second != Self::NO_LENGTH).then_some(second),
+            },
             3 => {
-                let reason = AbortReason::from_code(next());
-                let rank = next();
-                let culprit = WorkerId::try_from(i64::from(rank))
-                    .map_err(|_| WireError::Worker { seen: rank.try_into().unwrap_or(u16::MAX) })?;
+                let reason = AbortReason::from_words([first, third, fourth]);
+                let culprit = WorkerId::try_from(i64::from(second))
+                    .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }
+            4 => Self::AliveAnswer { bound: first != 0, agreed: second != 0 },
             code => Self::Unknown(code),
-        })
+        };
+        Ok((message, Incarnation::from(host)))
     }
 }
 
@@ -146,7 +188,14 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::Alive { oldest } => write!(f, "alive, results up to {oldest}"),
+            Self::Alive { oldest, gradient_len } => {
+                write!(f, "alive, results up to {oldest}")?;
+                gradient_len.map_or(Ok(()), |len| write!(f, ", gradient of {len} values"))
+            }
+            Self::AliveAnswer { bound, agreed } => {
+                f.write_str(if *bound { "alive answered, bound" } else { "alive answered, not bound" })?;
+                f.write_str(if *agreed { ", lengths agree" } else { "" })
+            }
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),
         }

@@ -70,11 +70,11 @@ pub enum WireError {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Truncated { seen } => write!(f, "frame: {seen} bytes, the headers alone take 40"),
+            Self::Truncated { seen } => write!(f, "frame: {seen} bytes, the headers alone take 44"),
             Self::EtherType { seen } => write!(f, "EtherType: 0x{seen:04x}, INART has 0x88b5"),
-            Self::Version { seen } => write!(f, "version: {seen}, this program speaks 1"),
+            Self::Version { seen } => write!(f, "version: {seen}, this program speaks 2"),
             Self::FrameLength { seen } => {
-                write!(f, "frame: {seen} bytes, INART frames have 168, 296 or 1064")
+                write!(f, "frame: {seen} bytes, INART frames have 172, 300 or 1068")
             }
             Self::Worker { seen } => write!(f, "worker: rank {seen}, the highest is {}", WorkerId::MAX),
             Self::Length { seen, values } => {
@@ -83,7 +83,7 @@ impl fmt::Display for WireError {
             Self::Contributors { seen, worker } => {
                 write!(f, "contributors: {seen}, which does not fit worker {worker}")
             }
-            Self::Message { seen } => write!(f, "control message: {seen} words, a message takes 3"),
+            Self::Message { seen } => write!(f, "control message: {seen} words, a message takes 6"),
             Self::Buffer { seen, needed } => write!(f, "buffer: {seen} bytes, the frame takes {needed}"),
             Self::ValueCount { seen, length } => write!(f, "values: {seen} given, the header says {length}"),
         }

@@ -5,11 +5,11 @@ use core::ops::Range;
 /// EtherType of INART frames: IEEE 802 local experimental 1.
 pub const ETHER_TYPE: u16 = 0x88b5;
 /// The version of the header this crate speaks.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Length of the Ethernet II header in bytes.
 pub const ETHERNET_BYTES: usize = 14;
 /// Length of the INART header in bytes.
-pub const HEADER_BYTES: usize = 26;
+pub const HEADER_BYTES: usize = 30;
 
 pub(crate) const DESTINATION: Range<usize> = 0..6;
 pub(crate) const SOURCE: Range<usize> = 6..12;
@@ -25,4 +25,5 @@ pub(crate) const CONTRIBUTORS: Range<usize> = 28..36;
 pub(crate) const GROUP: usize = 36;
 pub(crate) const EXPONENT: usize = 37;
 pub(crate) const LENGTH: Range<usize> = 38..40;
+pub(crate) const INCARNATION: Range<usize> = 40..44;
 pub(crate) const VALUES: usize = ETHERNET_BYTES + HEADER_BYTES;

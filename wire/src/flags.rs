@@ -20,14 +20,17 @@ impl Flags {
     pub const CONGESTION: Self = Self(0x08);
     /// The last chunk of the shard in this round.
     pub const LAST: Self = Self(0x10);
+    /// The sender's values are not all zero, but all of them were rounded to zero; in a sum, those of somebody in it.
+    pub const VANISHED: Self = Self(0x20);
 
     /// Every flag with a name.
-    pub const NAMES: [(Self, &'static str); 5] = [
+    pub const NAMES: [(Self, &'static str); 6] = [
         (Self::RESEND, "resend"),
         (Self::BYPASS, "bypass"),
         (Self::OVERFLOW, "overflow"),
         (Self::CONGESTION, "congestion"),
         (Self::LAST, "last"),
+        (Self::VANISHED, "vanished"),
     ];
 
     /// Whether all bits of `other` are set.

@@ -2,8 +2,8 @@
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, JobId, Kind, MacAddr, ShardId, ValuesPerPacket,
-    WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, ShardId,
+    ValuesPerPacket, WireError, WorkerId,
 };
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
@@ -110,6 +110,11 @@ impl<T: AsRef<[u8]>> Frame<T> {
     /// Number of values that mean something.
     pub fn length(&self) -> u16 {
         self.u16(LENGTH)
+    }
+
+    /// Which run of the epoch it belongs to.
+    pub fn incarnation(&self) -> Incarnation {
+        u32::from_be_bytes(self.array(INCARNATION.start)).into()
     }
 
     /// Number of values, meaningful or padding.

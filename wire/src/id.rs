@@ -119,3 +119,37 @@ impl TryFrom<u16> for WorkerId {
         Self::try_from(i64::from(rank))
     }
 }
+
+/// Which life of a host, and so which run of an epoch: a number that the host draws at random when it starts.
+///
+/// The same plan may be run again under its epoch, by hosts that know nothing of the run before; what that run left in
+/// switches and on links has another incarnation of the parameter server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Incarnation(u32);
+
+impl Incarnation {
+    /// Not known yet; no host's own.
+    pub const UNKNOWN: Self = Self(0);
+
+    /// That number, which is not 0 if it is a host's own.
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl From<u32> for Incarnation {
+    fn from(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}

@@ -1,13 +1,13 @@
-//! The INART frame: Ethernet II, a 26-byte header and N 32-bit values.
+//! The INART frame: Ethernet II, a 30-byte header and N 32-bit values.
 //!
 //! | offset | bytes | field | meaning |
 //! |---:|---:|---|---|
 //! | 0 | 6 | destination | Ethernet |
 //! | 6 | 6 | source | Ethernet |
 //! | 12 | 2 | EtherType | `0x88B5`, IEEE local experimental 1 |
-//! | 14 | ½ | version | high four bits: 1 |
+//! | 14 | ½ | version | high four bits: 2 |
 //! | 14 | ½ | kind | low four bits: 1 gradient, 2 partial, 3 result, 4 probe, 5 control |
-//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass, `0x04` overflow, `0x08` congestion, `0x10` last chunk |
+//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass, `0x04` overflow, `0x08` congestion, `0x10` last chunk, `0x20` vanished |
 //! | 16 | 2 | epoch | version of the installed plan that steers the frame |
 //! | 18 | 2 | job | job number |
 //! | 20 | 2 | shard | index of the parameter server and its part of the gradient |
@@ -17,7 +17,8 @@
 //! | 36 | 1 | group | which block of 64 ranks the bitmap speaks of |
 //! | 37 | 1 | exponent | signed; a value v stands for v · 2^exponent |
 //! | 38 | 2 | length | number of values that mean something; the rest are zeros |
-//! | 40 | 4 N | values | two's complement; N is 32, 64 or 256 |
+//! | 40 | 4 | incarnation | which run of the epoch: drawn by the shard's parameter server when it starts; 0 if the sender does not know it |
+//! | 44 | 4 N | values | two's complement; N is 32, 64 or 256 |
 //!
 //! Everything is big endian. [`Frame`] is a checked view of bytes, [`FrameRepr`] a value that can only hold a
 //! valid frame and knows how to parse, measure and emit itself. No I/O, no allocation, no `std`.
@@ -46,7 +47,7 @@ pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
 pub use flags::Flags;
 pub use frame::Frame;
-pub use id::{Epoch, JobId, ShardId, WorkerId};
+pub use id::{Epoch, Incarnation, JobId, ShardId, WorkerId};
 pub use kind::Kind;
 pub use mac::MacAddr;
 pub use number::{Exponent, ValuesPerPacket};

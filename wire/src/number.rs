@@ -11,11 +11,11 @@ use crate::{ParseError, RangeError};
 #[cfg_attr(feature = "serde", serde(try_from = "i64", into = "i64"))]
 #[repr(u16)]
 pub enum ValuesPerPacket {
-    /// 32 values, frames of 168 bytes.
+    /// 32 values, frames of 172 bytes.
     N32 = 32,
-    /// 64 values, frames of 296 bytes.
+    /// 64 values, frames of 300 bytes.
     N64 = 64,
-    /// 256 values, frames of 1064 bytes.
+    /// 256 values, frames of 1068 bytes.
     N256 = 256,
 }
 

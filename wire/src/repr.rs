@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, JobId, Kind, MacAddr, ShardId,
-    ValuesPerPacket, WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr,
+    ShardId, ValuesPerPacket, WireError, WorkerId,
 };
 
 /// The INART header of a valid frame.
@@ -32,6 +32,8 @@ pub struct HeaderRepr {
     pub exponent: Exponent,
     /// Number of values that mean something; the rest are zeros.
     pub length: u16,
+    /// Which run of the epoch it belongs to: the incarnation of the shard's server, as far as the sender knows it.
+    pub incarnation: Incarnation,
 }
 
 impl HeaderRepr {
@@ -49,6 +51,7 @@ impl HeaderRepr {
             contributors: frame.contributors(),
             exponent: frame.exponent(),
             length: frame.length(),
+            incarnation: frame.incarnation(),
         };
         let fit = match header.kind {
             Kind::Gradient => header.contributors == Contributors::one(header.worker),
@@ -81,7 +84,11 @@ impl fmt::Display for HeaderRepr {
             Some(feedback) => write!(f, "{feedback}")?,
             None => write!(f, "contributors {}", self.contributors)?,
         }
-        write!(f, " exponent {} length {} flags {}", self.exponent, self.length, self.flags)
+        write!(
+            f,
+            " exponent {} length {} flags {} run {}",
+            self.exponent, self.length, self.flags, self.incarnation
+        )
     }
 }
 
@@ -143,6 +150,7 @@ impl FrameRepr {
         bytes[GROUP] = header.contributors.group.0;
         bytes[EXPONENT] = header.exponent.get().to_be_bytes()[0];
         bytes[LENGTH].copy_from_slice(&header.length.to_be_bytes());
+        bytes[INCARNATION].copy_from_slice(&header.incarnation.get().to_be_bytes());
         let (lanes, _) = bytes[VALUES..].as_chunks_mut::<4>();
         let (meant, padding) = lanes.split_at_mut(values.len());
         for (lane, value) in meant.iter_mut().zip(values) {

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 fn header() -> impl Strategy<Value = HeaderRepr> {
     let ids = (any::<u16>(), any::<u16>(), any::<u16>(), 0..=WorkerId::MAX.get());
-    let numbers = (any::<u32>(), any::<i8>(), 0..=32u16, any::<u64>());
+    let numbers = (any::<u32>(), any::<i8>(), 0..=32u16, any::<u64>(), any::<u32>());
     (0..16u8, any::<u8>(), ids, numbers).prop_map(|(kind, flags, ids, numbers)| {
         let (epoch, job, shard, rank) = ids;
-        let (sequence, exponent, length, bitmap) = numbers;
+        let (sequence, exponent, length, bitmap, incarnation) = numbers;
         let worker = WorkerId::try_from(rank).unwrap();
         let one = Contributors::one(worker);
         let kind = Kind::from_code(kind);
@@ -26,6 +26,7 @@ fn header() -> impl Strategy<Value = HeaderRepr> {
             contributors: Contributors { bitmap, ..one },
             exponent: exponent.into(),
             length,
+            incarnation: incarnation.into(),
         }
     })
 }
@@ -79,7 +80,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         let Ok(frame) = Frame::new_checked(&bytes[..]) else { return Ok(()) };
-        let _ = ControlMessage::parse(&frame).map(|message| message.to_string());
+        let _ = ControlMessage::parse(&frame).map(|(message, _)| message.to_string());
         let Ok(read) = FrameRepr::parse(&frame) else { return Ok(()) };
         let mut again = vec![0; read.buffer_len()];
         let values: Vec<_> = frame.values().take(read.header.length.into()).collect();
@@ -104,38 +105,39 @@ fn vector() -> FrameRepr {
             contributors: Contributors { bitmap: 0x8000_0000_0000_002f, group: Group(1) },
             exponent: (-20).into(),
             length: 3,
+            incarnation: 0x0b0c_0d0e.into(),
         },
     }
 }
 
 #[rustfmt::skip]
-const VECTOR: [u8; 56] = [
+const VECTOR: [u8; 60] = [
     0x02, 0, 0, 0, 0, 0x51, 0x02, 0, 0, 0, 0, 0x01, 0x88, 0xb5, // Ethernet
-    0x12, 0x91, // version 1, kind 2; resend, last, one nobody knows
+    0x22, 0x91, // version 2, kind 2; resend, last, one nobody knows
     0x01, 0x02, 0x03, 0x04, 0x05, 0x06, // epoch, job, shard
     0x00, 0x42, 0x07, 0x08, 0x09, 0x0a, // worker, sequence
     0x80, 0, 0, 0, 0, 0, 0, 0x2f, 0x01, // contributors, group
-    0xec, 0x00, 0x03, // exponent, length
+    0xec, 0x00, 0x03, 0x0b, 0x0c, 0x0d, 0x0e, // exponent, length, incarnation
     0x00, 0x00, 0x00, 0x01, 0xff, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, // 1, -1, the least
     0, 0, 0, 0, // padding
 ];
 
 #[test]
 fn a_frame_byte_by_byte() {
-    let mut bytes = [0xa5; 168];
-    assert_eq!(vector().emit(&[1, -1, i32::MIN], &mut bytes), Ok(168));
-    assert_eq!(bytes[..56], VECTOR);
-    assert!(bytes[56..].iter().all(|byte| *byte == 0));
+    let mut bytes = [0xa5; 172];
+    assert_eq!(vector().emit(&[1, -1, i32::MIN], &mut bytes), Ok(172));
+    assert_eq!(bytes[..60], VECTOR);
+    assert!(bytes[60..].iter().all(|byte| *byte == 0));
     assert_eq!(
         vector().to_string(),
         "02:00:00:00:00:01 > 02:00:00:00:00:51 partial epoch 258 job 772 shard 1286 worker 66 sequence 117967114 \
-         contributors {64-67,69,127} exponent -20 length 3 flags resend|last|0x80"
+         contributors {64-67,69,127} exponent -20 length 3 flags resend|last|0x80 run 0b0c0d0e"
     );
 }
 
 #[test]
 fn errors_name_the_field_and_what_was_seen() {
-    let mut right = [0; 168];
+    let mut right = [0; 172];
     vector().emit(&[1, -1, i32::MIN], &mut right).unwrap();
     let error = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = right.to_vec();
@@ -143,15 +145,15 @@ fn errors_name_the_field_and_what_was_seen() {
         let parsed = Frame::new_checked(&bytes[..]).and_then(|frame| FrameRepr::parse(&frame));
         parsed.unwrap_err().to_string()
     };
-    assert_eq!(error(&|bytes| bytes.truncate(39)), "frame: 39 bytes, the headers alone take 40");
-    assert_eq!(error(&|bytes| bytes.truncate(167)), "frame: 167 bytes, INART frames have 168, 296 or 1064");
+    assert_eq!(error(&|bytes| bytes.truncate(43)), "frame: 43 bytes, the headers alone take 44");
+    assert_eq!(error(&|bytes| bytes.truncate(171)), "frame: 171 bytes, INART frames have 172, 300 or 1068");
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
-    assert_eq!(error(&|bytes| bytes[14] = 0x22), "version: 2, this program speaks 1");
+    assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 2");
     assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: rank 16450, the highest is 16383");
     assert_eq!(error(&|bytes| bytes[39] = 33), "length: 33 values, the frame has room for 32");
     assert_eq!(error(&|bytes| bytes[35] = 0x02), "contributors: {65,127}, which does not fit worker 66");
     assert_eq!(
-        error(&|bytes| bytes[14] = 0x11),
+        error(&|bytes| bytes[14] = 0x21),
         "contributors: {64-67,69,127}, which does not fit worker 66"
     );
 }
@@ -159,10 +161,10 @@ fn errors_name_the_field_and_what_was_seen() {
 #[test]
 fn what_cannot_be_written_is_refused() {
     let mut repr = vector();
-    assert_eq!(repr.emit(&[1, 2], &mut [0; 168]), Err(WireError::ValueCount { seen: 2, length: 3 }));
-    assert_eq!(repr.emit(&[1, 2, 3], &mut [0; 167]), Err(WireError::Buffer { seen: 167, needed: 168 }));
+    assert_eq!(repr.emit(&[1, 2], &mut [0; 172]), Err(WireError::ValueCount { seen: 2, length: 3 }));
+    assert_eq!(repr.emit(&[1, 2, 3], &mut [0; 171]), Err(WireError::Buffer { seen: 171, needed: 172 }));
     repr.header.length = 33;
-    assert_eq!(repr.emit(&[0; 33], &mut [0; 168]), Err(WireError::Length { seen: 33, values: 32 }));
+    assert_eq!(repr.emit(&[0; 33], &mut [0; 172]), Err(WireError::Length { seen: 33, values: 32 }));
 }
 
 #[test]
@@ -173,28 +175,38 @@ fn control_messages_round_trip() {
         NotFinite,
         Silent,
         Stopped,
-        Mismatch,
+        Mismatch { seen: 64, expected: 96 },
         ServerLost(0x1234.into()),
         ServerRestarted(7.into()),
+        OtherNumbers,
+        WorkerRestarted,
         Unknown(77),
     ]
     .map(|reason| ControlMessage::Abort { reason, culprit })
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::Alive { oldest: 5.into() },
+        ControlMessage::Alive { oldest: 5.into(), gradient_len: None },
+        ControlMessage::Alive { oldest: 5.into(), gradient_len: Some(0) },
+        ControlMessage::AliveAnswer { bound: true, agreed: false },
+        ControlMessage::AliveAnswer { bound: false, agreed: true },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();
         repr.header.kind = Kind::Control;
-        let mut bytes = [0xa5; 168];
-        repr.emit(&message.words(), &mut bytes).unwrap();
-        assert_eq!(ControlMessage::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok(message));
+        let host = Incarnation::from(0xfedc_ba98);
+        let words = message.words(host);
+        repr.header.length = words.len() as u16;
+        let mut bytes = [0xa5; 172];
+        repr.emit(&words, &mut bytes).unwrap();
+        assert_eq!(ControlMessage::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok((message, host)));
     }
-    let mut bytes = [0; 168];
-    vector().emit(&[3, 1, 99_999], &mut bytes).unwrap();
+    let mut bytes = [0; 172];
+    let mut repr = vector();
+    repr.header.length = 6;
+    repr.emit(&[3, 1, 99_999, 0, 0, 0], &mut bytes).unwrap();
     let parse = |bytes: &[u8]| ControlMessage::parse(&Frame::new_checked(bytes).unwrap());
     assert_eq!(parse(&bytes), Err(WireError::Worker { seen: u16::MAX }));
-    bytes[39] = 2;
-    assert_eq!(parse(&bytes), Err(WireError::Message { seen: 2 }));
+    bytes[39] = 5;
+    assert_eq!(parse(&bytes), Err(WireError::Message { seen: 5 }));
 }

@@ -71,6 +71,8 @@ struct FrameJson {
     seconds: Option<f64>,
     source: String,
     destination: String,
+    /// Which run of the epoch, or 0.
+    incarnation: u32,
     kind: String,
     flags: Vec<&'static str>,
     epoch: u16,
@@ -160,7 +162,7 @@ fn has_our_type(bytes: &[u8]) -> bool {
 
 fn message(frame: &Frame<&[u8]>) -> Option<String> {
     (frame.kind() == Kind::Control).then(|| match ControlMessage::parse(frame) {
-        Ok(message) => message.to_string(),
+        Ok((message, host)) => format!("{message} (host {host})"),
         Err(error) => format!("unreadable message ({error})"),
     })
 }
@@ -179,6 +181,7 @@ fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, v
         seconds: captured.time.map(|(seconds, nanos)| seconds as f64 + f64::from(nanos) * 1e-9),
         source: repr.source.to_string(),
         destination: repr.destination.to_string(),
+        incarnation: header.incarnation.get(),
         kind: header.kind.to_string(),
         flags: flag_names(header.flags),
         epoch: header.epoch.get(),

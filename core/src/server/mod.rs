@@ -1,6 +1,8 @@
 //! A parameter server's side of the protocol.
 
 mod chunk;
+mod lengths;
+mod messages;
 mod order;
 mod seats;
 mod status;
@@ -12,13 +14,14 @@ use core::time::Duration;
 
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, Frame, FrameRepr,
-    HeaderRepr, Kind, MacAddr, ShardId, WorkerId,
+    HeaderRepr, Incarnation, Kind, MacAddr, ShardId, WorkerId,
 };
 
 use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, Machine, ServerCounters};
 use chunk::{Chunk, Verdict};
+use lengths::Lengths;
 use order::SendOrder;
 use seats::Seats;
 use sum::{Sum, is_of_the_kind};
@@ -29,7 +32,14 @@ enum Outgoing {
     /// A chunk's result to all workers, for the first time or again.
     Result(ChunkSeq, bool),
     /// A message about a chunk to one.
-    Message(ControlMessage, ChunkSeq, Exponent, WorkerId),
+    Message {
+        message: ControlMessage,
+        sequence: ChunkSeq,
+        exponent: Exponent,
+        to: WorkerId,
+        /// The life of that worker that is spoken to.
+        host: Incarnation,
+    },
 }
 
 /// One shard of a job at its parameter server: completes the sums that switches began and multicasts the results.
@@ -43,6 +53,8 @@ enum Outgoing {
 pub struct ServerShard {
     assignment: Assignment,
     shard: ShardId,
+    /// Names the run.
+    incarnation: Incarnation,
     seats: Seats,
     patience: Duration,
     /// Ring over four times the window.
@@ -54,8 +66,11 @@ pub struct ServerShard {
     order: SendOrder,
     /// The chunk whose result was sent last.
     last_result: Option<ChunkSeq>,
+    /// By rank: the incarnation of the worker that is in this run.
+    hosts: Vec<Option<Incarnation>>,
     /// By rank; `None` if never.
     last_heard: Vec<Option<Instant>>,
+    lengths: Lengths,
     timers: TimerTable,
     outbox: VecDeque<Outgoing>,
     abort: Option<(AbortReason, WorkerId)>,
@@ -63,21 +78,29 @@ pub struct ServerShard {
 }
 
 impl ServerShard {
-    /// The server of that shard, which gives the job up when a worker that is waited for is silent for longer than
+    /// A life of the server of that shard, named by `incarnation` (not 0), which gives the job up when a worker that is waited for is silent for longer than
     /// `patience`, or has not been heard from at all for [`STARTING_PATIENCES`] times as long.
-    pub fn new(assignment: Assignment, shard: ShardId, patience: Duration) -> Result<Self, AssignmentError> {
+    pub fn new(
+        assignment: Assignment,
+        shard: ShardId,
+        incarnation: Incarnation,
+        patience: Duration,
+    ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.shard(shard)?;
         Ok(Self {
             seats: Seats::new(&assignment, shard),
             shard,
+            incarnation,
             patience,
             chunks: alloc::vec![None; 4 * assignment.window_chunks as usize],
             first: ChunkSeq::default(),
             oldest: ChunkSeq::default(),
             order: SendOrder::new(ChunkSeq::default(), assignment.window_chunks),
             last_result: None,
+            hosts: alloc::vec![None; assignment.workers.len()],
             last_heard: alloc::vec![None; assignment.workers.len()],
+            lengths: Lengths::new(assignment.workers.len()),
             timers: TimerTable::default(),
             outbox: VecDeque::new(),
             abort: None,
@@ -138,19 +161,19 @@ impl ServerShard {
         Some(sent)
     }
 
-    /// A message about a chunk to the worker on that seat.
+    /// A message about a chunk to one life of the worker on a seat.
     fn emit_message(
         &mut self,
         message: ControlMessage,
-        sequence: ChunkSeq,
-        exponent: Exponent,
-        worker: WorkerId,
+        (to, host): (WorkerId, Incarnation),
+        (sequence, exponent): (ChunkSeq, Exponent),
         buffer: &mut [u8],
     ) -> usize {
         self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
-        let words = message.words();
-        let header = HeaderRepr { worker, sequence, exponent, length: words.len() as u16, ..self.header() };
-        self.emit(self.mac_of(worker), header, &words, buffer)
+        let words = message.words(host);
+        let header =
+            HeaderRepr { worker: to, sequence, exponent, length: words.len() as u16, ..self.header() };
+        self.emit(self.mac_of(to), header, &words, buffer)
     }
 
     /// The rank of the worker on a seat that is not free.
@@ -174,6 +197,7 @@ impl ServerShard {
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
+            incarnation: self.incarnation,
         }
     }
 
@@ -214,8 +238,9 @@ impl ServerShard {
         let chunk = self.chunks[sequence.slot(4 * self.assignment.window_chunks)].as_mut();
         let chunk = chunk.expect("it was there, or has been opened");
         if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
-            self.abort(AbortReason::Mismatch, self.rank(header.worker));
-            return;
+            self.counters.other_shapes += 1;
+            self.lengths.differ(now, self.rank(header.worker));
+            return self.settle_lengths(now);
         }
         if chunk.completed_by.is_some() {
             self.counters.repeats += 1;
@@ -239,8 +264,7 @@ impl ServerShard {
                 chunk.raise(header.exponent, &self.seats);
                 self.counters.clipped += 1;
                 self.add(frame, header);
-                let missing: Vec<_> = self.chunk(sequence).into_iter().flat_map(Chunk::missing).collect();
-                self.request(sequence, missing);
+                self.request_all_missing(sequence);
             }
             Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, header.worker),
             Verdict::Exponent => self.counters.exponents += 1,
@@ -305,21 +329,10 @@ impl ServerShard {
         }
     }
 
-    fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId) {
-        let exponent = self.chunk(sequence).map_or(Exponent::from(0), |chunk| chunk.exponent);
-        self.outbox.push_back(Outgoing::Message(message, sequence, exponent, to));
-    }
-
     /// Asks those of `contributors` that are not in the sum to send the chunk by bypass.
     fn request_missing_of(&mut self, sequence: ChunkSeq, contributors: Contributors) {
         let missing = self.chunk(sequence).map(|chunk| chunk.missing_of(contributors));
         self.request(sequence, missing.unwrap_or_default().ranks());
-    }
-
-    fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = WorkerId>) {
-        for worker in workers {
-            self.message(ControlMessage::RequestBypass, sequence, worker);
-        }
     }
 
     /// How long notes that were held up are waited for.
@@ -327,47 +340,21 @@ impl ServerShard {
         self.patience / LISTENS_PER_PATIENCE
     }
 
-    /// Gives the job up if a worker that an open chunk waits for has been silent too long.
+    /// Gives the job up if a worker that is waited for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
-        let patient_until = |opened: Instant, rank: WorkerId| match self.last_heard[rank.index()] {
-            Some(heard) => (heard + self.patience).max(opened + self.listen()),
-            None => opened + STARTING_PATIENCES * self.patience,
+        let patient_until = |since: Instant, rank: WorkerId| match self.last_heard[rank.index()] {
+            Some(heard) => (heard + self.patience).max(since + self.listen()),
+            None => since + STARTING_PATIENCES * self.patience,
         };
         let missing = self
             .open_chunks()
             .flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, self.rank(seat))))
-            .map(|(opened, rank)| (patient_until(opened, rank), rank));
-        let Some((patient_until, culprit)) = missing.min_by_key(|(until, _)| *until) else { return };
-        if patient_until <= now {
-            self.abort(AbortReason::Silent, culprit);
-        } else {
-            self.timers.set_at_latest(Timer::Patience, patient_until);
-        }
-    }
-
-    /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
-    fn abort(&mut self, reason: AbortReason, culprit: WorkerId) {
-        self.abort = Some((reason, culprit));
-        self.timers = TimerTable::default();
-        self.outbox.clear();
-        for rank in 0..self.assignment.workers.len() {
-            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, self.seats.of(rank));
-        }
-    }
-
-    /// Answers a worker's note, unless it proves that this server has forgotten results that an earlier life of it sent.
-    fn answer_alive(&mut self, header: &HeaderRepr, oldest: ChunkSeq) {
-        self.counters.keepalives += 1;
-        if oldest > self.oldest {
-            return self.abort(AbortReason::ServerRestarted(self.shard), self.rank(header.worker));
-        }
-        self.message(ControlMessage::Alive { oldest }, header.sequence, header.worker);
-    }
-
-    /// Tells a worker that has not heard of it.
-    fn answer_with_abort(&mut self, header: &HeaderRepr) {
-        if let Some((reason, culprit)) = self.abort {
-            self.message(ControlMessage::Abort { reason, culprit }, header.sequence, header.worker);
+            .chain(self.lengths.missing())
+            .map(|(since, rank)| (patient_until(since, rank), rank));
+        match missing.min_by_key(|(until, _)| *until) {
+            Some((until, culprit)) if until <= now => self.abort(AbortReason::Silent, culprit),
+            Some((until, _)) => self.timers.set_at_latest(Timer::Patience, until),
+            None => {}
         }
     }
 }
@@ -385,35 +372,42 @@ impl Machine for ServerShard {
         }
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
-        // Not those whose contributions have been in a slot, maybe for long.
-        let rank = self.rank(header.worker);
-        self.last_heard[rank.index()] = Some(now);
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(ControlMessage::Abort { reason, culprit }) if self.abort.is_none() => {
-                    self.abort(reason, culprit)
+                Ok((message, host)) if host != Incarnation::UNKNOWN => {
+                    self.handle_message(now, &header, message, host);
                 }
-                Ok(_) if self.abort.is_some() => self.answer_with_abort(&header),
-                Ok(ControlMessage::Alive { oldest }) => self.answer_alive(&header, oldest),
-                Ok(_) => self.counters.foreign += 1,
-                Err(_) => self.counters.malformed += 1,
+                _ => self.counters.malformed += 1,
             },
-            _ if self.abort.is_some() => self.answer_with_abort(&header),
-            _ => self.handle_contribution(now, &frame, &header),
+            _ if header.incarnation != self.incarnation => self.counters.other_runs += 1,
+            _ => {
+                // Not those whose contributions have been in a slot, maybe for long.
+                let rank = self.rank(header.worker);
+                self.last_heard[rank.index()] = Some(now);
+                match self.abort {
+                    Some(_) => self.answer_with_abort(&header),
+                    None => self.handle_contribution(now, &frame, &header),
+                }
+            }
         }
     }
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
         match self.timers.take_due(Timer::Patience, now) {
             Some(late) if late > self.listen() => self.timers.set(Timer::Patience, now + self.listen()),
-            Some(_) => self.look_for_the_missing(now),
+            Some(_) => {
+                self.settle_lengths(now);
+                if self.abort.is_none() {
+                    self.look_for_the_missing(now);
+                }
+            }
             None => {}
         }
         let sent = loop {
             let sent = match self.outbox.pop_front()? {
                 Outgoing::Result(sequence, again) => self.emit_result(sequence, again, buffer),
-                Outgoing::Message(message, sequence, exponent, worker) => {
-                    Some(self.emit_message(message, sequence, exponent, worker, buffer))
+                Outgoing::Message { message, sequence, exponent, to, host } => {
+                    Some(self.emit_message(message, (to, host), (sequence, exponent), buffer))
                 }
             };
             if let Some(sent) = sent {

@@ -32,6 +32,11 @@ impl Abort {
         self.servers[shard].0 = 0;
     }
 
+    /// That shard's server did not understand: it is told again at once.
+    pub(super) fn repeat(&mut self, now: Instant, shard: usize) {
+        self.servers[shard].1 = now;
+    }
+
     /// The shard whose server is to be told now.
     pub(super) fn poll(&mut self, now: Instant) -> Option<usize> {
         let shard = self.servers.iter().position(|(tries, at)| *tries > 0 && *at <= now)?;

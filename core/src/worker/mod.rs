@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind,
-    ShardId, WorkerId,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr,
+    Incarnation, Kind, ShardId, WorkerId,
 };
 
 use crate::quantise::first_not_finite;
@@ -29,6 +29,7 @@ use shard::ShardFlow;
 pub struct WorkerFlow {
     assignment: Assignment,
     rank: WorkerId,
+    incarnation: Incarnation,
     patience: Duration,
     flows: Vec<ShardFlow>,
     /// Global index of each shard's first chunk.
@@ -44,9 +45,14 @@ pub struct WorkerFlow {
 }
 
 impl WorkerFlow {
-    /// The worker of that rank, which gives the job up when a server it waits for is silent for longer than `patience`, or
+    /// A life of the worker of that rank, named by `incarnation` (not 0), which gives the job up when a server it waits for is silent for longer than `patience`, or
     /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
-    pub fn new(assignment: Assignment, rank: WorkerId, patience: Duration) -> Result<Self, AssignmentError> {
+    pub fn new(
+        assignment: Assignment,
+        rank: WorkerId,
+        incarnation: Incarnation,
+        patience: Duration,
+    ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
@@ -56,6 +62,7 @@ impl WorkerFlow {
             first_chunks: Vec::new(),
             last_sent: 0,
             rank,
+            incarnation,
             patience,
             gradient: None,
             abort: None,
@@ -79,7 +86,9 @@ impl WorkerFlow {
         }
         if let Some(loaded) = self.gradient.as_ref().filter(|loaded| loaded.len() != gradient.len()) {
             let failure = Failure::LengthChanged { seen: gradient.len(), expected: loaded.len() };
-            self.fail(now, failure.clone(), AbortReason::Mismatch, self.rank);
+            let [seen, expected] = [gradient.len(), loaded.len()].map(|len| len as u32);
+            let reason = AbortReason::Mismatch { seen, expected };
+            self.fail(now, failure.clone(), reason, self.rank);
             return Err(failure);
         }
         let split = Split::new(&self.assignment, gradient.len());
@@ -189,6 +198,7 @@ impl WorkerFlow {
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
+            incarnation: self.flows[shard].run(),
         }
     }
 
@@ -199,7 +209,7 @@ impl WorkerFlow {
         about: ChunkSeq,
         buffer: &mut [u8],
     ) -> usize {
-        let words = message.words();
+        let words = message.words(self.incarnation);
         let header = self.header(shard, Kind::Control, Flags::NONE, about);
         self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
     }
@@ -252,8 +262,24 @@ impl WorkerFlow {
         self.counters.results += 1;
     }
 
-    fn handle_message(&mut self, now: Instant, header: &HeaderRepr, message: ControlMessage) {
+    /// Takes in what a server says to the worker whose incarnation is `host`.
+    fn handle_message(
+        &mut self,
+        now: Instant,
+        header: &HeaderRepr,
+        message: ControlMessage,
+        host: Incarnation,
+    ) {
         let shard = header.shard.index();
+        if host != self.incarnation || header.incarnation == Incarnation::UNKNOWN {
+            self.counters.other_runs += 1;
+            return;
+        }
+        self.flows[shard].heard(now);
+        if !self.flows[shard].meet(now, header.incarnation) {
+            let reason = AbortReason::ServerRestarted(header.shard);
+            return self.take_abort(now, shard, reason, self.rank);
+        }
         match message {
             ControlMessage::RequestBypass => {
                 self.counters.requests += 1;
@@ -266,17 +292,23 @@ impl WorkerFlow {
                 gradient.raise(index, header.exponent);
                 self.flows[shard].request(now, chunk);
             }
-            ControlMessage::Abort { reason, culprit } => {
-                if self.abort.is_none() {
-                    let failure = Failure::aborted(&self.assignment, reason, culprit);
-                    self.fail(now, failure, reason, culprit);
-                }
-                if let Some(abort) = &mut self.abort {
-                    abort.acknowledge(shard);
+            ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
+            ControlMessage::AliveAnswer { bound, agreed } => {
+                self.flows[shard].alive_answered(now, header.sequence, bound, agreed);
+                if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
+                    abort.repeat(now, shard);
                 }
             }
-            ControlMessage::Alive { .. } => self.flows[shard].alive_answered(now, header.sequence),
-            ControlMessage::Unknown(_) => self.counters.foreign += 1,
+            ControlMessage::Alive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
+        }
+    }
+
+    /// A server says that the job is over, or knows nothing of it: it need not be told.
+    fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: WorkerId) {
+        let failure = Failure::aborted(&self.assignment, reason, culprit);
+        self.fail(now, failure, reason, culprit);
+        if let Some(abort) = &mut self.abort {
+            abort.acknowledge(shard);
         }
     }
 
@@ -302,11 +334,19 @@ impl Machine for WorkerFlow {
         }
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
-        self.flows[header.shard.index()].heard(now);
+        let flow = &mut self.flows[header.shard.index()];
         match header.kind {
-            Kind::Result => self.handle_result(now, &frame, &header),
+            Kind::Result
+                if header.incarnation == Incarnation::UNKNOWN || header.incarnation != flow.run() =>
+            {
+                self.counters.other_runs += 1;
+            }
+            Kind::Result => {
+                flow.heard(now);
+                self.handle_result(now, &frame, &header);
+            }
             Kind::Control => match ControlMessage::parse(&frame) {
-                Ok(message) => self.handle_message(now, &header, message),
+                Ok((message, host)) => self.handle_message(now, &header, message, host),
                 Err(_) => self.counters.malformed += 1,
             },
             _ => self.counters.foreign += 1,
@@ -329,10 +369,13 @@ impl Machine for WorkerFlow {
                 self.emit_message(shard, message, ChunkSeq::default(), buffer)
             }
             None => {
+                let gradient_len =
+                    self.gradient.as_ref().map(|gradient| u32::try_from(gradient.len()).unwrap_or(u32::MAX));
                 let mut flows = self.flows.iter_mut().enumerate();
                 match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
                     Some((shard, note, oldest)) => {
-                        self.emit_message(shard, ControlMessage::Alive { oldest }, note, buffer)
+                        let alive = ControlMessage::Alive { oldest, gradient_len };
+                        self.emit_message(shard, alive, note, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
                 }

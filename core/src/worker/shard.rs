@@ -1,5 +1,7 @@
 //! One shard's chunks on their way.
 
+mod session;
+
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,9 +11,10 @@ use inart_wire::{ChunkSeq, Feedback, WorkerId};
 use super::congestion::RateControl;
 use crate::Instant;
 use crate::pacer::Pacer;
-use crate::patience::{KEEPALIVES_PER_PATIENCE, LISTENS_PER_PATIENCE, STARTING_PATIENCES};
+use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
+use session::Session;
 
 /// Repeats of one chunk after which it goes to the server alone: its slot may wait for somebody who has the result and repeats
 /// no more.
@@ -22,14 +25,6 @@ const EQUAL_REPEATS: u32 = 3;
 
 /// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
 const REORDERED_CHUNKS: u32 = 3;
-
-/// How often the server is told in a round that this worker is there, and the round trip is measured, in round trips.
-const ROUND_TRIPS_PER_NOTE: u32 = 64;
-/// Not more often than that.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-/// After the first, nor more often than once in the time of so many chunks while no round trip is known: a note is as long as a
-/// chunk, and on slow links notes must not fill the queue whose wait they are to measure.
-const CHUNKS_PER_NOTE: u32 = 16;
 
 /// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
 /// of them may queue for one link.
@@ -103,8 +98,7 @@ pub(super) struct ShardFlow {
     pub(super) rate: RateControl,
     pub(super) rtt: RttEstimator,
     timers: TimerTable,
-    /// The last note to the server, and when it was sent.
-    note: (ChunkSeq, Instant),
+    session: Session,
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
 }
@@ -133,7 +127,7 @@ impl ShardFlow {
             rate: RateControl::new(rate_bps),
             rtt: RttEstimator::default(),
             timers,
-            note: (ChunkSeq::default(), Instant::START),
+            session: Session::default(),
             last_heard: None,
         }
     }
@@ -152,7 +146,12 @@ impl ShardFlow {
         self.ready.extend(0..chunks.min(self.window));
         (self.oldest, self.sent, self.reached) = (0, 0, 0);
         self.rate.start_round_trip(0);
-        if chunks > 0 {
+        self.session.start_round(chunks > 0);
+        if self.session.is_first_round() {
+            // So that the server knows how long the gradient is.
+            self.timers.set(Timer::Alive, now);
+        }
+        if !self.is_done() {
             self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
             let patient_until = match self.last_heard {
                 Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
@@ -163,9 +162,9 @@ impl ShardFlow {
         }
     }
 
-    /// Whether every chunk of the round has its result.
+    /// Whether every chunk of the round has its result, or there are none and the others have none either.
     pub(super) fn is_done(&self) -> bool {
-        self.oldest == self.chunks
+        self.oldest == self.chunks && !self.session.awaits_agreement()
     }
 
     pub(super) fn is_last(&self, chunk: u32) -> bool {
@@ -185,55 +184,12 @@ impl ShardFlow {
         self.timers.next_deadline()
     }
 
-    /// The server was heard from.
-    pub(super) fn heard(&mut self, now: Instant) {
-        self.last_heard = Some(now);
-        if !self.is_done() {
-            self.timers.set(Timer::Patience, now + self.patience);
-        }
-    }
-
-    /// Whether the server was silent for longer than the patience, and this host was there to hear it.
-    pub(super) fn poll_silence(&mut self, now: Instant) -> bool {
-        let listen = self.patience / LISTENS_PER_PATIENCE;
-        let late = self.timers.take_due(Timer::Patience, now);
-        if late.is_some_and(|late| late > listen) {
-            self.timers.set(Timer::Patience, now + listen);
-        }
-        late.is_some_and(|late| late <= listen)
-    }
-
-    /// If the server is to be told that this worker is there: the number of the note, which then counts as sent.
-    pub(super) fn poll_alive(&mut self, now: Instant) -> Option<ChunkSeq> {
-        if !self.timers.is_due(Timer::Alive, now) {
+    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Transmission> {
+        if !self.session.is_bound() {
+            self.timers.clear(Timer::Pace);
             return None;
         }
-        self.note = (self.note.0.advance(1), now);
-        self.timers.set(Timer::Alive, now + self.note_interval());
-        Some(self.note.0)
-    }
-
-    /// Time from one note to the next: in a round, often enough to know the round trip.
-    fn note_interval(&self) -> Duration {
-        let longest = self.patience / KEEPALIVES_PER_PATIENCE;
-        let interval = match self.rtt.smoothed() {
-            _ if self.is_done() => longest,
-            Some(time) => ROUND_TRIPS_PER_NOTE * time,
-            // Only the last note's answer tells the round trip, so each is given twice the time of the one before.
-            None => CHUNKS_PER_NOTE * self.pacer.frame_time() * ((1 << self.note.0.get().min(10)) - 1),
-        };
-        interval.max(SHORTEST_INTERVAL).min(longest)
-    }
-
-    /// The server answers that note.
-    pub(super) fn alive_answered(&mut self, now: Instant, note: ChunkSeq) {
-        if note == self.note.0 {
-            self.rtt.sample(now.since(self.note.1));
-        }
-    }
-
-    /// The next chunk to send now, if window, rate and timeouts say so.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Transmission> {
         if self.timers.is_due(Timer::Overdue, now) {
             self.find_lost(now);
         }

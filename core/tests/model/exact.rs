@@ -7,7 +7,7 @@ use inart_core::audit::{Received, Sent, check_round};
 use inart_core::{Assignment, Failure, Instant, Machine, ServerShard, Split};
 use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Kind};
 
-use crate::network::{Network, PATIENCE, assignment, kind_fate};
+use crate::network::{Network, PATIENCE, SERVER, assignment, host, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 
 fn exact_job(workers: usize) -> Assignment {
@@ -114,7 +114,7 @@ fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
         let told = Assignment { exact, ..assignment(3, &[1.0], 4) };
         let otherwise = Assignment { exact: !exact, ..told.clone() };
         let mut network = Network::new(told, 0b0000, kind_fate());
-        network.workers[1] = inart_core::WorkerFlow::new(otherwise, rank(1), PATIENCE).unwrap();
+        network.workers[1] = inart_core::WorkerFlow::new(otherwise, rank(1), host(1), PATIENCE).unwrap();
         for result in network.all_reduce(&wild_gradients(3, 0, 500)) {
             let reason = AbortReason::OtherNumbers;
             assert_eq!(result, Err(Failure::Aborted { culprit: rank(1), name: "w2".into(), reason }));
@@ -129,7 +129,7 @@ fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
 #[test]
 fn only_finite_floats_by_bypass_are_added() {
     let job = Assignment { exact: true, ..assignment(2, &[1.0], 4) };
-    let mut server = ServerShard::new(job.clone(), 0.into(), PATIENCE).unwrap();
+    let mut server = ServerShard::new(job.clone(), 0.into(), SERVER, PATIENCE).unwrap();
     let right = HeaderRepr {
         kind: Kind::Gradient,
         flags: Flags::BYPASS,
@@ -141,6 +141,7 @@ fn only_finite_floats_by_bypass_are_added() {
         contributors: Contributors::one(rank(0)),
         exponent: Exponent::FLOATS,
         length: 32,
+        incarnation: SERVER,
     };
     let both = Contributors { bitmap: 0b11, ..right.contributors };
     let one = [1.0f32.to_bits() as i32; 32];

@@ -5,7 +5,7 @@ use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAdd
 use proptest::prelude::*;
 
 use crate::gradient;
-use crate::network::{PATIENCE, assignment};
+use crate::network::{PATIENCE, SERVER, assignment, host};
 
 /// A frame that gets past the first checks: of the job, to the host, with everything else as it may be.
 fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
@@ -35,6 +35,7 @@ fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
                 },
                 exponent: exponent.into(),
                 length: values.len() as u16,
+                incarnation: SERVER,
             };
             (header, values)
         })
@@ -76,14 +77,14 @@ proptest! {
     #[test]
     fn servers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut server = ServerShard::new(job.clone(), ShardId::from(0), PATIENCE).unwrap();
+        let mut server = ServerShard::new(job.clone(), ShardId::from(0), SERVER, PATIENCE).unwrap();
         drive(&mut server, [job.shards[0].mac; 2], job.workers[0].mac, frames);
     }
 
     #[test]
     fn workers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), PATIENCE).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
         drive(&mut worker, to, job.shards[0].mac, frames);
@@ -92,15 +93,15 @@ proptest! {
     /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
     #[test]
     fn messages_of_other_jobs_and_epochs_are_counted_and_change_nothing(
-        messages in proptest::collection::vec((1..4i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20),
+        messages in proptest::collection::vec((1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20),
         epoch in prop_oneof![Just(3u16), any::<u16>()],
         other_job: u16,
     ) {
         let job = assignment(4, &[1.0], 8);
         let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
-        let mut server = ServerShard::new(job.clone(), shard, PATIENCE).unwrap();
-        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), PATIENCE).unwrap();
+        let mut server = ServerShard::new(job.clone(), shard, SERVER, PATIENCE).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let undisturbed = (server.clone(), worker.clone());
         let count = messages.len() as u64;
@@ -116,13 +117,14 @@ proptest! {
                 sequence: sequence.into(),
                 contributors: Contributors::default(),
                 exponent: exponent.into(),
-                length: 3,
+                length: 6,
+                incarnation: SERVER,
             };
             let (as_worker, as_server) = (job.workers[usize::from(speaker)].mac, job.shards[0].mac);
             let values_per_packet = inart_wire::ValuesPerPacket::N32;
             for (source, destination) in [(as_worker, as_server), (as_server, job.workers[2].mac)] {
                 let frame = FrameRepr { destination, source, values_per_packet, header };
-                let length = frame.emit(&[code, first, second], &mut buffer).unwrap();
+                let length = frame.emit(&[code, first, second, host(2).get() as i32, 0, 0], &mut buffer).unwrap();
                 match destination == as_server {
                     true => server.handle_frame(Instant::START, &buffer[..length]),
                     false => worker.handle_frame(Instant::START, &buffer[..length]),

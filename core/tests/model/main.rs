@@ -7,6 +7,8 @@ mod bound;
 mod exact;
 mod goodput;
 mod hostile;
+mod lengths;
+mod lives;
 mod network;
 mod scale;
 mod switch;

@@ -6,11 +6,19 @@ use std::time::Duration;
 use inart_core::{
     Assignment, Failure, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+use inart_wire::{Frame, Incarnation, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
 
 use crate::switch::Switch;
 
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// The incarnation of the first life of every server.
+pub const SERVER: Incarnation = Incarnation::new(0x5000);
+
+/// The incarnation of the first life of a worker.
+pub fn host(rank: usize) -> Incarnation {
+    Incarnation::new(1 + rank as u32)
+}
+
 /// Time every frame takes on every link.
 const LINK: Duration = Duration::from_micros(20);
 
@@ -48,6 +56,7 @@ pub struct Network {
     pub switch_forgets_after: Option<u64>,
     /// Beside every frame, hosts get copies with one of these bytes changed.
     pub also_damaged: Vec<usize>,
+    patience: Duration,
     assignment: Assignment,
     queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
     queued: u64,
@@ -77,6 +86,18 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
     }
 }
 
+/// The worker of that rank in its life of that number.
+fn worker(assignment: &Assignment, rank: usize, life: u32, patience: Duration) -> WorkerFlow {
+    let incarnation = Incarnation::new(host(rank).get() + 0x100 * life);
+    WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), incarnation, patience).unwrap()
+}
+
+/// The server of that shard in its life of that number.
+fn server(assignment: &Assignment, shard: usize, life: u32, patience: Duration) -> ServerShard {
+    let incarnation = Incarnation::new(SERVER.get() + life);
+    ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), incarnation, patience).unwrap()
+}
+
 impl Network {
     /// `aggregated` is the bitmap of the ranks that the switch adds up.
     pub fn new(assignment: Assignment, aggregated: u64, fate: Fate) -> Self {
@@ -85,16 +106,14 @@ impl Network {
 
     /// One whose hosts wait for each other for so long.
     pub fn with_patience(assignment: Assignment, aggregated: u64, fate: Fate, patience: Duration) -> Self {
-        let workers = (0..assignment.workers.len()).map(|rank| {
-            WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), patience).unwrap()
-        });
-        let servers = (0..assignment.shards.len()).map(|shard| {
-            ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), patience).unwrap()
-        });
         Self {
             now: Instant::START,
-            workers: workers.collect(),
-            servers: servers.collect(),
+            workers: (0..assignment.workers.len())
+                .map(|rank| worker(&assignment, rank, 0, patience))
+                .collect(),
+            servers: (0..assignment.shards.len())
+                .map(|shard| server(&assignment, shard, 0, patience))
+                .collect(),
             switch: Switch::new(assignment.shards.len(), assignment.window_chunks, aggregated),
             fate,
             frames: 0,
@@ -104,10 +123,27 @@ impl Network {
             stopped: None,
             switch_forgets_after: None,
             also_damaged: Vec::new(),
+            patience,
             assignment,
             queue: BTreeMap::new(),
             queued: 0,
         }
+    }
+
+    /// A process begins anew, and knows nothing of its life before.
+    pub fn restart_worker(&mut self, rank: usize, life: u32) {
+        self.workers[rank] = worker(&self.assignment, rank, life, self.patience);
+    }
+
+    /// The same with a server.
+    pub fn restart_server(&mut self, shard: usize, life: u32) {
+        self.servers[shard] = server(&self.assignment, shard, life, self.patience);
+    }
+
+    /// Everybody begins anew, on the same network: what is under way and in the switch stays.
+    pub fn run_again(&mut self, life: u32) {
+        (0..self.workers.len()).for_each(|rank| self.restart_worker(rank, life));
+        (0..self.servers.len()).for_each(|shard| self.restart_server(shard, life));
     }
 
     /// Runs one round; the result or failure of each worker that is not dead.
@@ -149,7 +185,7 @@ impl Network {
         failed
     }
 
-    fn run_until_idle(&mut self) {
+    pub fn run_until_idle(&mut self) {
         let give_up = self.now + 2 * inart_core::STARTING_PATIENCES * PATIENCE;
         self.transmit();
         while !self.live_workers().all(|worker| worker.is_idle()) {

@@ -1,11 +1,15 @@
 //! The slot rules of docs/protocol.md, as plainly as they can be written.
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Kind, WorkerId};
+use inart_wire::{
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, WorkerId,
+};
 
 #[derive(Clone)]
 struct Slot {
+    /// Of the tag, what differs in these tests.
+    run: Incarnation,
     sequence: ChunkSeq,
-    exponent: Exponent,
+    shape: (Exponent, u16, bool),
     seen: u64,
     /// Who repeated since the complete partial last left.
     asked: u64,
@@ -45,8 +49,8 @@ impl Switch {
         let slot = &mut self.slots[header.shard.index()][header.sequence.slot(self.window)];
         let bitmap = header.contributors.bitmap;
         match slot {
-            Some(slot) if slot.sequence == header.sequence => {
-                if slot.exponent != header.exponent {
+            Some(slot) if slot.run == header.incarnation && slot.sequence == header.sequence => {
+                if slot.shape != shape(&header) {
                     return forward;
                 }
                 if slot.seen & bitmap == 0 {
@@ -72,11 +76,14 @@ impl Switch {
                     }
                 }
             }
-            Some(slot) if header.sequence < slot.sequence => return forward,
+            Some(slot) if header.sequence < slot.sequence => {
+                return forward;
+            }
             _ => {
                 *slot = Some(Slot {
+                    run: header.incarnation,
                     sequence: header.sequence,
-                    exponent: header.exponent,
+                    shape: shape(&header),
                     seen: bitmap,
                     asked: if header.flags.contains(Flags::RESEND) { bitmap } else { 0 },
                     overflow: header.flags.contains(Flags::OVERFLOW),
@@ -98,6 +105,10 @@ impl Switch {
     pub fn expect_also(&mut self, absent: WorkerId) {
         self.expected |= Contributors::one(absent).bitmap;
     }
+}
+
+fn shape(header: &HeaderRepr) -> (Exponent, u16, bool) {
+    (header.exponent, header.length, header.flags.contains(Flags::LAST))
 }
 
 fn partial(completing: &FrameRepr, slot: &Slot) -> Vec<u8> {

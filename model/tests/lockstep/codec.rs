@@ -3,13 +3,15 @@
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
 use inart_model::{Config, Contribution, DIGITS, Frame, MAX_CHUNKS, MAX_WORKERS, Node, Sum};
 use inart_wire::{
-    Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
-    ValuesPerPacket, WorkerId,
+    Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Incarnation, Kind,
+    MacAddr, ValuesPerPacket, WorkerId,
 };
 
 pub const EPOCH: u16 = 2;
 pub const OLD_EPOCH: u16 = 1;
 pub const JOB: u16 = 7;
+/// The server's incarnation.
+pub const SERVER: Incarnation = Incarnation::new(100);
 /// Values in every chunk.
 const LENGTH: usize = 32;
 /// In each of the first three lanes, of two bits each, above two bits of zeros that a higher exponent may cut off.
@@ -19,6 +21,11 @@ const SATURATING_LANE: usize = 3;
 /// The lane in which values of chunk 0 do not fit the agreed exponent, if that may be.
 const CLIPPED_LANE: usize = 4;
 const LANES: usize = 5;
+
+/// A worker's incarnation.
+pub fn host(worker: u8) -> Incarnation {
+    Incarnation::new(1 + u32::from(worker))
+}
 
 /// What is compared of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,6 +142,7 @@ impl Codec {
             contributors: Contributors::default(),
             exponent: self.agreed,
             length: LENGTH as u16,
+            incarnation: SERVER,
         }
     }
 
@@ -197,7 +205,7 @@ impl Codec {
                 self.write_values(MacAddr::results_of(JOB.into()), source, header, sum)
             }
             Frame::Request { sequence, exponent } => {
-                let message = ControlMessage::RequestBypass.words();
+                let message = ControlMessage::RequestBypass.words(host(worker));
                 let header = HeaderRepr {
                     worker: rank(worker),
                     exponent: self.exponent(exponent),
@@ -235,7 +243,7 @@ impl Codec {
         }
         let seen = match header.kind {
             Kind::Result => Seen::Result { sequence, values },
-            Kind::Control => match ControlMessage::parse(&frame).unwrap() {
+            Kind::Control => match ControlMessage::parse(&frame).unwrap().0 {
                 ControlMessage::RequestBypass => Seen::Request { sequence, exponent: steps },
                 ControlMessage::Abort { .. } => panic!("nobody gives up in these runs"),
                 _ => Seen::Sign,

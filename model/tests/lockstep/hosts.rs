@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
 use inart_model::Node;
 
-use crate::codec::{Codec, Seen, rank};
+use crate::codec::{Codec, SERVER, Seen, host, rank};
 
 /// Nobody gives up.
 const PATIENCE: Duration = Duration::from_secs(1 << 30);
@@ -19,12 +19,13 @@ pub struct Host<M> {
 }
 
 pub fn server(codec: &Codec) -> Host<ServerShard> {
-    let machine = ServerShard::new(codec.assignment.clone(), 0.into(), PATIENCE).unwrap();
+    let machine = ServerShard::new(codec.assignment.clone(), 0.into(), SERVER, PATIENCE).unwrap();
     Host { machine, now: Instant::START }
 }
 
 pub fn worker(codec: &Codec, number: u8) -> Host<WorkerFlow> {
-    let mut machine = WorkerFlow::new(codec.assignment.clone(), rank(number), PATIENCE).unwrap();
+    let mut machine =
+        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number), PATIENCE).unwrap();
     machine.start_round(Instant::START, &codec.gradient(number)).unwrap();
     Host { machine, now: Instant::START }
 }

@@ -25,6 +25,7 @@ fn frame(kind: Kind, values: &[i32]) -> Vec<u8> {
             },
             exponent: (-20).into(),
             length: values.len() as u16,
+            incarnation: 0x2a.into(),
         },
     };
     let mut bytes = vec![0xa5; repr.buffer_len()];
@@ -51,13 +52,13 @@ fn text(file: &[u8], json: bool) -> String {
 }
 
 const LINE: &str = "02:00:00:00:00:03 > 02:00:00:00:00:09 gradient epoch 1 job 2 shard 0 worker 3 sequence 42 \
-                    contributors {3} exponent -20 length 2 flags resend|last values [5, -6]\n";
+                    contributors {3} exponent -20 length 2 flags resend|last run 0000002a values [5, -6]\n";
 const ALONE: &str = "INART frames: 1; other protocols: 0; cut short by the capture: 0; malformed: 0\n";
 
 #[test]
 fn classic_captures_of_both_byte_orders_and_precisions() {
     let gradient = frame(Kind::Gradient, &[5, -6]);
-    let frames: &[(&[u8], u32)] = &[(&gradient, 168)];
+    let frames: &[(&[u8], u32)] = &[(&gradient, 172)];
     for (file, time) in [
         (pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, frames), "7.500000000"),
         (pcap(0xa1b2_c3d4, u32::to_be_bytes, u16::to_be_bytes, frames), "7.500000000"),
@@ -72,9 +73,12 @@ fn classic_captures_of_both_byte_orders_and_precisions() {
 fn floats_of_exact_jobs_are_read_as_such() {
     let mut gradient = frame(Kind::Gradient, &[1.5, -3e38f32].map(|float| float.to_bits() as i32));
     gradient[37] = 0x80;
-    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&gradient, 168)]);
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&gradient, 172)]);
     let line = text(&file, false);
-    assert!(line.contains("exponent -128 length 2 flags resend|last values [1.5, -3e38]\n"), "{line}");
+    assert!(
+        line.contains("exponent -128 length 2 flags resend|last run 0000002a values [1.5, -3e38]\n"),
+        "{line}"
+    );
     let json: serde_json::Value = serde_json::from_str(&text(&file, true)).unwrap();
     assert_eq!(json["frames"][0]["values"][0], 1.5);
 }
@@ -89,7 +93,7 @@ fn pcapng() {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let section = block(0x0a0d_0d0a, &words(&[0x1a2b_3c4d, 1, u32::MAX, u32::MAX]));
     let interface = block(1, &words(&[1, 65535]));
-    let mut packet = words(&[0, 0, 7_500_000, 168, 168]);
+    let mut packet = words(&[0, 0, 7_500_000, 172, 172]);
     packet.extend(&gradient);
     let file = [section, interface, block(6, &packet)].concat();
     assert_eq!(text(&file, false), format!("7.500000000 {LINE}{ALONE}"));
@@ -102,18 +106,18 @@ fn everything_else_is_counted() {
     let mut ip = gradient.clone();
     ip[12..14].copy_from_slice(&[0x08, 0x00]);
     let mut version = gradient.clone();
-    version[14] = 0x21;
+    version[14] = 0x11;
     let mut stranger = gradient.clone();
     stranger[35] = 0x0f;
     let arp = &ip[..42];
     let frames: &[(&[u8], u32)] = &[
-        (&gradient, 168),
-        (&ip, 168),
+        (&gradient, 172),
+        (&ip, 172),
         (arp, 42),
         (&ip[..12], 12),
-        (&gradient[..96], 168),
-        (&version, 168),
-        (&stranger, 168),
+        (&gradient[..96], 172),
+        (&version, 172),
+        (&stranger, 172),
         (&gradient[..150], 150),
         (&gradient[..30], 30),
     ];
@@ -134,9 +138,9 @@ fn everything_else_is_counted() {
 #[test]
 fn control_messages_are_read() {
     let abort = ControlMessage::Abort { reason: AbortReason::Silent, culprit: 5u16.try_into().unwrap() };
-    let control = frame(Kind::Control, &abort.words());
-    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 168)]);
-    assert!(text(&file, false).contains(" abort: worker 5 has not been heard from"));
+    let control = frame(Kind::Control, &abort.words(7.into()));
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 172)]);
+    assert!(text(&file, false).contains(" abort: worker 5 has not been heard from (host 00000007)"));
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! What workers and a parameter server say to each other.
+
+use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, WorkerId};
+
+use super::chunk::Chunk;
+use super::{Outgoing, ServerShard};
+use crate::timer::{Timer, TimerTable};
+use crate::{Instant, Split};
+
+impl ServerShard {
+    /// Takes in what a worker says; `host` is its incarnation.
+    pub(super) fn handle_message(
+        &mut self,
+        now: Instant,
+        header: &HeaderRepr,
+        message: ControlMessage,
+        host: Incarnation,
+    ) {
+        self.counters.keepalives += u64::from(matches!(message, ControlMessage::Alive { .. }));
+        let rank = self.rank(header.worker);
+        if header.incarnation == Incarnation::UNKNOWN {
+            // From the answer it learns of which run to speak.
+            return self.answer(header, host);
+        }
+        if header.incarnation != self.incarnation {
+            // It may be a late one of an earlier run. If its sender lives, that ends for it.
+            self.counters.other_runs += 1;
+            let reason = AbortReason::ServerRestarted(self.shard);
+            let message = ControlMessage::Abort { reason, culprit: rank };
+            return self.message_to(message, header.sequence, header.worker, host);
+        }
+        if *self.hosts[rank.index()].get_or_insert(host) != host {
+            if self.abort.is_none() {
+                self.abort(AbortReason::WorkerRestarted, rank);
+            }
+            return self.answer(header, host);
+        }
+        self.last_heard[rank.index()] = Some(now);
+        match message {
+            _ if self.abort.is_some() => self.answer(header, host),
+            ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
+            ControlMessage::Alive { gradient_len, .. } => {
+                if let Some(len) = gradient_len {
+                    self.learn_length(now, rank, len);
+                }
+                if self.abort.is_none() {
+                    self.answer(header, host);
+                }
+            }
+            _ => self.counters.foreign += 1,
+        }
+    }
+
+    /// Answers a message of a worker: with what it needs to go on, or why the job is over.
+    fn answer(&mut self, header: &HeaderRepr, host: Incarnation) {
+        let answer = match self.abort {
+            Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
+            None => ControlMessage::AliveAnswer {
+                bound: self.hosts[self.rank(header.worker).index()] == Some(host),
+                agreed: self.lengths.agree(),
+            },
+        };
+        self.message_to(answer, header.sequence, header.worker, host);
+    }
+
+    /// Tells a worker whose contribution comes that the job is over.
+    pub(super) fn answer_with_abort(&mut self, header: &HeaderRepr) {
+        if let Some((reason, culprit)) = self.abort {
+            self.message(ControlMessage::Abort { reason, culprit }, header.sequence, header.worker);
+        }
+    }
+
+    /// A message to the worker on that seat, if one is bound.
+    pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId) {
+        if let Some(host) = self.hosts[self.rank(to).index()] {
+            self.message_to(message, sequence, to, host);
+        }
+    }
+
+    /// A message to that life of the worker on that seat.
+    fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId, host: Incarnation) {
+        let exponent = self.chunk(sequence).map_or(Exponent::from(0), |chunk| chunk.exponent);
+        self.outbox.push_back(Outgoing::Message { message, sequence, exponent, to, host });
+    }
+
+    /// Asks those workers to send the chunk by bypass.
+    pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = WorkerId>) {
+        for worker in workers {
+            self.message(ControlMessage::RequestBypass, sequence, worker);
+        }
+    }
+
+    /// Asks everybody who is not in the chunk's sum to send it by bypass.
+    pub(super) fn request_all_missing(&mut self, sequence: ChunkSeq) {
+        let missing: alloc::vec::Vec<_> = self.chunk(sequence).into_iter().flat_map(Chunk::missing).collect();
+        self.request(sequence, missing);
+    }
+
+    /// Takes in the length of a worker's gradient.
+    fn learn_length(&mut self, now: Instant, rank: WorkerId, len: u32) {
+        if !self.lengths.tell(now, rank, len) {
+            return;
+        }
+        // No chunk of its own tells such a worker that it has gone wrong.
+        if Split::new(&self.assignment, len as usize).chunk_count(self.shard) == 0 {
+            self.lengths.wait(now);
+            self.timers.set_at_latest(Timer::Patience, now + self.listen());
+        }
+        self.settle_lengths(now);
+    }
+
+    /// Gives the job up over gradients of different lengths, when all workers have told theirs or have had the time to.
+    pub(super) fn settle_lengths(&mut self, now: Instant) {
+        let Some(until) = self.lengths.differ_since().map(|since| since + self.patience) else { return };
+        match self.lengths.verdict() {
+            Some((reason, culprit)) if self.lengths.are_known() || until <= now => {
+                self.abort(reason, culprit)
+            }
+            _ => self.timers.set_at_latest(Timer::Patience, until),
+        }
+    }
+
+    /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
+    pub(super) fn abort(&mut self, reason: AbortReason, culprit: WorkerId) {
+        self.abort = Some((reason, culprit));
+        self.timers = TimerTable::default();
+        self.outbox.clear();
+        for rank in 0..self.assignment.workers.len() {
+            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, self.seats.of(rank));
+        }
+    }
+}

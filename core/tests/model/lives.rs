@@ -1,0 +1,177 @@
+//! Hosts that begin anew: the same plan run again, and one host alone in the midst of a run.
+
+use std::time::Duration;
+
+use inart_core::{Failure, Instant, Split};
+use inart_wire::AbortReason;
+use proptest::prelude::*;
+
+use crate::network::{Network, PATIENCE, assignment, kind_fate};
+use crate::trouble::{Weather, fate_in, rank};
+use crate::{gradients, run_round, run_rounds};
+
+/// Another run has other gradients.
+fn run_of(life: usize, network: &mut Network, split: &Split, len: usize) {
+    for round in 0..3 {
+        run_round(network, split, &gradients(network.workers.len(), 3 * life + round, len));
+    }
+}
+
+#[test]
+fn the_same_plan_is_run_again_on_the_same_switch() {
+    for len in [100, 200, 1000] {
+        let job = assignment(4, &[0.6, 0.4], 4);
+        let split = Split::new(&job, len);
+        let mut network = Network::new(job, 0b0111, kind_fate());
+        for life in 0..4 {
+            network.run_again(life);
+            run_of(life as usize, &mut network, &split, len);
+            let added = 3 * (life as u64 + 1) * 3 * split.chunks().count() as u64;
+            assert_eq!(network.switch.added, added, "each run is summed at the switch");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    /// Frames of the runs before come late into the next ones.
+    #[test]
+    fn what_is_left_of_earlier_runs_changes_no_bit(
+        seed in any::<u64>(), late_percent in 0..60u32, window_log in 0..4u32, len in 1..400usize
+    ) {
+        let weather = Weather { lost_percent: 5, doubled_percent: 30, late_percent, latest_micros: 200_000 };
+        let job = assignment(3, &[0.3, 0.7], 1 << window_log);
+        let split = Split::new(&job, len);
+        let patience = Duration::from_secs(250);
+        let mut network = Network::with_patience(job, 0b011, fate_in(weather, seed), patience);
+        for life in 0..3 {
+            network.run_again(life);
+            run_of(life as usize, &mut network, &split, len);
+        }
+    }
+}
+
+/// Everybody that lives ends with this failure, long before anybody's patience; so do these servers.
+fn check_end(network: &mut Network, round: usize, failure: Failure, servers: &[usize]) {
+    let start = network.now;
+    let workers = network.workers.len();
+    for result in network.all_reduce(&gradients(workers, round, 500)) {
+        assert_eq!(result, Err(failure.clone()));
+    }
+    assert!(network.now.since(start) < PATIENCE / 2, "{:?}", network.now.since(start));
+    for (shard, server) in network.servers.iter().enumerate() {
+        assert_eq!(server.failure(), servers.contains(&shard).then(|| failure.clone()), "shard {shard}");
+    }
+}
+
+fn restarted(worker: usize) -> Failure {
+    let (culprit, name) = (rank(worker), format!("w{}", worker + 1));
+    Failure::Aborted { culprit, name, reason: AbortReason::WorkerRestarted }
+}
+
+#[test]
+fn a_worker_that_was_made_anew_ends_the_job_by_name() {
+    for (workers, rounds) in [(1, 1), (3, 1), (3, 2)] {
+        for worker in [0, workers - 1] {
+            let job = assignment(workers, &[0.5, 0.5], 4);
+            let split = Split::new(&job, 500);
+            let mut network = Network::new(job, 0b001, kind_fate());
+            for round in 0..rounds {
+                run_round(&mut network, &split, &gradients(workers, round, 500));
+            }
+            network.restart_worker(worker, 1);
+            check_end(&mut network, rounds, restarted(worker), &[0, 1]);
+            // What is left of its first life, or a third one, changes nothing.
+            network.restart_worker(worker, 2);
+            check_end(&mut network, rounds, restarted(worker), &[0, 1]);
+        }
+    }
+}
+
+/// In the midst of a round, at any moment: also when only one server has bound the first life.
+#[test]
+fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
+    for micros in (10..2000).step_by(35) {
+        let job = assignment(3, &[0.5, 0.5], 4);
+        let split = Split::new(&job, 500);
+        let mut network = Network::new(job, 0b011, kind_fate());
+        let all = gradients(3, 0, 500);
+        network.late_start = Some((0, Duration::from_micros(micros)));
+        network.start_round(&all);
+        network.late_start = None;
+        network.restart_worker(1, 1);
+        for worker in [0, 1] {
+            network.workers[worker].start_round(network.now, &all[worker]).unwrap();
+        }
+        network.run_until_idle();
+        let ends: Vec<_> =
+            network.workers.iter_mut().map(|worker| worker.finish_round(&mut [0.0; 500])).collect();
+        // Before anybody knew it, it may begin anew.
+        match network.servers.iter().all(|server| server.failure().is_none()) {
+            true => {
+                assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+                crate::check_sums(&network, &split);
+            }
+            false => assert!(ends.iter().all(|end| *end == Err(restarted(1))), "{micros} us: {ends:?}"),
+        }
+        assert!(network.now.since(Instant::START) < PATIENCE / 2);
+    }
+}
+
+#[test]
+fn a_server_that_was_restarted_ends_the_job_by_name_and_waits_for_another_run() {
+    for rounds in [1, 2] {
+        let job = assignment(3, &[0.5, 0.5], 4);
+        let split = Split::new(&job, 500);
+        let mut network = Network::new(job, 0b011, kind_fate());
+        for round in 0..rounds {
+            run_round(&mut network, &split, &gradients(3, round, 500));
+        }
+        network.restart_server(1, 1);
+        let failure = Failure::ServerRestarted { shard: 1.into(), server: "s2".into() };
+        check_end(&mut network, rounds, failure, &[0]);
+        assert!(network.servers[1].counters().other_runs > 0);
+        // It has taken no harm: the others begin anew, too.
+        (0..3).for_each(|worker| network.restart_worker(worker, 1));
+        network.restart_server(0, 1);
+        run_rounds(&mut network, &split, 500);
+    }
+}
+
+/// Workers that all begin anew find the server of the run before.
+#[test]
+fn no_run_goes_on_with_other_workers() {
+    let job = assignment(3, &[1.0], 4);
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job, 0b011, kind_fate());
+    run_round(&mut network, &split, &gradients(3, 0, 500));
+    (0..3).for_each(|worker| network.restart_worker(worker, 1));
+    check_end(&mut network, 1, restarted(0), &[0]);
+}
+
+#[test]
+fn lives_are_told_apart_whatever_is_lost() {
+    let weather = Weather { lost_percent: 20, doubled_percent: 20, late_percent: 30, latest_micros: 50_000 };
+    for seed in 0..30 {
+        let job = assignment(3, &[0.5, 0.5], 4);
+        let split = Split::new(&job, 500);
+        let mut network = Network::new(job, 0b011, fate_in(weather.clone(), seed));
+        run_round(&mut network, &split, &gradients(3, 0, 500));
+        let failure = match seed % 2 {
+            0 => {
+                network.restart_worker(1, 1);
+                restarted(1)
+            }
+            _ => {
+                network.restart_server(1, 1);
+                Failure::ServerRestarted { shard: 1.into(), server: "s2".into() }
+            }
+        };
+        let start = network.now;
+        for result in network.all_reduce(&gradients(3, 1, 500)) {
+            assert_eq!(result, Err(failure.clone()), "seed {seed}");
+        }
+        assert!(network.now.since(start) < 2 * PATIENCE);
+    }
+}
