@@ -10,13 +10,26 @@
 //! multiple of 2^e errs by half of that at most; S adds them up without error; dividing S rounds to a multiple of 2^r once
 //! more. Less would be wrong: there are gradients that err by just as much.
 //!
-//! With e as below, and L the size of the chunk's largest sum in the round before, 2^e is at most `2L · 2^(8 + ⌈log2 W⌉ - 31)`, so
-//! the first term is at most `W · 2^(⌈log2 W⌉ - 23) · L` (2^-17 L for 8 workers), unless e may fall no faster or a value needs a
-//! higher e: then 2^e is at most 2^-30 of the largest value and the first term `W · 2^-31` of it.
+//! **Exponents** need no extra message: e is a function of what every worker holds, bit for bit, namely the chunk's result in
+//! the round before ([`next_exponent`]). With w = ⌈log2 W⌉:
+//! 1. In the first round, values up to 2^8 in size fit: e = w - 23.
+//! 2. After a sum that is not zero, with L the size of the chunk's largest, values up to 2^8 L fit, and so does their sum:
+//!    2^e is at most `2^(w - 22) · L`. e goes there at once, however far it is.
+//! 3. After a sum of zero that is marked *vanished*, because a worker had other values than zero and all were rounded to less
+//!    than 2^16 in size, maybe to zero, e is the lowest there is, -127. A sum of zero does not tell how small they are, so those
+//!    which do not fit (below) tell it themselves: in that round, e is the least exponent at which all fit.
+//! 4. After any other sum of zero, e stays. Each worker's values were zeros, or the largest was 2^16 or more, so they
+//!    cancelled out to within `W · 2^-16` of the largest.
 //!
-//! **Exponents** need no extra message. In the first round e lets values up to 2^8 in size through; after that it
-//! is a function of what every worker holds, bit for bit: the chunk's last agreed exponent and its last result
-//! ([`next_exponent`]). Sums of W values that fit what the exponent expects do not saturate.
+//! So, with V the size of the chunk's largest value at any worker, `W · 2^(e-1)` is at most the largest of
+//! * `W · 2^(w - 23) · L` after a sum that is not zero (`2^-17 L` for 8 workers); `W · 2^(w - 24)` in the first round; what it was
+//!   in the round before by rule 4; nothing by rule 3,
+//! * `W · 2^-31 · V`, since 2^e is at most 2^-30 V if values do not fit,
+//! * `W · 2^-128`, since e is not below -127.
+//!
+//! That is so in all rounds, for all finite values. It does not promise that a round whose values are much smaller than L tells
+//! anything about them: its sum may be all zeros. The next does, since L is small by then, or they have vanished. Values up to
+//! 2^-128 in size are zeros for ever.
 //!
 //! **Values that do not fit** their agreed exponent: the worker quantises them at the least exponent that fits and
 //! sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent any worker needs,
@@ -32,10 +45,8 @@ use inart_wire::Exponent;
 const HEADROOM_BITS: i32 = 8;
 /// Size of the values expected in the first round, as a power of two.
 const FIRST_SIZE_BITS: i32 = 8;
-/// Size of the values expected after sums of zero, as a power of two, however many.
-const ZERO_SIZE_BITS: i32 = -8;
-/// Bits by which the expected size may fall from one round to the next.
-const DECAY_BITS: i32 = 2;
+/// Quantised values that are all smaller than 2 to this have vanished, or nearly.
+const VANISHING_BITS: u32 = 16;
 
 /// 2^power, exactly; `power` is at most a few hundred.
 fn power_of_two(power: i32) -> f64 {
@@ -53,25 +64,30 @@ pub fn first_exponent(workers: usize) -> Exponent {
     Exponent::saturating(exponent_for(FIRST_SIZE_BITS, workers))
 }
 
-/// The exponent of a chunk in the next round, from its agreed exponent and its result in this one.
-pub fn next_exponent(
-    workers: usize,
-    agreed: Exponent,
-    result: &[i32],
-    result_exponent: Exponent,
-) -> Exponent {
+/// The exponent of a chunk in the next round, from its result in this one and whether that is marked
+/// [vanished](inart_wire::Flags::VANISHED).
+pub fn next_exponent(workers: usize, result: &[i32], result_exponent: Exponent, vanished: bool) -> Exponent {
     let largest = result.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
-    let size_bits = match largest {
-        0 => ZERO_SIZE_BITS,
-        _ => (u32::BITS - largest.leading_zeros()) as i32 + i32::from(result_exponent) + HEADROOM_BITS,
-    };
-    let wanted = exponent_for(size_bits, workers);
-    Exponent::saturating(wanted.max(i32::from(agreed) - DECAY_BITS))
+    match largest {
+        0 if vanished => Exponent::MIN,
+        // A sum of zero fits whatever its values were scaled by, so this is that.
+        0 => result_exponent,
+        _ => {
+            let bits = (u32::BITS - largest.leading_zeros()) as i32;
+            Exponent::saturating(exponent_for(bits + i32::from(result_exponent) + HEADROOM_BITS, workers))
+        }
+    }
 }
 
 /// Some value is too large for the exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoesNotFit;
+
+/// Whether values, which were quantised to these, are not all zeros but so small that a sum of zero says nothing about them.
+pub fn have_vanished(values: &[f32], quantised: &[i32]) -> bool {
+    quantised.iter().all(|value| value.unsigned_abs() >> VANISHING_BITS == 0)
+        && values.iter().any(|value| *value != 0.0)
+}
 
 /// Writes `round(value · 2^-exponent)` for finite values. If one does not fit, `quantised` holds nothing useful.
 pub fn quantise(values: &[f32], exponent: Exponent, quantised: &mut [i32]) -> Result<(), DoesNotFit> {

@@ -95,9 +95,9 @@ proptest! {
         workers in 1..200usize,
         largest in 1..=i32::MAX,
         result_exponent in -60..=40i8,
-        agreed in -100..=40i8,
+        vanished: bool,
     ) {
-        let next = next_exponent(workers, agreed.into(), &[0, -largest], result_exponent.into());
+        let next = next_exponent(workers, &[0, -largest], result_exponent.into(), vanished);
         let value = dequantise(largest, result_exponent.into()) * 256.0;
         let mut quantised = [0];
         quantise(&[value], next, &mut quantised).unwrap();
@@ -119,16 +119,39 @@ fn the_extremes_of_f32_fit_some_exponent() {
 }
 
 #[test]
-fn zero_sums_let_the_exponent_fall_to_a_floor() {
-    let mut exponent = first_exponent(6);
-    assert_eq!(exponent.get(), 8 + 3 - 31);
-    let mut last = exponent;
-    for _ in 0..20 {
-        exponent = next_exponent(6, exponent, &[0; 32], exponent);
-        assert!(exponent <= last && last.get() - exponent.get() <= 2);
-        last = exponent;
+fn zeros_leave_the_exponent_where_it_was() {
+    for exponent in [127, -20, -36, -60, -127] {
+        assert_eq!(next_exponent(6, &[0; 32], exponent.into(), false).get(), exponent);
     }
-    assert_eq!(exponent.get(), -8 + 3 - 31);
+}
+
+#[test]
+fn a_sum_that_has_vanished_says_nothing_about_its_size() {
+    for exponent in [127, 8, -20, -126, -127] {
+        assert_eq!(next_exponent(6, &[0; 32], exponent.into(), true), Exponent::MIN);
+    }
+    // Somebody's values may vanish beside others' that do not.
+    assert_eq!(next_exponent(6, &[1], 0.into(), true), next_exponent(6, &[1], 0.into(), false));
+}
+
+#[test]
+fn exponents_end_where_i8_does() {
+    assert_eq!(next_exponent(1, &[1], Exponent::MIN, false), Exponent::MIN);
+    assert_eq!(next_exponent(6, &[0], Exponent::MIN, false), Exponent::MIN);
+    assert_eq!(next_exponent(16_384, &[i32::MIN], 127.into(), false).get(), 127);
+}
+
+#[test]
+fn values_vanish_if_all_are_small_and_one_was_there() {
+    let vanished = |values: &[f32]| {
+        let mut quantised = vec![0; values.len()];
+        quantise(values, 0.into(), &mut quantised).unwrap();
+        have_vanished(values, &quantised)
+    };
+    assert!(vanished(&[0.0, 0.5, -0.5]) && vanished(&[f32::from_bits(1)]) && vanished(&[0.0, -65_535.0]));
+    assert!(
+        !vanished(&[]) && !vanished(&[0.0, -0.0]) && !vanished(&[0.1, -65_536.0]) && !vanished(&[65_535.5])
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn large(signs: &[i64], rank: usize, round: u32) -> f32 {
     for _ in 0..round {
         let mut sums = [signs.iter().sum::<i64>() * i64::from(LARGE)];
         let result = fit_sums(&mut sums, exponent);
-        exponent = next_exponent(workers, exponent, &[sums[0] as i32], result);
+        exponent = next_exponent(workers, &[sums[0] as i32], result, false);
     }
     dequantise(LARGE, exponent) * signs[rank] as f32
 }

@@ -19,7 +19,7 @@ pub(super) struct Chunk {
     pub last: bool,
     /// What the values are scaled by; the result's once complete.
     pub exponent: Exponent,
-    /// Flag congestion if any contribution had it: the result passes it on.
+    /// Flags congestion and vanished if any contribution had them: the result passes them on.
     pub marks: Flags,
     /// Seat of the worker whose frame completed the sum.
     pub completed_by: Option<WorkerId>,
@@ -111,7 +111,7 @@ impl Chunk {
             .flat_map(|(group, &bitmap)| Contributors { bitmap, group }.ranks())
     }
 
-    /// Forgets what was added and goes on with a higher exponent.
+    /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so again.
     pub(super) fn raise(&mut self, exponent: Exponent, seats: &Seats) {
         self.exponent = exponent;
         self.missing.copy_from_slice(seats.taken());
@@ -121,7 +121,9 @@ impl Chunk {
     /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
-        self.marks = self.marks.with_if(Flags::CONGESTION, header.flags.contains(Flags::CONGESTION));
+        for mark in [Flags::CONGESTION, Flags::VANISHED] {
+            self.marks = self.marks.with_if(mark, header.flags.contains(mark));
+        }
         self.sum.add(frame);
         if self.missing.iter().all(|&bitmap| bitmap == 0) {
             self.exponent = self.sum.complete(self.exponent);

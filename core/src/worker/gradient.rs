@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use inart_wire::{Exponent, Frame};
+use inart_wire::{Exponent, Flags, Frame};
 
 use crate::Split;
-use crate::quantise::{dequantise, first_exponent, least_exponent, next_exponent, quantise};
+use crate::quantise::{dequantise, first_exponent, have_vanished, least_exponent, next_exponent, quantise};
 
 /// A chunk's exponents.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ struct Scale {
     used: Exponent,
     /// Whether the values did not fit the agreed exponent, so that `used` is this worker's own need.
     clipped: bool,
+    /// Whether a sum of zero would say nothing about the values.
+    vanished: bool,
     /// What the result is scaled by.
     result: Exponent,
 }
@@ -52,7 +54,8 @@ impl Gradient {
             true => Numbers::Floats,
             false => {
                 let first = first_exponent(workers);
-                let scale = Scale { agreed: first, used: first, clipped: false, result: first };
+                let scale =
+                    Scale { agreed: first, used: first, clipped: false, vanished: false, result: first };
                 let floats = alloc::vec![0.0; len];
                 Numbers::Scaled { workers, floats, scales: alloc::vec![scale; chunks.len()] }
             }
@@ -99,6 +102,7 @@ impl Gradient {
             scale.used = least_exponent(floats);
             quantise(floats, scale.used, quantised).expect("values fit their least exponent");
         }
+        scale.vanished = have_vanished(floats, quantised);
     }
 
     pub(super) fn used(&self, chunk: usize) -> Exponent {
@@ -112,6 +116,14 @@ impl Gradient {
     pub(super) fn clipped(&self, chunk: usize) -> bool {
         match &self.numbers {
             Numbers::Scaled { scales, .. } => scales[chunk].clipped,
+            Numbers::Floats => false,
+        }
+    }
+
+    /// Whether the chunk's values are not all zeros, but what goes into frames is, or nearly.
+    pub(super) fn vanished(&self, chunk: usize) -> bool {
+        match &self.numbers {
+            Numbers::Scaled { scales, .. } => scales[chunk].vanished,
             Numbers::Floats => false,
         }
     }
@@ -140,7 +152,8 @@ impl Gradient {
         if let Numbers::Scaled { workers, scales, .. } = &mut self.numbers {
             let scale = &mut scales[chunk];
             scale.result = frame.exponent();
-            scale.agreed = next_exponent(*workers, scale.agreed, sums, scale.result);
+            let vanished = frame.flags().contains(Flags::VANISHED);
+            scale.agreed = next_exponent(*workers, sums, scale.result, vanished);
         }
     }
 

@@ -170,6 +170,7 @@ impl WorkerFlow {
             .with_if(Flags::RESEND, send.resend)
             .with_if(Flags::BYPASS, bypass)
             .with_if(Flags::OVERFLOW, clipped)
+            .with_if(Flags::VANISHED, gradient.vanished(chunk))
             .with_if(Flags::LAST, self.flows[shard].is_last(send.chunk));
         let values = gradient.values(chunk);
         let header = HeaderRepr {

@@ -1,6 +1,9 @@
-//! The error bound of `core/src/quantise.rs`, against exact sums in whole numbers, through the real workers and servers.
+//! The error bound of `core/src/quantise.rs`, against exact sums in whole numbers, through the real workers and servers: in terms
+//! of the exponents, and in terms of the sums before.
 
-use inart_core::quantise::{dequantise, first_exponent, fit_sums, least_exponent, next_exponent, quantise};
+use inart_core::quantise::{
+    dequantise, first_exponent, fit_sums, have_vanished, least_exponent, next_exponent, quantise,
+};
 use inart_core::{RoundRecord, Split};
 use inart_wire::Exponent;
 use num_bigint::BigInt;
@@ -8,24 +11,25 @@ use proptest::prelude::*;
 
 use crate::network::{Network, assignment, kind_fate};
 use crate::run_round;
+use crate::sizes::{Stated, check_stated};
 
-/// Everything below is a multiple of 2^-UNIT: half of the least f32 is.
-const UNIT: i32 = 150;
+/// Everything below is a multiple of 2^-UNIT: 2^-31 of the least f32 is, and half of that.
+const UNIT: i32 = 181;
 
 /// `mantissa · 2^power`, in units.
-fn exact(mantissa: i64, power: i32) -> BigInt {
+pub fn exact(mantissa: i64, power: i32) -> BigInt {
     BigInt::from(mantissa) << usize::try_from(power + UNIT).expect("no power is below the unit")
 }
 
 /// A finite float, in units, from its bits.
-fn exact_f32(value: f32) -> BigInt {
+pub fn exact_f32(value: f32) -> BigInt {
     let bits = value.to_bits();
     let (mantissa, biased) = (i64::from(bits & 0x7f_ffff), (bits >> 23 & 0xff) as i32);
     let (mantissa, power) = if biased == 0 { (mantissa, -149) } else { (mantissa | 1 << 23, biased - 150) };
     exact(if value.is_sign_negative() { -mantissa } else { mantissa }, power)
 }
 
-fn size(value: &BigInt) -> BigInt {
+pub fn size(value: &BigInt) -> BigInt {
     BigInt::from(value.magnitude().clone())
 }
 
@@ -46,7 +50,7 @@ fn is_nearest(float: f32, sum: &BigInt) -> bool {
 }
 
 /// A round's largest error, as a share of the bound in percent, rounded down.
-fn check(gradients: &[Vec<f32>], floats: &[f32], record: &RoundRecord, split: &Split) -> u64 {
+pub fn check(gradients: &[Vec<f32>], floats: &[f32], record: &RoundRecord, split: &Split) -> u64 {
     let mut worst = BigInt::ZERO;
     for (chunk, range) in split.chunks().enumerate() {
         let (sent, result) = (record.exponents[chunk], record.result_exponents[chunk]);
@@ -64,7 +68,7 @@ fn check(gradients: &[Vec<f32>], floats: &[f32], record: &RoundRecord, split: &S
 }
 
 /// Any finite float: every class, and any mixture of sizes.
-fn any_finite() -> impl Strategy<Value = f32> {
+pub fn any_finite() -> impl Strategy<Value = f32> {
     use proptest::num::f32::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
     prop_oneof![
         6 => POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO,
@@ -76,8 +80,8 @@ fn any_finite() -> impl Strategy<Value = f32> {
 }
 
 /// Floats of a few binary digits around 2^`size`.
-fn of_size(size: i32) -> impl Strategy<Value = f32> {
-    (-1.0..1f32, -24..=0i32).prop_map(move |(part, less)| part * 2f32.powi((size + less).max(-126)))
+pub fn of_size(size: i32) -> impl Strategy<Value = f32> {
+    (-1.0..1f64, -24..=0i32).prop_map(move |(part, less)| (part * 2f64.powi(size + less)) as f32)
 }
 
 const LEN: usize = 70;
@@ -111,20 +115,24 @@ proptest! {
         let workers = rounds[0].len();
         let job = assignment(workers, &[0.6, 0.4], 4);
         let split = Split::new(&job, LEN);
+        let mut stated: Vec<_> = split.chunks().map(|_| Stated::new(workers)).collect();
         let mut network = Network::new(job, aggregated & (u64::MAX >> (64 - workers)), kind_fate());
         for gradients in rounds {
             let floats = run_round(&mut network, &split, &gradients);
-            check(&gradients, &floats, &network.workers[0].record().unwrap(), &split);
+            let record = network.workers[0].record().unwrap();
+            check(&gradients, &floats, &record, &split);
+            check_stated(&mut stated, &gradients, &record, &split);
         }
     }
 
     /// The same rules without frames, for jobs up to the largest there is.
     #[test]
     fn sums_of_up_to_the_most_workers_are_within_the_bound(
-        workers in prop_oneof![Just(65usize), Just(1000), Just(16_384), 1..16_384usize],
+        workers in prop_oneof![Just(65usize), Just(1000), Just(16_384), 7..16_384usize],
         rounds in proptest::collection::vec(proptest::collection::vec(any_finite(), 7), 1..5),
     ) {
         let mut agreed = first_exponent(workers);
+        let mut stated = Stated::new(workers);
         for values in rounds {
             // Every sum has a bit of each.
             let gradient = |worker: usize| [values[worker % 7], values[(worker * worker + 1) % 7]];
@@ -146,7 +154,14 @@ proptest! {
                 prop_assert!(size(&(&sum - &right[index])) <= bound(workers, sent, result));
                 prop_assert!(is_nearest(dequantise(sums[index] as i32, result), &sum));
             }
-            agreed = next_exponent(workers, agreed, &sums.map(|sum| sum as i32), result);
+            let (sums, few) = (sums.map(|sum| sum as i32), [0, 1, 2, 3, 4, 5, 6].map(gradient));
+            stated.check(&few.each_ref().map(|values| &values[..]), sent, &sums, result);
+            let vanished = few.iter().any(|values| {
+                let mut quantised = [0; 2];
+                quantise(values, sent, &mut quantised).unwrap();
+                have_vanished(values, &quantised)
+            });
+            agreed = next_exponent(workers, &sums, result, vanished);
         }
     }
 }

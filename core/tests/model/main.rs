@@ -1,7 +1,7 @@
 //! The invariants of docs/protocol.md on workers, servers and a switch on one virtual clock: every sum is right bit
 //! for bit whatever is lost, doubled, late or out of order, and every round ends.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it found")]
 
 mod bound;
 mod exact;
@@ -11,6 +11,7 @@ mod lengths;
 mod lives;
 mod network;
 mod scale;
+mod sizes;
 mod switch;
 mod trouble;
 

@@ -42,7 +42,7 @@ pub struct Weather {
     pub latest_micros: u64,
 }
 
-fn weather() -> impl Strategy<Value = Weather> {
+pub fn weather() -> impl Strategy<Value = Weather> {
     (0..30u32, 0..20u32, 0..50u32, 1..50_000u64).prop_map(|(lost, doubled, late, latest_micros)| Weather {
         lost_percent: lost,
         doubled_percent: doubled,
