@@ -2,16 +2,18 @@
 // taken over or left alone, never added to.
 control Aggregate(inout headers_t hdr, inout metadata_t meta) {
     register<bit<56>, slot_t>(SLOTS) tags;
+    register<bit<32>, slot_t>(SLOTS) incarnations;  // the rest of the tag; apart, since more than 64 bits are slow
     register<bit<32>, slot_t>(SLOTS) sequences;
-    register<bit<24>, slot_t>(SLOTS) shapes;
+    register<bit<32>, slot_t>(SLOTS) shapes;
     register<bit<64>, slot_t>(SLOTS) contributors;
     register<bit<8>, slot_t>(SLOTS)  flags;
     register<bit<64>, slot_t>(SLOTS) asked;     // who repeated since the complete partial last left
     SlotValues() slot_values;
 
     bit<56> tag;
+    bit<32> incarnation;
     bit<32> sequence;
-    bit<24> shape;
+    bit<32> shape;
     bit<64> askers;
 
     apply {
@@ -19,6 +21,7 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta) {
             meta.outcome = Outcome.BYPASSED;
         } else {
             tags.read(tag, meta.slot);
+            incarnations.read(incarnation, meta.slot);
             sequences.read(sequence, meta.slot);
             shapes.read(shape, meta.slot);
             contributors.read(meta.contributors, meta.slot);
@@ -26,11 +29,12 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta) {
             meta.overflow = 0;
             int<32> age = (int<32>)(hdr.inart.sequence - sequence);
 
-            if (meta.contributors == 0 || tag != meta.tag || age > 0) {
+            if (meta.contributors == 0 || tag != meta.tag || incarnation != hdr.inart.incarnation || age > 0) {
                 meta.outcome = Outcome.STORED;
                 meta.contributors = 0;
                 meta.flags = 0;
                 tags.write(meta.slot, meta.tag);
+                incarnations.write(meta.slot, hdr.inart.incarnation);
                 sequences.write(meta.slot, hdr.inart.sequence);
                 shapes.write(meta.slot, meta.shape);
             } else if (age < 0) {

@@ -4,6 +4,12 @@ header ethernet_h {
     bit<16> ether_type;
 }
 
+// What comes after the EtherType of a VLAN tag, up to the next one.
+header tag_h {
+    bit<16> tci;                // priority, drop eligibility, VLAN
+    bit<16> ether_type;
+}
+
 header inart_h {
     bit<4>  version;
     Kind    kind;
@@ -17,12 +23,14 @@ header inart_h {
     bit<8>  group;              // which block of 64 ranks
     bit<8>  exponent;           // signed; only ever compared for equality here
     bit<16> length;             // values that mean something
+    bit<32> incarnation;        // which run of the epoch
 }
 
-const bit<32> FRAME_BYTES = 14 + 26 + 4 * (bit<32>)VALUES;
+const bit<32> FRAME_BYTES = 14 + 30 + 4 * (bit<32>)VALUES;
 
 struct headers_t {
     ethernet_h ethernet;
+    tag_h[TAGS] tags;           // of frames that are not INART's
     inart_h    inart;
     values_h   values;          // parsed in gradients and partials only: nothing else is ever summed
 }

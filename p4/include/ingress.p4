@@ -27,7 +27,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         meta.expected = expected;
         meta.slot = (slot_t)(base + (hdr.inart.sequence & mask));
         meta.tag = hdr.inart.epoch ++ hdr.inart.job ++ hdr.inart.shard ++ hdr.inart.group;
-        meta.shape = hdr.inart.exponent ++ hdr.inart.length;
+        meta.shape = hdr.inart.exponent ++ hdr.inart.length ++ (hdr.inart.flags & FLAG_LAST);
     }
 
     action replicate(bit<16> group) {

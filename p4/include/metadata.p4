@@ -7,8 +7,8 @@ struct metadata_t {
     bit<64> members;            // contributors that it admits
     bit<64> expected;           // contributors that complete the slot; 0: the entry only forwards
     slot_t  slot;
-    bit<56> tag;                // whose sum: epoch, job, shard, group
-    bit<24> shape;              // exponent, length: equal in all frames of a chunk
+    bit<56> tag;                // whose sum, with the incarnation: epoch, job, shard, group
+    bit<32> shape;              // exponent, length, flag last: equal in all frames of a chunk
 
     // The slot's, on the way to their new state.
     bit<64> contributors;       // 0: never used

@@ -32,7 +32,7 @@ macro_rules! numbered {
 numbered! {
     /// Why a switch dropped a frame: index of the counter `InArtIngress.drops`. Index 0 is never counted.
     Reason {
-        /// It ends inside a header or inside the values.
+        /// It ends inside a header, a VLAN tag or the values.
         TooShort = 1 "too short",
         /// Another version of the protocol.
         BadVersion = 2 "bad version",
@@ -58,6 +58,8 @@ numbered! {
         NoMacRoute = 12 "no MAC route",
         /// A control or probe frame that came in by the port neither of the worker nor of the server that it names.
         Stranger = 13 "stranger",
+        /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
+        Tagged = 14 "tagged",
     }
 }
 
@@ -71,7 +73,7 @@ numbered! {
         Bypassed = 1 "bypassed",
         /// Sent on: older than what its slot holds.
         Stale = 2 "stale",
-        /// Sent on: its exponent or length is not its slot's.
+        /// Sent on: its exponent, length or flag last is not its slot's.
         OtherShape = 3 "other shape",
         /// Sent on: some of its contributors are in the slot already, others are not.
         Overlap = 4 "overlap",

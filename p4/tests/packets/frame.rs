@@ -7,6 +7,10 @@ pub const BYPASS: u8 = 0x02;
 pub const OVERFLOW: u8 = 0x04;
 pub const CONGESTION: u8 = 0x08;
 pub const LAST: u8 = 0x10;
+pub const VANISHED: u8 = 0x20;
+
+/// EtherTypes of VLAN tags: IEEE 802.1Q, IEEE 802.1ad, and what came before that.
+pub const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// An Ethernet address with this last byte.
 pub fn mac(last: u8) -> [u8; 6] {
@@ -29,6 +33,7 @@ pub struct Inart {
     pub group: u8,
     pub exponent: i8,
     pub length: u16,
+    pub incarnation: u32,
     pub values: Vec<i32>,
 }
 
@@ -39,11 +44,11 @@ pub fn value(worker: u16, lane: usize) -> i32 {
 }
 
 impl Inart {
-    /// The gradient of epoch 1, job 1 that `worker` sends.
+    /// The gradient of epoch 1, job 1 in run 0x0a0b0c0d that `worker` sends.
     pub fn gradient(n: ValuesPerPacket, shard: u16, worker: u16, sequence: u32) -> Self {
         Self {
             dst: mac(0x55),
-            version: 1,
+            version: 2,
             kind: 1,
             flags: 0,
             epoch: 1,
@@ -55,6 +60,7 @@ impl Inart {
             group: (worker / 64) as u8,
             exponent: -20,
             length: n.get() as u16,
+            incarnation: 0x0a0b_0c0d,
             values: (0..n.get()).map(|lane| value(worker, lane)).collect(),
         }
     }
@@ -90,11 +96,20 @@ impl Inart {
         bytes.push(self.group);
         bytes.push(self.exponent as u8);
         bytes.extend(self.length.to_be_bytes());
+        bytes.extend(self.incarnation.to_be_bytes());
         for value in &self.values {
             bytes.extend(value.to_be_bytes());
         }
         bytes
     }
+}
+
+/// The frame behind VLAN tags of these EtherTypes, the outermost first; VLAN 0, then 7, then 0 again.
+pub fn tagged(frame: &[u8], tags: &[u16]) -> Vec<u8> {
+    let (addresses, rest) = frame.split_at(12);
+    let tag = |(place, ether_type): (usize, &u16)| [*ether_type, [0, 7][place % 2]].map(u16::to_be_bytes).concat();
+    let tags: Vec<u8> = tags.iter().enumerate().flat_map(tag).collect();
+    [addresses, &tags, rest].concat()
 }
 
 /// A frame of another EtherType.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::Switch;
 use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, TAGS, tagged};
 use crate::messages::{CONTROL, PROBE};
 use crate::network::{AT_PORT_2, HOSTILE};
 
@@ -39,6 +39,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         switched(5, gradient(0, 6).with(|f| f.kind = RESULT).bytes(), &[1, 2, 3]),
     ];
     let forged = forged(n).into_iter().map(|(reason, frame)| dropped(HOSTILE, frame.bytes(), reason));
+    let forged = forged.chain(in_vlans(n));
     vec![
         case(
             "a host forges frames of another job",
@@ -102,6 +103,7 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
     frames.extend([0, 2, 3, u16::MAX].map(|epoch| (NoRoute, but(&|f| f.epoch = epoch))));
     frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
     frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
+    frames.extend([0, 1, u32::MAX].map(|run| (NoRoute, but(&|f| f.incarnation = run))));
     for kind in [PROBE, CONTROL] {
         frames
             .extend([0, 2, 3, u16::MAX].map(|epoch| (Stranger, but(&|f| (f.kind, f.epoch) = (kind, epoch)))));
@@ -109,6 +111,17 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
         frames.extend([0, 3, 2000].map(|job| (Stranger, but(&|f| (f.kind, f.job) = (kind, job)))));
     }
     frames
+}
+
+/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off.
+fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
+    let stacks = (1..=9).cycle().zip(0..).map(|(depth, first)| {
+        (0..depth).map(|place| TAGS[(first + place * place) % TAGS.len()]).collect::<Vec<_>>()
+    });
+    forged(n)
+        .into_iter()
+        .zip(stacks)
+        .map(|((_, frame), tags)| dropped(HOSTILE, tagged(&frame.bytes(), &tags), Reason::Tagged))
 }
 
 /// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody else sends in its name.
@@ -125,6 +138,7 @@ fn own(n: ValuesPerPacket) -> Vec<Step> {
         refused(NoRoute, &|f| f.epoch = 2),
         refused(Stranger, &|f| (f.kind, f.shard) = (CONTROL, 1)),
         refused(Stranger, &|f| (f.kind, f.epoch) = (CONTROL, 2)),
+        dropped(HOSTILE, tagged(&own(0, 5).bytes(), &TAGS[..1]), Reason::Tagged),
         // To whom it speaks as itself is not the switch's business: others' hosts pass by other jobs' frames.
         switched(HOSTILE, own(1, 5).with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes(), &[2]),
     ];
@@ -137,14 +151,19 @@ fn own(n: ValuesPerPacket) -> Vec<Step> {
     steps
 }
 
-/// Any frame of any job but the host's own.
-pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+/// Any frame of any job but the host's own, perhaps behind VLAN tags.
+pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {
+    let tags = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(prop::sample::select(&TAGS[..]), 1..7)];
+    (untagged(n), tags).prop_map(|(frame, tags)| tagged(&frame.bytes(), &tags))
+}
+
+fn untagged(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
     let like = |usual: u32, any: BoxedStrategy<u32>| prop_oneof![4 => 0..usual, 1 => any];
     let header = (
         prop_oneof![4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL)],
-        prop_oneof![4 => Just(0u8), 4 => 0..0x20u8, 1 => any::<u8>()],
+        prop_oneof![4 => Just(0u8), 4 => 0..0x40u8, 1 => any::<u8>()],
         prop_oneof![8 => 0..3u16, 1 => any::<u16>()],
-        prop_oneof![8 => Just(1u16), 1 => any::<u16>()],
+        (prop_oneof![8 => Just(1u16), 1 => any::<u16>()], prop_oneof![Just(0x0a0b_0c0du32), any::<u32>()]),
         like(5, (0..=0xffffu32).boxed()),
         like(3, (0..=0xffffu32).boxed()),
         like(12, any::<u32>().boxed()),
@@ -153,7 +172,7 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
         (prop_oneof![Just(None), (0..8u64).prop_map(Some), any::<u64>().prop_map(Some)], any::<bool>());
     (header, sums, prop_oneof![Just(-20i8), any::<i8>()], any::<i32>()).prop_map(
         move |(
-            (kind, flags, epoch, job, shard, worker, sequence),
+            (kind, flags, epoch, (job, incarnation), shard, worker, sequence),
             (contributors, other_group),
             exponent,
             value,
@@ -168,6 +187,7 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
                 contributors: contributors.unwrap_or(sound.contributors),
                 group: ((worker / 64) as u8).wrapping_add(other_group.into()),
                 exponent,
+                incarnation,
                 values: vec![value; n.get()],
                 ..sound
             }
@@ -176,16 +196,16 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
 }
 
 /// Runs a case with a forged frame before each of its steps, again and again from the first.
-pub async fn between(switch: &mut impl Switch, case: &Case, forged: &[Inart]) {
+pub async fn between(switch: &mut impl Switch, case: &Case, forged: &[Vec<u8>]) {
     switch.load(&artifact(ValuesPerPacket::N32)).await;
     let drops = |cells: Vec<u64>| cells.iter().sum::<u64>();
     for (index, (step, frame)) in case.steps.iter().zip(forged.iter().cycle()).enumerate() {
         let before = (switch.slots().await, switch.counter("outcomes").await);
-        assert_eq!(switch.send(HOSTILE, &frame.bytes()).await, [], "{frame:?} came through");
-        assert_eq!(drops(switch.counter("drops").await), index as u64 + 1, "{frame:?} was not counted");
+        assert_eq!(switch.send(HOSTILE, frame).await, [], "{frame:02x?} came through");
+        assert_eq!(drops(switch.counter("drops").await), index as u64 + 1, "{frame:02x?} was not counted");
         let after = (switch.slots().await, switch.counter("outcomes").await);
-        assert!(before == after, "{frame:?} changed something");
+        assert!(before == after, "{frame:02x?} changed something");
         let out = switch.send(step.port, &step.frame).await;
-        assert!(out == step.out, "step {} after {frame:?}", index + 1);
+        assert!(out == step.out, "step {} after {frame:02x?}", index + 1);
     }
 }

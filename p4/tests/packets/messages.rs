@@ -1,11 +1,11 @@
 //! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between switches.
 
 use inart_p4::Outcome::{Added, Completed, Stored};
-use inart_p4::Reason::{NoMacRoute, Stranger};
+use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};
 use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
-use crate::frame::{Inart, mac};
+use crate::frame::{Inart, TAGS, mac, tagged};
 use crate::network::{AT_PORT_2, REFUSED};
 
 pub const PROBE: u8 = 4;
@@ -67,6 +67,15 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                     switched(port, message(n).bytes(), &[2]),
                     dropped(port, message(n).with(|f| f.dst = REFUSED).bytes(), NoMacRoute),
                 ]
+            }),
+        ),
+        case(
+            "nobody speaks in a VLAN, not even from another switch or in an own name",
+            [1, SERVER, TRUNK].into_iter().flat_map(|port| {
+                let frame = message(n).bytes();
+                let stacks = [&TAGS[..1], &TAGS[1..2], &TAGS[2..], &TAGS[..2], &TAGS, &[0x8100; 4], &[0x8100; 5]];
+                let in_vlans = stacks.map(|tags| dropped(port, tagged(&frame, tags), Tagged));
+                in_vlans.into_iter().chain([switched(port, frame, &[2])])
             }),
         ),
         case("a message is never summed", {

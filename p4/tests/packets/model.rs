@@ -5,12 +5,14 @@ use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
 use crate::case::{Case, Step, case, consumed, leaves};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
 
 /// A slot that somebody used.
 struct Slot {
-    epoch: u16,
-    shape: (i8, u16),
+    /// Epoch and incarnation: job, shard and group are the same in all frames here.
+    tag: (u16, u32),
+    /// Exponent, length, flag last.
+    shape: (i8, u16, u8),
     sequence: u32,
     seen: u64,
     /// Who repeated since the complete partial last left.
@@ -24,6 +26,7 @@ struct Slot {
 struct Slots([Option<Slot>; 4]);
 
 const EXPECTED: u64 = 0b111;
+const STICKY: u8 = OVERFLOW | CONGESTION | VANISHED;
 
 impl Slots {
     /// What becomes of the gradient or partial: the frame that leaves, if any.
@@ -31,11 +34,12 @@ impl Slots {
         if frame.flags & BYPASS != 0 {
             return (Outcome::Bypassed, Some(frame.clone()));
         }
-        let shape = (frame.exponent, frame.length);
+        let tag = (frame.epoch, frame.incarnation);
+        let shape = (frame.exponent, frame.length, frame.flags & LAST);
         let entry = &mut self.0[(frame.sequence & 3) as usize];
         let age = |slot: &Slot| frame.sequence.wrapping_sub(slot.sequence) as i32;
         let outcome = match entry {
-            Some(slot) if slot.epoch == frame.epoch && age(slot) <= 0 => {
+            Some(slot) if slot.tag == tag && age(slot) <= 0 => {
                 if age(slot) < 0 {
                     return (Outcome::Stale, Some(frame.clone()));
                 }
@@ -65,17 +69,17 @@ impl Slots {
                     *sum = sum.saturating_add(value);
                 }
                 slot.seen |= frame.contributors;
-                slot.flags |= frame.flags & (OVERFLOW | CONGESTION);
+                slot.flags |= frame.flags & STICKY;
                 Outcome::Added
             }
             _ => {
                 *entry = Some(Slot {
-                    epoch: frame.epoch,
+                    tag,
                     shape,
                     sequence: frame.sequence,
                     seen: frame.contributors,
                     asked: 0,
-                    flags: frame.flags & (OVERFLOW | CONGESTION),
+                    flags: frame.flags & STICKY,
                     values: frame.values.clone(),
                 });
                 Outcome::Stored
@@ -108,23 +112,30 @@ fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
         8 => Just(0),
         2 => Just(RESEND),
         1 => Just(BYPASS | RESEND),
-        1 => Just(LAST),
+        2 => Just(LAST),
+        1 => Just(VANISHED),
         1 => Just(OVERFLOW),
         1 => Just(CONGESTION)
     ];
     let exponent = prop_oneof![12 => Just(-20i8), 1 => any::<i8>()];
     let epoch = prop_oneof![15 => Just(1u16), 1 => Just(2)];
+    let incarnation = prop_oneof![15 => Just(0x0a0b_0c0du32), 1 => Just(0x0a0b_0c0e), 1 => Just(0)];
+    let length = prop_oneof![15 => Just(n.get() as u16), 1 => 1..=n.get() as u16];
     let edge = prop_oneof![Just(i32::MIN), Just(i32::MAX), -1..=1i32];
     let values = prop_oneof![
         4 => prop::collection::vec(-0x2000_0000..0x2000_0000i32, n.get()),
         1 => prop::collection::vec(prop_oneof![20 => -9..9i32, 1 => edge], n.get()),
         1 => prop::collection::vec(any::<i32>(), n.get())
     ];
-    (0u16..3, sequence, flags, exponent, epoch, values).prop_map(
-        move |(worker, sequence, flags, exponent, epoch, values)| Inart {
+    let tag = (epoch, incarnation);
+    let shape = (exponent, length);
+    (0u16..3, sequence, flags, tag, shape, values).prop_map(
+        move |(worker, sequence, flags, (epoch, incarnation), (exponent, length), values)| Inart {
             flags,
             exponent,
+            length,
             epoch,
+            incarnation,
             values,
             ..Inart::gradient(n, 0, worker, sequence)
         },

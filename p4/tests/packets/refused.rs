@@ -5,7 +5,7 @@ use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
-use crate::frame::{Inart, LAST, RESEND, mac, ordinary};
+use crate::frame::{Inart, LAST, RESEND, TAGS, mac, ordinary, tagged};
 use crate::messages::{CONTROL, PROBE};
 use crate::network::{AT_PORT_2, REFUSED};
 
@@ -37,7 +37,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                     let frame = to(AT_PORT_2, kind).with(|f| f.flags = RESEND);
                     let long = frame.clone().with(|f| f.length += 1);
                     let flag = frame.clone().with(|f| f.flags |= 0x40);
-                    let version = frame.clone().with(|f| f.version = 2);
+                    let version = frame.clone().with(|f| f.version = 1);
                     let cut = frame.bytes()[..frame.bytes().len() - 4].to_vec();
                     [(BadLength, long.bytes()), (UnknownFlag, flag.bytes()), (BadVersion, version.bytes())]
                         .into_iter()
@@ -86,6 +86,19 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             ],
         ),
         case("probes, control frames and ordinary traffic go by MAC", by_mac(n)),
+        case("ordinary traffic in VLANs goes by MAC, with its tags", in_vlans()),
+        case(
+            "no INART frame has tags, and nobody has more than four",
+            stacks().into_iter().flat_map(|tags| {
+                let frames = [gradient(0), result.clone(), to(AT_PORT_2, PROBE), to(AT_PORT_2, CONTROL)];
+                // The header alone, and not even that: what is behind the tags does not matter.
+                let cut = [14, 30].map(|bytes| gradient(0).bytes()[..bytes].to_vec());
+                let frames = frames.map(|frame| frame.bytes()).into_iter().chain(cut);
+                let deeper = [&tags[..], &TAGS, &tags].concat();
+                let many = dropped(1, tagged(&ordinary(AT_PORT_2), &deeper[..5]), Tagged);
+                frames.map(move |frame| dropped(1, tagged(&frame, &tags), Tagged)).chain([many]).collect::<Vec<_>>()
+            }),
+        ),
     ]
 }
 
@@ -94,7 +107,7 @@ fn too_short(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
     let frame = Inart::gradient(n, 0, 0, 5).bytes();
     let partial = Inart::gradient(n, 0, 0, 5).completing(&[0]).bytes();
     let runt = ordinary(AT_PORT_2)[..13].to_vec();
-    let cut = [14, 20, 39, 40, 43, frame.len() - 1].map(|bytes| frame[..bytes].to_vec());
+    let cut = [14, 20, 39, 40, 43, 44, 47, frame.len() - 1].map(|bytes| frame[..bytes].to_vec());
     cut.into_iter().chain([partial[..partial.len() - 4].to_vec(), runt])
 }
 
@@ -104,7 +117,8 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
     let but = |change: &dyn Fn(&mut Inart)| sound().with(|f| change(f)).bytes();
     let mut frames = vec![
         (BadVersion, but(&|f| f.version = 0)),
-        (BadVersion, but(&|f| f.version = 2)),
+        (BadVersion, but(&|f| f.version = 1)),
+        (BadVersion, but(&|f| f.version = 3)),
         (BadVersion, but(&|f| f.version = 15)),
         (UnknownKind, but(&|f| f.kind = 0)),
         (WrongSize, [sound().bytes(), vec![0]].concat()),
@@ -124,8 +138,36 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
         (NotMember, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b111))),
     ];
     frames.extend((6..16).map(|kind| (UnknownKind, but(&|f| f.kind = kind))));
-    frames.extend([0x20, 0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
+    frames.extend([0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
     frames
+}
+
+/// Up to four tags, and more.
+fn stacks() -> Vec<Vec<u16>> {
+    let [q, ad, old] = TAGS;
+    let mixed = [vec![ad, q], vec![old, q], vec![q, ad, old], vec![q, q, q, q], vec![ad, q, old, q]];
+    TAGS.map(|tag| vec![tag]).into_iter().chain(mixed).chain([5, 8, 30].map(|count| vec![q; count])).collect()
+}
+
+fn in_vlans() -> Vec<Step> {
+    let frame = ordinary(AT_PORT_2);
+    let passing = stacks().into_iter().filter(|tags| tags.len() <= 4);
+    let mut steps: Vec<Step> = passing
+        .flat_map(|tags| {
+            let whole = tagged(&frame, &tags);
+            let headers = &whole[..14 + 4 * tags.len()];
+            // Cut within the last tag.
+            let cut = [1, 2, 3, 4].map(|bytes| &headers[..headers.len() - bytes]);
+            [switched(1, &whole[..], &[2]), switched(1, headers, &[2])]
+                .into_iter()
+                .chain(cut.map(|frame| dropped(1, frame, TooShort)))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    // A length in place of an EtherType: the 802.2 header behind it names INART's, which no kernel hands to who listens for it.
+    let snap = [&AT_PORT_2[..], &mac(0x11), &[0, 40, 0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5], &[0; 32]].concat();
+    steps.extend([switched(1, tagged(&snap, &TAGS), &[2]), switched(1, snap, &[2])]);
+    steps
 }
 
 fn by_mac(n: ValuesPerPacket) -> Vec<Step> {

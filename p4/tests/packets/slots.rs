@@ -4,7 +4,7 @@ use inart_p4::Outcome::*;
 use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, case, consumed, leaves, passes};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
 
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
@@ -145,6 +145,52 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                 consumed(3, &third, Stored),
             ],
         ),
+        case("another run takes the slot over, and gets no sum of the one before", {
+            let other = |worker, sequence| gradient(worker, sequence).with(|f| f.incarnation = 0x0a0b_0c0e);
+            let whole = |worker, sequence| other(worker, sequence).completing(&[0, 1, 2]);
+            fill().into_iter().chain([
+                // The same frames again, and older ones.
+                consumed(1, &other(0, 5), Stored),
+                consumed(2, &other(1, 5), Added),
+                consumed(1, &other(0, 5), Absorbed),
+                leaves(3, &other(2, 5), Completed, 5, &whole(2, 5)),
+                passes(1, &other(0, 1), Stale),
+                // What is late of the first takes the slot back, and neither is added to the other.
+                consumed(1, &first, Stored),
+                consumed(2, &second, Added),
+                consumed(3, &other(2, 1), Stored),
+                consumed(3, &third, Stored),
+                consumed(1, &other(0, 1), Stored),
+                consumed(2, &other(1, 1), Added),
+                leaves(3, &other(2, 1), Completed, 5, &whole(2, 1)),
+            ])
+        }),
+        case("runs differ by any bit of their incarnations", {
+            let run = |worker, incarnation| gradient(worker, 5).with(|f| f.incarnation = incarnation);
+            let runs = (0..32).map(|bit| 1 << bit).chain([0, u32::MAX]);
+            runs.flat_map(move |incarnation| {
+                [consumed(1, &run(0, incarnation), Stored), consumed(2, &run(1, incarnation), Added)]
+            })
+            .collect::<Vec<_>>()
+        }),
+        case(
+            "a last chunk is never summed with one that is not",
+            [
+                consumed(1, &first.clone().with(|f| f.flags = LAST), Stored),
+                passes(2, &second, OtherShape),
+                consumed(2, &second.clone().with(|f| f.flags = LAST), Added),
+                passes(1, &first.clone().with(|f| f.flags = RESEND), OtherShape),
+                leaves(3, &third.clone().with(|f| f.flags = LAST), Completed, 5, &{
+                    third.completing(&[0, 1, 2]).with(|f| f.flags = LAST)
+                }),
+                passes(2, &second.clone().with(|f| f.flags = RESEND), OtherShape),
+                consumed(1, &gradient(0, 9), Stored),
+                passes(2, &gradient(1, 9).with(|f| f.flags = LAST), OtherShape),
+                consumed(2, &gradient(1, 9), Added),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
+                passes(3, &gradient(2, 9).with(|f| f.flags = RESEND | LAST), OtherShape),
+            ],
+        ),
         case(
             "another exponent or length passes",
             [
@@ -216,7 +262,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             ],
         ),
         case(
-            "flags: resend and last are the completing frame's, congestion and overflow anyone's",
+            "flags: resend is the completing frame's; congestion, overflow and vanished are anyone's",
             [
                 consumed(1, &first.clone().with(|f| f.flags = RESEND | CONGESTION | LAST), Stored),
                 consumed(2, &second.clone().with(|f| f.flags = OVERFLOW | LAST), Added),
@@ -228,8 +274,18 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                     &third.completing(&[0, 1, 2]).with(|f| f.flags = LAST | CONGESTION | OVERFLOW),
                 ),
                 consumed(1, &gradient(0, 9), Stored),
-                consumed(2, &gradient(1, 9), Added),
-                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
+                consumed(2, &gradient(1, 9).with(|f| f.flags = VANISHED), Added),
+                consumed(2, &gradient(1, 9), Absorbed),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9).with(|f| f.flags = VANISHED)),
+                leaves(1, &gradient(0, 9).with(|f| f.flags = RESEND), Repeated, 5, &{
+                    whole(0, 9).with(|f| f.flags = RESEND | VANISHED)
+                }),
+                consumed(1, &gradient(0, 13).with(|f| f.flags = VANISHED), Stored),
+                consumed(2, &gradient(1, 13), Added),
+                leaves(3, &gradient(2, 13), Completed, 5, &whole(2, 13).with(|f| f.flags = VANISHED)),
+                consumed(1, &gradient(0, 17), Stored),
+                consumed(2, &gradient(1, 17), Added),
+                leaves(3, &gradient(2, 17), Completed, 5, &whole(2, 17)),
             ],
         ),
         overflow(n, "a sum above the highest number saturates", i32::MAX, 1, -7),
