@@ -1,5 +1,5 @@
 //! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some workers is the sum
-//! of those workers' values for that chunk and epoch.
+//! of those workers' values for that chunk, epoch and run; and what has a VLAN tag before it does not leave.
 
 use std::cell::RefCell;
 
@@ -8,8 +8,8 @@ use inart_p4::artifact;
 use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_wire::{
-    Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
-    ValuesPerPacket, WorkerId,
+    Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind, MacAddr,
+    ShardId, ValuesPerPacket, WorkerId,
 };
 
 const JOB: u16 = 1;
@@ -22,6 +22,8 @@ const UP: u32 = 9;
 const BELOW: u32 = 8;
 const EXPECTED: u64 = 0b111;
 const FRAME_BYTES: usize = ValuesPerPacket::N32.frame_bytes();
+/// Bytes of the Ethernet and INART headers.
+const HEADERS: usize = ETHERNET_BYTES + HEADER_BYTES;
 
 thread_local! {
     static SWITCH: RefCell<Switch> = RefCell::new(loaded());
@@ -44,12 +46,18 @@ fn loaded() -> Switch {
         let entry = Entry::new(key.into(), 0, EntryAction::Call(call));
         switch.insert_entry("InArtIngress.steer", entry).expect("the table takes the entry");
     }
+    // What is not INART's leaves, where it is looked at like everything that leaves.
+    let params = vec![UP.to_be_bytes().to_vec()];
+    let call = ActionCall { action: "InArtIngress.send".into(), params };
+    switch.set_default("InArtIngress.mac", Some(call)).expect("the default may change");
     switch
 }
 
-/// A worker's value: differs in every lane, for every chunk and epoch; no sum of three saturates.
+/// A worker's value: differs in every lane, for every chunk, epoch and run, and for a last chunk; no sum of three saturates.
 fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
     let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.epoch.get()) << 7;
+    let last = u32::from(header.flags.contains(Flags::LAST));
+    let chunk = chunk ^ header.incarnation.get().wrapping_mul(0xc2b2_ae35) ^ last << 23;
     let mixed = (chunk ^ u32::from(worker) << 11 ^ lane as u32).wrapping_mul(0x85eb_ca6b);
     mixed as i32 >> 3
 }
@@ -96,10 +104,11 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         if below && first & 8 != 0 { (Kind::Partial, 0b110) } else { (Kind::Gradient, 1 << worker) };
     // Sequences that share slots, and that wrap.
     let sequence = u32::from(second & 15).wrapping_sub(6);
+    let [last, other_run, other_epoch] = [0x50, 0x60, 0x70].map(|bits| second & 0x70 == bits);
     let header = HeaderRepr {
         kind,
-        flags: Flags(first >> 4 & 0x0b),
-        epoch: (if second & 0x70 == 0x70 { 2 } else { 1 }).into(),
+        flags: Flags(first >> 4 & 0x0b).with_if(Flags::LAST, last),
+        epoch: (if other_epoch { 2 } else { 1 }).into(),
         job: JOB.into(),
         shard: ShardId::from(u16::from(shard)),
         worker: WorkerId::try_from(worker).expect("there are three workers"),
@@ -107,7 +116,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         contributors: Contributors { bitmap, group: Group(0) },
         exponent: Exponent::from(if second & 0xf0 == 0x80 { 1 } else { 0 }),
         length: 32,
-        incarnation: 1.into(),
+        incarnation: (if other_run { 0x0100_0000 } else { 7 }).into(),
     };
     let mut bytes = [0; FRAME_BYTES];
     let repr = FrameRepr {
@@ -124,15 +133,31 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         let [place, damage] = input.arbitrary::<[u8; 2]>()?;
         bytes[18] = 77;
         let place = usize::from(place);
-        if !(12..14).contains(&(place % 40)) && !(18..20).contains(&(place % 40)) {
-            bytes[place % 40] ^= damage;
+        if !(12..14).contains(&(place % HEADERS)) && !(18..20).contains(&(place % HEADERS)) {
+            bytes[place % HEADERS] ^= damage;
         }
         let length = if damage & 1 == 0 { FRAME_BYTES } else { place % FRAME_BYTES };
         switch.process(port, &bytes[..length], 0, &mut out);
         assert_eq!(out.0, 0, "a frame without an entry left");
+    } else if second & 0xf0 == 0xe0 {
+        // The same frame in VLANs, perhaps cut within them or behind.
+        let [tags, cut] = input.arbitrary::<[u8; 2]>()?;
+        let frame = in_vlans(&bytes, tags);
+        let headers = frame.len() - FRAME_BYTES + ETHERNET_BYTES;
+        let length = if cut & 1 == 0 { frame.len() } else { headers - usize::from(cut >> 1) % 4 };
+        switch.process(port, &frame[..length], 0, &mut out);
+        assert_eq!(out.0, 0, "a frame in a VLAN left");
     } else {
         switch.process(port, &bytes, 0, &mut out);
         assert!(out.0 <= 1, "one frame became {}", out.0);
     }
     Ok(())
+}
+
+/// The frame behind one to eight tags.
+fn in_vlans(frame: &[u8], tags: u8) -> Vec<u8> {
+    let kinds: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+    let tag = |place| [kinds[(usize::from(tags >> 3) + place) % kinds.len()], tags.into()].map(u16::to_be_bytes).concat();
+    let stack: Vec<u8> = (0..=usize::from(tags & 7)).flat_map(tag).collect();
+    [&frame[..12], &stack, &frame[12..]].concat()
 }

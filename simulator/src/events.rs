@@ -12,6 +12,9 @@ use crate::wire::Wire;
 
 /// EtherType of INART frames, at its place in an Ethernet header.
 const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
+/// EtherTypes of the VLAN tags that Linux takes off: IEEE 802.1Q and 802.1ad.
+const TAGS: [[u8; 2]; 2] = [0x8100u16.to_be_bytes(), 0x88a8u16.to_be_bytes()];
+const TAG_BYTES: usize = 4;
 
 /// Sends what a switch sends.
 struct Ports<'w, 'a> {
@@ -74,7 +77,8 @@ impl Simulation<'_> {
 
     /// Hands a frame to the processes of a host.
     pub(crate) fn deliver(&mut self, host: usize, frame: FrameId) {
-        let bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
+        let mut bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
+        take_tags_off(&mut bytes);
         if bytes.get(12..14) == Some(&INART) {
             let Node::Host(node) = &self.nodes[host] else { return };
             let mut heard = false;
@@ -222,5 +226,12 @@ impl Simulation<'_> {
         bytes.resize(spec.frame_bytes.into(), 0);
         self.wire.transmit(host.channel, frame);
         self.wire.agenda.plan(self.wire.now + spec.gap.0, What::Background(flow));
+    }
+}
+
+/// What a host's kernel does before it looks for who wants a frame.
+fn take_tags_off(frame: &mut Vec<u8>) {
+    while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind)) && frame.len() >= 14 + TAG_BYTES {
+        frame.drain(12..12 + TAG_BYTES);
     }
 }

@@ -19,7 +19,7 @@ struct Checked {
 
 impl Sink for Checked {
     fn packet(&mut self, _: Port, frame: &[u8]) {
-        assert_eq!(frame[40..], self.sum[..], "a sum is wrong");
+        assert_eq!(frame[44..], self.sum[..], "a sum is wrong");
         self.seen += 1;
     }
 }

@@ -107,7 +107,8 @@ impl Inart {
 /// The frame behind VLAN tags of these EtherTypes, the outermost first; VLAN 0, then 7, then 0 again.
 pub fn tagged(frame: &[u8], tags: &[u16]) -> Vec<u8> {
     let (addresses, rest) = frame.split_at(12);
-    let tag = |(place, ether_type): (usize, &u16)| [*ether_type, [0, 7][place % 2]].map(u16::to_be_bytes).concat();
+    let tag =
+        |(place, ether_type): (usize, &u16)| [*ether_type, [0, 7][place % 2]].map(u16::to_be_bytes).concat();
     let tags: Vec<u8> = tags.iter().enumerate().flat_map(tag).collect();
     [addresses, &tags, rest].concat()
 }

@@ -153,7 +153,8 @@ fn own(n: ValuesPerPacket) -> Vec<Step> {
 
 /// Any frame of any job but the host's own, perhaps behind VLAN tags.
 pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {
-    let tags = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(prop::sample::select(&TAGS[..]), 1..7)];
+    let tags =
+        prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(prop::sample::select(&TAGS[..]), 1..7)];
     (untagged(n), tags).prop_map(|(frame, tags)| tagged(&frame.bytes(), &tags))
 }
 

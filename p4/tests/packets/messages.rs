@@ -73,7 +73,8 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             "nobody speaks in a VLAN, not even from another switch or in an own name",
             [1, SERVER, TRUNK].into_iter().flat_map(|port| {
                 let frame = message(n).bytes();
-                let stacks = [&TAGS[..1], &TAGS[1..2], &TAGS[2..], &TAGS[..2], &TAGS, &[0x8100; 4], &[0x8100; 5]];
+                let stacks =
+                    [&TAGS[..1], &TAGS[1..2], &TAGS[2..], &TAGS[..2], &TAGS, &[0x8100; 4], &[0x8100; 5]];
                 let in_vlans = stacks.map(|tags| dropped(port, tagged(&frame, tags), Tagged));
                 in_vlans.into_iter().chain([switched(port, frame, &[2])])
             }),

@@ -96,7 +96,10 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                 let frames = frames.map(|frame| frame.bytes()).into_iter().chain(cut);
                 let deeper = [&tags[..], &TAGS, &tags].concat();
                 let many = dropped(1, tagged(&ordinary(AT_PORT_2), &deeper[..5]), Tagged);
-                frames.map(move |frame| dropped(1, tagged(&frame, &tags), Tagged)).chain([many]).collect::<Vec<_>>()
+                frames
+                    .map(move |frame| dropped(1, tagged(&frame, &tags), Tagged))
+                    .chain([many])
+                    .collect::<Vec<_>>()
             }),
         ),
     ]

@@ -26,12 +26,13 @@ pub struct Gradient<'v> {
 impl Gradient<'_> {
     pub fn bytes(&self) -> Vec<u8> {
         let mut frame = vec![0x02, 0, 0, 0, 1, 0, 0x02, 0, 0, 0, 0, self.worker as u8, 0x88, 0xb5];
-        frame.extend([0x11, 0, 0, 1, 0, 1, 0, 0]);
+        frame.extend([0x21, 0, 0, 1, 0, 1, 0, 0]);
         frame.extend(self.worker.to_be_bytes());
         frame.extend(self.sequence.to_be_bytes());
         frame.extend((1u64 << self.worker).to_be_bytes());
         frame.extend([0, 0]);
         frame.extend((self.values.len() as u16).to_be_bytes());
+        frame.extend([0; 4]);
         frame.extend(self.values.iter().flat_map(|value| value.to_be_bytes()));
         frame
     }
@@ -39,7 +40,7 @@ impl Gradient<'_> {
 
 /// The values of an INART frame.
 pub fn values(frame: &[u8]) -> Vec<i32> {
-    frame[40..].chunks_exact(4).map(|word| i32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect()
+    frame[44..].chunks_exact(4).map(|word| i32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
 /// A switch that adds the frames of so many workers (worker w on port w) and sends sums out of port 100.

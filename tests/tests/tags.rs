@@ -1,0 +1,228 @@
+//! A host behind a port of the embedded switch sends INART frames in VLANs, whose tags the kernel of the host that they are for
+//! would take off: on real interfaces, in a namespace that only this test has. Skipped with a message without root.
+
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use inart_p4::{Reason, artifact};
+use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
+use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
+use inart_softswitch::ports::{Handle, Options, start};
+use inart_softswitch::{Port, Program, Switch};
+use inart_tests::is_root;
+use inart_wire::{
+    AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, ValuesPerPacket,
+    WorkerId,
+};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{MsgFlags, recv};
+
+const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const ATTACKER: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+const VICTIM: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+const ATTACKER_PORT: Port = Port(1);
+const VICTIM_PORT: Port = Port(2);
+/// Longer than a frame takes through the switch; only a failure waits for it.
+const PATIENCE_MS: u16 = 20_000;
+
+/// EtherTypes of tags: IEEE 802.1Q and 802.1ad, which Linux takes off, and what came before them, which it does not.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+
+/// A frame that ends a job, in the name of its server.
+fn abort() -> Vec<u8> {
+    let message = ControlMessage::Abort { reason: AbortReason::Stopped, culprit: worker(0) };
+    let words = message.words(9.into());
+    frame(Kind::Control, Contributors::default(), &words)
+}
+
+/// What would complete a sum at the server.
+fn partial() -> Vec<u8> {
+    frame(Kind::Partial, Contributors::one(worker(1)), &[7; 32])
+}
+
+fn worker(rank: u16) -> WorkerId {
+    WorkerId::try_from(rank).expect("a low rank")
+}
+
+fn frame(kind: Kind, contributors: Contributors, values: &[i32]) -> Vec<u8> {
+    let header = HeaderRepr {
+        kind,
+        flags: Flags::NONE,
+        epoch: 1.into(),
+        job: 1.into(),
+        shard: 0.into(),
+        worker: worker(1),
+        sequence: 2.into(),
+        contributors,
+        exponent: 0.into(),
+        length: values.len() as u16,
+        incarnation: 9.into(),
+    };
+    let mut bytes = vec![0; VALUES.frame_bytes()];
+    let repr = FrameRepr { destination: VICTIM, source: ATTACKER, values_per_packet: VALUES, header };
+    repr.emit(values, &mut bytes).expect("the buffer is a frame long");
+    bytes
+}
+
+/// The frame behind tags of these EtherTypes and VLANs, the outermost first.
+fn tagged(frame: &[u8], tags: &[(u16, u16)]) -> Vec<u8> {
+    let tags: Vec<u8> =
+        tags.iter().flat_map(|(kind, vlan)| [*kind, *vlan].map(u16::to_be_bytes).concat()).collect();
+    [&frame[..12], &tags, &frame[12..]].concat()
+}
+
+/// Every tag alone; in VLANs 0 and 7, with a priority; two of them in any order; many.
+fn stacks() -> Vec<Vec<(u16, u16)>> {
+    let vlans = [0, 7, 0xe000, 0x1007];
+    let single: Vec<_> = TAGS.iter().flat_map(|tag| vlans.map(|vlan| (*tag, vlan))).collect();
+    let double = single.iter().flat_map(|outer| single.iter().map(|inner| vec![*outer, *inner]));
+    let deep = (3..=8).chain([30]).flat_map(|depth| TAGS.map(|tag| vec![(tag, 0); depth]));
+    single.iter().map(|tag| vec![*tag]).chain(double).chain(deep).collect()
+}
+
+/// A frame that is not INART's, with a number to tell it by.
+fn ordinary(number: u8) -> Vec<u8> {
+    [&VICTIM.0[..], &ATTACKER.0, &[0x08, 0x00], &[number; 50]].concat()
+}
+
+/// A switch between two interfaces, a host's socket for INART behind one and whatever comes there.
+struct Network {
+    switch: Arc<Mutex<Switch>>,
+    _ports: Handle,
+    attacker: PacketSocket,
+    victim: inart_host_agent::Port,
+    everything: PacketSocket,
+}
+
+fn entry(key: &[u8], action: &str, params: &[u8]) -> Entry {
+    let call = ActionCall {
+        action: format!("InArtIngress.{action}"),
+        params: params.iter().map(|byte| vec![*byte]).collect(),
+    };
+    Entry::new(vec![Match::Exact(key.to_vec())], 0, EntryAction::Call(call))
+}
+
+impl Network {
+    /// In a namespace that this thread moves to.
+    fn lay() -> Self {
+        unshare(CloneFlags::CLONE_NEWNET).expect("root may");
+        for arguments in [
+            "link add name attacker type veth peer name p1",
+            "link add name victim type veth peer name p2",
+            "link set dev attacker up",
+            "link set dev victim up",
+            "link set dev p1 up",
+            "link set dev p2 up",
+        ] {
+            let status = Command::new("ip").args(arguments.split(' ')).status().expect("ip runs");
+            assert!(status.success(), "ip {arguments}");
+        }
+        let program = Program::compile(&artifact(VALUES).json).expect("it compiles");
+        let mut switch = Switch::new(0);
+        switch.load(program).expect("it loads");
+        switch.insert_entry("InArtIngress.mac", entry(&VICTIM.0, "send", &[2])).expect("it fits");
+        let switch = Arc::new(Mutex::new(switch));
+        let namespace = PathBuf::from(format!("/proc/self/task/{}/ns/net", nix::unistd::gettid()));
+        let interfaces = vec![(ATTACKER_PORT, "p1".into()), (VICTIM_PORT, "p2".into())];
+        let options = Options { interfaces, namespace: Some(namespace), ..Options::default() };
+        let ports = start(Arc::clone(&switch), &options, |_| {}).expect("the ports open");
+        let open =
+            |name| PacketSocket::open(interface_index(name).expect("it is there"), false).expect("root may");
+        Self {
+            switch,
+            _ports: ports,
+            attacker: open("attacker"),
+            victim: inart_host_agent::Port::open("victim").expect("root may"),
+            everything: open("victim"),
+        }
+    }
+
+    fn send(&self, frames: &[Vec<u8>]) {
+        for batch in frames.chunks(32) {
+            let mut queue = Queue::default();
+            batch.iter().for_each(|frame| queue.push(frame));
+            assert_eq!(queue.flush(&self.attacker).refused, 0);
+        }
+    }
+
+    /// What comes to the victim up to this frame, which comes last.
+    fn until(&self, last: &[u8]) -> Vec<Vec<u8>> {
+        let (mut frames, mut receiver) = (Vec::new(), Receiver::allocate());
+        loop {
+            let mut fds = [PollFd::new(self.everything.as_fd(), PollFlags::POLLIN)];
+            assert!(
+                poll(&mut fds, PollTimeout::from(PATIENCE_MS)).expect("it waits") > 0,
+                "{last:02x?} is lost"
+            );
+            for n in 0..receiver.receive(&self.everything).expect("it receives") {
+                frames
+                    .extend(receiver.frame(n).filter(|frame| frame[6..12] == ATTACKER.0).map(<[u8]>::to_vec));
+            }
+            if frames.last().is_some_and(|frame| frame == last) {
+                return frames;
+            }
+        }
+    }
+
+    /// What waits at the socket that a host's agent reads.
+    fn heard(&self) -> Vec<Vec<u8>> {
+        let mut buffer = [0; 2048];
+        let mut next = || {
+            recv(self.victim.as_fd().as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT)
+                .ok()
+                .map(|length| buffer[..length].to_vec())
+        };
+        std::iter::from_fn(&mut next).collect()
+    }
+
+    fn dropped(&self, reason: Reason) -> u64 {
+        let switch = self.switch.lock().expect("nobody panicked");
+        switch.counters("InArtIngress.drops").expect("it has the counter")[reason.index()].packets
+    }
+}
+
+#[test]
+fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch_checked() {
+    if !is_root() {
+        return;
+    }
+    // A thread of its own, whose namespace ends with it.
+    let test = std::thread::spawn(|| {
+        let network = Network::lay();
+        let forged = |frame: Vec<u8>| stacks().into_iter().map(move |tags| tagged(&frame, &tags));
+        let frames: Vec<_> = forged(abort()).chain(forged(partial())).collect();
+        let passing: Vec<_> = stacks().into_iter().filter(|tags| tags.len() <= 4).collect();
+        let others: Vec<_> =
+            passing.iter().zip(1..).map(|(tags, number)| tagged(&ordinary(number), tags)).collect();
+        network.send(&frames);
+        network.send(&others);
+        let last = ordinary(0);
+        network.send(std::slice::from_ref(&last));
+        // Ordinary frames come with the tags that they had, and nothing else does.
+        let came = network.until(&last);
+        assert!(
+            came == [&others[..], &[last.clone()]].concat(),
+            "{} of {} came",
+            came.len(),
+            others.len() + 1
+        );
+        assert_eq!(network.heard(), [[0; 0]; 0], "a forged frame came to the agent's socket");
+        assert_eq!(network.dropped(Reason::Tagged), frames.len() as u64);
+
+        // The agent would have heard them: where a switch is, the same message comes through, but for its tags.
+        let trust = entry(&[ATTACKER_PORT.0 as u8], "trust", &[]);
+        network
+            .switch
+            .lock()
+            .expect("nobody panicked")
+            .insert_entry("InArtIngress.trunks", trust)
+            .expect("it fits");
+        network.send(&forged(abort()).chain([abort(), last.clone()]).collect::<Vec<_>>());
+        assert_eq!(network.until(&last), [abort(), last]);
+        assert_eq!(network.heard(), [abort()]);
+    });
+    test.join().expect("no assertion failed");
+}
