@@ -204,6 +204,13 @@ fn wrong_hosts() {
     bench.refused(&server("job.json", "0"), &["nosuch0"]);
     bench.refused(&server("job.json", "1"), &["shard 1", "digits"]);
     bench.refused(&server("bad.json", "0"), &["--assignment bad.json"]);
+    bench.write("notes.txt", "precious");
+    let told = ["notes.txt", "there is a file and no socket", "give another path"];
+    bench.refused(&[&worker("job.json", "0")[..], &["--status", "notes.txt"]].concat(), &told);
+    let controller = ["controller", "fig1.yaml", "--plan", "plan.json", "--listen", "unix:notes.txt"];
+    let switches = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1"];
+    bench.refused(&[&controller[..], &switches].concat(), &told);
+    assert_eq!(bench.read("notes.txt"), "precious");
 }
 
 #[test]

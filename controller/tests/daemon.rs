@@ -307,4 +307,10 @@ async fn the_api_listens_on_the_loopback_unless_allowed() {
     drop(Listener::bind(&unix, false).await.unwrap());
     let _live = Listener::bind(&unix, false).await.unwrap();
     assert!(Listener::bind(&unix, false).await.is_err());
+    // Nothing else is ever removed.
+    let file = folder.path().join("notes.txt");
+    std::fs::write(&file, "precious").unwrap();
+    let error = Listener::bind(&format!("unix:{}", file.display()), false).await.unwrap_err().to_string();
+    assert!(error.contains("there is a file and no socket"), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
 }

@@ -53,8 +53,9 @@ impl Network {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let script = Script::new(topology, &options.faults, options.drop.share())?;
         if let Some(folder) = &options.expose {
-            // Records of an earlier emulation, whose switches are gone.
-            let _ = std::fs::remove_dir_all(folder.join("state"));
+            // Records of an earlier emulation, whose switches are gone; the folder may hold others' too.
+            let name = format!("{}.json", topology.name().replace(['/', '\\'], "_"));
+            let _ = std::fs::remove_file(folder.join("state").join(name));
         }
         let site = match &options.network {
             Some(network) => Site::given(network)?,

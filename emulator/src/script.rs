@@ -38,6 +38,10 @@ pub enum Step {
     Pause(String),
     /// By SIGCONT.
     Resume(String),
+    /// A host's own interface, in the kernel.
+    InterfaceDown(String),
+    /// Again.
+    InterfaceUp(String),
     /// A link, by its number in the topology, in both directions.
     Down(usize, String),
     /// Again.
@@ -47,7 +51,7 @@ pub enum Step {
 impl Step {
     /// Whether it ends a fault, rather than beginning one.
     pub fn mends(&self) -> bool {
-        matches!(self, Step::Start(_) | Step::Resume(_) | Step::Up(..))
+        matches!(self, Step::Start(_) | Step::Resume(_) | Step::InterfaceUp(_) | Step::Up(..))
     }
 }
 
@@ -68,6 +72,8 @@ impl fmt::Display for Step {
             Step::Start(victim) => write!(f, "{victim} started again"),
             Step::Pause(host) => write!(f, "host {host} stopped"),
             Step::Resume(host) => write!(f, "host {host} goes on"),
+            Step::InterfaceDown(host) => write!(f, "interface of host {host} down"),
+            Step::InterfaceUp(host) => write!(f, "interface of host {host} up"),
             Step::Down(_, link) => write!(f, "link {link} down"),
             Step::Up(_, link) => write!(f, "link {link} up"),
         }
@@ -140,18 +146,34 @@ impl Script {
     }
 
     fn event(&mut self, reader: &Reader<'_>, event: &FaultEvent) -> Result<(), Error> {
-        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count: _ } =
-            event;
+        let FaultEvent {
+            at,
+            lasts,
+            restart,
+            link_down,
+            bounce,
+            pause,
+            crash,
+            partition,
+            stale,
+            forge,
+            count: _,
+        } = event;
         if stale.is_some() || forge.is_some() {
             let problem = "stale and forged frames are for `inart simulate`; leave them out here";
             return Err(reader.wrong(problem.into()));
         }
-        let given =
-            [restart.is_some(), link_down.is_some(), pause.is_some(), crash.is_some(), partition.is_some()];
+        let given = [
+            restart.is_some(),
+            link_down.is_some(),
+            bounce.is_some(),
+            pause.is_some(),
+            crash.is_some(),
+            partition.is_some(),
+        ];
         if given.iter().filter(|given| **given).count() != 1 {
-            return Err(
-                reader.wrong("it needs exactly one of restart, link_down, pause, crash or partition".into())
-            );
+            let all = "restart, link_down, bounce, pause, crash or partition";
+            return Err(reader.wrong(format!("it needs exactly one of {all}")));
         }
         let at = Duration::from_nanos(at.0);
         let until = || match lasts {
@@ -168,6 +190,11 @@ impl Script {
             };
             self.steps.push((at, Step::Kill(victim.clone())));
             self.steps.push((until()?, Step::Start(victim)));
+        }
+        if let Some(name) = bounce {
+            reader.node(name, &HOSTS)?;
+            self.steps.push((at, Step::InterfaceDown(name.clone())));
+            self.steps.push((until()?, Step::InterfaceUp(name.clone())));
         }
         if let Some(name) = pause {
             reader.node(name, &HOSTS)?;
@@ -265,7 +292,8 @@ mod tests {
     fn names_become_processes_and_links() {
         let script = script(
             "{links: [{link: [v, s], duplicate: 5%}], events: [{at: 2 s, restart: v, for: 300 ms},
-              {at: 1 s, restart: controller, for: 1 s}, {at: 0 s, partition: [w], for: 1 ms}]}",
+              {at: 1 s, restart: controller, for: 1 s}, {at: 0 s, partition: [w], for: 1 ms},
+              {at: 3 s, bounce: s, for: 100 ms}]}",
         )
         .expect("valid");
         assert_eq!(script.links[0].drop.get(), 0.01);
@@ -280,7 +308,9 @@ mod tests {
                 "1000 the controller killed",
                 "2000 switch v killed",
                 "2000 the controller started again",
-                "2300 switch v started again"
+                "2300 switch v started again",
+                "3000 interface of host s down",
+                "3100 interface of host s up"
             ]
         );
         assert!(script.touches_links());
@@ -293,6 +323,11 @@ mod tests {
             ("{events: [{at: 1 s, restart: v}]}", "events[0]: for is missing"),
             ("{events: [{at: 1 s, crash: x}]}", "events[0]: topology t has no node x"),
             ("{events: [{at: 1 s}]}", "exactly one of"),
+            (
+                "{events: [{at: 1 s, bounce: v, for: 1 s}]}",
+                "events[0]: v is a switch; name a worker or server",
+            ),
+            ("{events: [{at: 1 s, bounce: w}]}", "events[0]: for is missing"),
             ("{events: [{at: 1 s, stale: w, count: 1}]}", "inart simulate"),
             ("{events: [{at: 1 s, link_down: [w, s], for: 1 s}]}", "no link between w and s"),
             ("{links: [{reorder: 1%}]}", "links[0]: reorder without reorder_by"),

@@ -18,6 +18,9 @@ use crate::script::{Script, Step, Victim};
 use crate::switches::{SwitchProcess, SwitchSpec};
 use crate::wiring::{NodeIndex, Wiring};
 
+/// The interface that a host's processes use, in a network of our own.
+const HOST_INTERFACE: &str = "eth0";
+
 /// Where a host's process runs.
 #[derive(Clone, Copy, Debug)]
 pub struct HostPlace<'a> {
@@ -51,6 +54,15 @@ pub(crate) struct Built {
     switches: Vec<SwitchProcess>,
     _flows: Vec<BackgroundFlow>,
     wiring: Wiring,
+}
+
+impl Built {
+    /// Takes a host's interface `down` or `up`; it keeps its address, its rate and its queue.
+    fn set_interface(&self, host: &str, state: &str) -> Result<(), Error> {
+        let place = self.wiring.namespace(index_of(&self.topology, host));
+        let set = place.batch("ip", &format!("link set {HOST_INTERFACE} {state}\n"));
+        set.map_err(Error::system(format!("take the interface of {host} {state}")))
+    }
 }
 
 impl Site {
@@ -138,7 +150,7 @@ impl Site {
         match self {
             Self::Built(built) => HostPlace {
                 namespace: built.wiring.namespace(index_of(&built.topology, name)),
-                interface: "eth0",
+                interface: HOST_INTERFACE,
             },
             Self::Given { hosts, .. } => {
                 let (namespace, interface) = &hosts[name];
@@ -161,6 +173,8 @@ impl Site {
                 let mut named = built.switches.iter_mut().filter(|switch| switch.name() == name);
                 named.try_for_each(|switch| switch.restart(place))
             }
+            Step::InterfaceDown(name) => built.set_interface(name, "down"),
+            Step::InterfaceUp(name) => built.set_interface(name, "up"),
             Step::Down(link, _) | Step::Up(link, _) => {
                 if let Some(relay) = &built.relay {
                     relay.set_down(*link, matches!(step, Step::Down(..)));

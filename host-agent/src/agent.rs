@@ -74,7 +74,7 @@ impl<M: Machine> Agent<M> {
     /// Sends everything that is due.
     pub(crate) fn transmit(&mut self) -> Result<(), Error> {
         while let Some(length) = self.machine.poll_transmit(self.now(), &mut self.buffer) {
-            self.port.send(&self.buffer[..length]).map_err(|source| self.io_error(source))?;
+            self.port.send(&self.buffer[..length], self.stop.as_ref())?;
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl<M: Machine> Agent<M> {
     pub(crate) fn receive(&mut self, until: Option<Instant>) -> Result<(), Error> {
         let wake_at = self.machine.next_deadline().into_iter().chain(until).min();
         let timeout = wake_at.map(|at| at.since(self.now()));
-        self.port.wait(self.stop.as_ref(), timeout).map_err(|source| self.io_error(source))?;
+        self.port.wait(self.stop.as_ref(), timeout)?;
         self.take_in()
     }
 
@@ -91,10 +91,9 @@ impl<M: Machine> Agent<M> {
     pub(crate) fn take_in(&mut self) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
             let now = self.now();
-            match self.port.receive() {
-                Ok(Some(frame)) => self.machine.handle_frame(now, frame),
-                Ok(None) => break,
-                Err(source) => return Err(self.io_error(source)),
+            match self.port.receive()? {
+                Some(frame) => self.machine.handle_frame(now, frame),
+                None => break,
             }
         }
         Ok(())

@@ -1,14 +1,17 @@
 //! A raw Ethernet interface that carries INART frames.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::time::Duration;
 
 use inart_wire::ETHER_TYPE;
 use nix::errno::Errno;
+use nix::net::if_::if_indextoname;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
-use pnet::datalink::{self, Channel, ChannelType, Config, DataLinkReceiver, DataLinkSender};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt,
+};
+use pnet::datalink::{self, ChannelType, Config};
 
 use crate::StopSignal;
 
@@ -26,12 +29,15 @@ pub enum PortError {
     /// It is down.
     #[error("interface {0}: it is down; bring it up with `ip link set {0} up`")]
     Down(String),
+    /// It was there when it was opened, and has been removed since.
+    #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
+    Removed(String),
     /// Raw sockets are not for everybody.
     #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
     Permission(String),
     /// The operating system refuses.
     #[error("interface {name}: {source}")]
-    Open {
+    System {
         /// The interface.
         name: String,
         /// What the system says.
@@ -40,12 +46,20 @@ pub enum PortError {
 }
 
 /// An interface opened for INART frames; others never reach this process.
+///
+/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing here blocks but
+/// [`Port::wait`], and [`Port::send`] for [`Port::LONGEST_STALL`].
 pub struct Port {
     name: String,
-    sender: Box<dyn DataLinkSender>,
-    receiver: Box<dyn DataLinkReceiver>,
-    /// The same socket as theirs, to wait on.
+    /// The interface's number; one that is made later has another.
+    index: u32,
+    /// A raw socket that is bound to the interface and to INART's EtherType.
     socket: OwnedFd,
+    buffer: Box<[u8]>,
+    /// Whether the last that was heard of the interface is that it is down.
+    down: bool,
+    /// Whether the last frame found no room, and waiting did not help.
+    stalled: bool,
 }
 
 impl Port {
@@ -53,6 +67,10 @@ impl Port {
     const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
     /// Longer than any INART frame, so that a longer frame shows its length.
     const READ_BUFFER_BYTES: usize = 2048;
+    /// How long a frame may wait for room: a slow interface sends some frames in this time, and no host is taken for silent.
+    const LONGEST_STALL: Duration = Duration::from_millis(50);
+    /// An interface that is down is looked for this often: nobody tells when it is removed.
+    const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
     /// Opens the interface of that name.
     pub fn open(name: &str) -> Result<Self, PortError> {
@@ -66,7 +84,7 @@ impl Port {
         }
         let refused = |source: io::Error| match source.kind() {
             io::ErrorKind::PermissionDenied => PortError::Permission(name.into()),
-            _ => PortError::Open { name: name.into(), source },
+            _ => PortError::System { name: name.into(), source },
         };
         // A raw socket that pnet binds to one EtherType: the kernel sorts out everything else, our own sending too.
         let socket = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)
@@ -78,53 +96,110 @@ impl Port {
         }
         let config = Config {
             channel_type: ChannelType::Layer3(ETHER_TYPE),
-            read_timeout: Some(Duration::ZERO),
-            read_buffer_size: Self::READ_BUFFER_BYTES,
             socket_fd: Some(socket.try_clone().map_err(refused)?.into_raw_fd()),
             ..Config::default()
         };
-        match datalink::channel(interface, config).map_err(refused)? {
-            Channel::Ethernet(sender, receiver) => Ok(Self { name: name.into(), sender, receiver, socket }),
-            _ => Err(refused(io::Error::other("pnet opens no Ethernet channel on it"))),
-        }
+        // Its own channel waits for room for ever and takes an interface that was down for one that is broken: frames are
+        // sent and received below.
+        datalink::channel(interface, config).map_err(refused)?;
+        let buffer = vec![0; Self::READ_BUFFER_BYTES].into();
+        Ok(Self { name: name.into(), index: interface.index, socket, buffer, down: false, stalled: false })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sends a frame. One that the queue has no room for is lost, as on any network.
-    pub(crate) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        match self.sender.send_to(frame, None) {
-            Some(Err(error)) if is_full(&error) => {
-                tracing::debug!(interface = self.name, "send queue full, frame lost");
-                Ok(())
-            }
-            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-            Some(result) => result,
-            None => Err(io::Error::other("the frame is longer than pnet's buffer")),
+    /// Sends a frame. One that finds no room waits for [`Self::LONGEST_STALL`] at most and not when a stop signal has come;
+    /// without room then, or while the interface is down, it is lost, as on any network.
+    pub(crate) fn send(&mut self, frame: &[u8], stop: Option<&StopSignal>) -> Result<(), PortError> {
+        let mut sent = self.try_send(frame);
+        if sent == Err(Errno::EAGAIN) && !self.stalled {
+            self.poll(PollFlags::POLLOUT, stop, Some(Self::LONGEST_STALL))?;
+            sent = self.try_send(frame);
         }
+        self.stalled = sent == Err(Errno::EAGAIN);
+        match sent {
+            Ok(_) => self.down = false,
+            Err(Errno::EAGAIN | Errno::ENOBUFS) => {
+                tracing::debug!(interface = self.name, "send queue full, frame lost");
+            }
+            Err(Errno::EINTR) => {}
+            Err(errno) => self.heed(errno)?,
+        }
+        Ok(())
+    }
+
+    fn try_send(&self, frame: &[u8]) -> Result<usize, Errno> {
+        send(self.socket.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT)
     }
 
     /// The next frame that is there already.
-    pub(crate) fn receive(&mut self) -> io::Result<Option<&[u8]>> {
-        use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-        match self.receiver.next() {
-            Ok(frame) => Ok(Some(frame)),
-            Err(error) if matches!(error.kind(), TimedOut | WouldBlock | Interrupted) => Ok(None),
-            Err(error) => Err(error),
+    pub(crate) fn receive(&mut self) -> Result<Option<&[u8]>, PortError> {
+        match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_DONTWAIT) {
+            Ok(length) => {
+                self.down = false;
+                return Ok(Some(&self.buffer[..length]));
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) if self.down => self.look()?,
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            // Reading the error has cleared it.
+            Err(errno) => self.heed(errno)?,
+        }
+        Ok(None)
+    }
+
+    /// Sleeps until a frame is there, a stop signal comes, or the time is up; not as long while the interface is down.
+    pub(crate) fn wait(&self, stop: Option<&StopSignal>, timeout: Option<Duration>) -> Result<(), PortError> {
+        let look = self.down.then_some(Self::LOOK_INTERVAL);
+        self.poll(PollFlags::POLLIN, stop, timeout.into_iter().chain(look).min())
+    }
+
+    fn poll(
+        &self,
+        what: PollFlags,
+        stop: Option<&StopSignal>,
+        timeout: Option<Duration>,
+    ) -> Result<(), PortError> {
+        let stop = stop.map(|stop| PollFd::new(stop.as_fd(), PollFlags::POLLIN));
+        let mut fds: Vec<_> =
+            [Some(PollFd::new(self.socket.as_fd(), what)), stop].into_iter().flatten().collect();
+        match ppoll(&mut fds, timeout.map(Into::into), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(errno) => Err(self.refused(errno)),
         }
     }
 
-    /// Sleeps until a frame is there, a stop signal comes, or the time is up.
-    pub(crate) fn wait(&self, stop: Option<&StopSignal>, timeout: Option<Duration>) -> io::Result<()> {
-        let fds = [Some(self.socket.as_fd()), stop.map(AsFd::as_fd)];
-        let mut fds: Vec<_> =
-            fds.into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        match ppoll(&mut fds, timeout.map(Into::into), None) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(errno) => Err(errno.into()),
+    /// Goes on after an error that tells that the interface is down; any other ends the use of it.
+    fn heed(&mut self, errno: Errno) -> Result<(), PortError> {
+        match errno {
+            Errno::ENETDOWN => {
+                if !self.down {
+                    tracing::warn!(
+                        interface = self.name,
+                        "it went down; frames are lost until it is up again"
+                    );
+                }
+                self.down = true;
+                self.look()
+            }
+            Errno::ENXIO | Errno::ENODEV => Err(PortError::Removed(self.name.clone())),
+            errno => Err(self.refused(errno)),
         }
+    }
+
+    /// Sees that the interface still exists, in the network namespace of this thread.
+    fn look(&self) -> Result<(), PortError> {
+        let removed = match if_indextoname(self.index) {
+            // What nix 0.31 answers for a number that no interface has.
+            Ok(name) => name.is_empty(),
+            Err(errno) => matches!(errno, Errno::ENXIO | Errno::ENODEV),
+        };
+        if removed { Err(PortError::Removed(self.name.clone())) } else { Ok(()) }
+    }
+
+    fn refused(&self, errno: Errno) -> PortError {
+        PortError::System { name: self.name.clone(), source: errno.into() }
     }
 }
 
@@ -132,9 +207,4 @@ impl AsFd for Port {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-/// Whether the interface's queue has no room.
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(Errno::ENOBUFS as i32)
 }

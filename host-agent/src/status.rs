@@ -5,7 +5,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -69,8 +69,7 @@ impl StatusSocket {
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
             Err(_) => {
-                remove_stale(Path::new(address))?;
-                let listener = UnixListener::bind(address)?;
+                let listener = inart_sockets::listen(Path::new(address))?;
                 let answer = move || listener.incoming().flatten().for_each(|stream| tell(stream, &told));
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
@@ -88,14 +87,6 @@ impl StatusSocket {
         let now = Instant::now();
         self.taken = Some(now);
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, status));
-    }
-}
-
-/// A process that was killed leaves its socket behind.
-fn remove_stale(path: &Path) -> io::Result<()> {
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
-        _ => Ok(()),
     }
 }
 

@@ -1,62 +1,20 @@
-//! Workers and a server on real interfaces: veth pairs and a bridge in a network namespace of the test's own. Needs root
-//! and `ip`, and says so where they are missing.
+//! Workers and a server on real interfaces (`support/mod.rs`).
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-use std::process::Command;
+mod support;
+
 use std::sync::{Arc, Barrier};
 use std::thread;
-use std::time::Duration;
 
-use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
-use inart_host_agent::{Error, Options, Port, PortError, Server, Worker};
-use inart_wire::{AbortReason, MacAddr, ValuesPerPacket, WorkerId};
-use nix::sched::{CloneFlags, unshare};
+use inart_core::Failure;
+use inart_host_agent::{Error, Options, PortError, Server, Worker};
+use inart_wire::{AbortReason, WorkerId};
+use support::{PATIENCE, assignment, impatient, on_a_bridge, options};
 
+/// Values of each gradient.
 const LEN: usize = 5000;
-
-fn mac(host: u8) -> MacAddr {
-    MacAddr([2, 0, 0, 0, 0, host])
-}
-
-fn assignment() -> Assignment {
-    Assignment {
-        job: 1.into(),
-        name: "bridge".into(),
-        epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N64,
-        window_chunks: 32,
-        exact: false,
-        workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
-        shards: vec![ShardAssignment {
-            server: "s0".into(),
-            mac: mac(9),
-            share: 1.0,
-            rate_bps: 100e6,
-            seats: vec![],
-        }],
-    }
-}
-
-fn ip(arguments: &str) -> bool {
-    Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
-}
-
-/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is missing.
-fn lay_network() -> Result<(), &'static str> {
-    unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
-    if !ip("link add br0 type bridge") {
-        return Err("`ip link add br0 type bridge` does not work here");
-    }
-    assert!(ip("link set br0 up"));
-    for host in ["w0", "w1", "s0"] {
-        assert!(ip(&format!("link add {host} type veth peer name b{host}")));
-        assert!(ip(&format!("link set b{host} master br0 up")));
-        assert!(ip(&format!("link set {host} up")));
-    }
-    Ok(())
-}
 
 /// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before one of them
 /// gives up: the job would end for the other in the midst of its round.
@@ -76,28 +34,6 @@ fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     summed.wait();
     gradient[5] = if rank == 0 { f32::NAN } else { 0.0 };
     (sums, worker.all_reduce(&mut gradient).unwrap_err())
-}
-
-/// Runs a test on a network of its own.
-fn on_a_bridge(test: fn()) {
-    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
-    let test = thread::spawn(move || match lay_network() {
-        Ok(()) => test(),
-        Err(missing) => println!("skipped: {missing}"),
-    });
-    test.join().unwrap();
-}
-
-/// Several of these are slept through.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-fn options() -> Options {
-    Options { patience: PATIENCE, ..Options::default() }
-}
-
-fn impatient(rank: u16) -> Worker {
-    let port = Port::open(&format!("w{rank}")).unwrap();
-    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
 }
 
 #[test]

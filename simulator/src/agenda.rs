@@ -26,6 +26,8 @@ pub(crate) enum What {
     Background(u32),
     /// A step of the script.
     Step(u32),
+    /// A job begins again.
+    Rerun(u32),
 }
 
 /// Something that happens at a time, in nanoseconds.

@@ -1,5 +1,7 @@
 //! Random trials: a network, jobs and faults drawn from a seed; and the least that still fails.
 
+mod more;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::faults::{Background, FaultEvent, Faults, LinkFaults};
+use crate::gradients::Sizes;
 use crate::network::plan_all;
 use crate::quantity::{QueueLimit, Share, Span};
 use crate::{Dataplane, Error, Network, Options, Report, simulate};
@@ -39,7 +42,7 @@ impl Trial {
     /// Draws a trial. The same seed gives the same trial.
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let topology = some_exact(seed, network(&mut rng));
+        let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
         let scheme = *[Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::Lbmm, Scheme::Even]
             .choose(&mut rng)
             .expect("there are some");
@@ -56,14 +59,15 @@ impl Trial {
         let rate_bps = topology.links()[0].rate_bps;
         let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);
         let ideal = Span((chunks * 172.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
-        Self {
+        let trial = Self {
             levels: if two { Levels::Two } else { Levels::One },
             window_chunks: 1 << rng.random_range(0..=5),
             faults: faults(&mut rng, &topology, ideal),
             topology,
             scheme,
             options,
-        }
+        };
+        more::add_more(trial, seed, ideal)
     }
 
     /// Runs it.
@@ -126,6 +130,15 @@ impl Trial {
         if self.options.spikes.get() > 0.0 {
             push(&|trial| trial.options.spikes = Share::default());
         }
+        if self.options.sizes != Sizes::default() {
+            push(&|trial| trial.options.sizes = Sizes::default());
+        }
+        if self.options.odd.is_some() {
+            push(&|trial| trial.options.odd = None);
+        }
+        if self.options.runs > 1 {
+            push(&|trial| trial.options.runs -= 1);
+        }
         if self.options.rounds > 1 {
             push(&|trial| trial.options.rounds -= 1);
         }
@@ -137,12 +150,14 @@ impl Trial {
 
     /// The arguments of `inart simulate` that run it again, given its topology and faults as files.
     pub fn arguments(&self, topology: &str, faults: &str) -> String {
-        let Options { rounds, gradient_values, spikes, seed, patience, limit, .. } = &self.options;
+        let Options { rounds, runs, gradient_values, odd, sizes, spikes, seed, patience, limit, .. } =
+            &self.options;
+        let odd = odd.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
         let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
         let patience = Span(patience.as_nanos() as u64).to_string().replace(' ', "");
         format!(
-            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --gradient {gradient} --spikes {spikes} \
-             --window {} --scheme {} --levels {} --budget 0s --patience {patience} --limit {}",
+            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} --sizes {sizes} \
+             --spikes {spikes}{odd} --window {} --scheme {} --levels {} --budget 0s --patience {patience} --limit {}",
             self.window_chunks,
             self.scheme,
             self.levels.number(),

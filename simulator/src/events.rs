@@ -7,7 +7,6 @@ use rand::Rng;
 
 use crate::agenda::{ChannelId, FrameId, MachineId, What};
 use crate::host::{End, Role};
-use crate::rounds::gradient;
 use crate::simulation::{Node, Simulation};
 use crate::wire::Wire;
 
@@ -155,18 +154,7 @@ impl Simulation<'_> {
     pub(crate) fn start_round(&mut self, machine: MachineId) {
         let process = &mut self.processes[machine.0 as usize];
         if let Role::Worker(worker) = &mut process.role {
-            let options = self.options;
-            gradient(
-                options.seed,
-                process.job,
-                worker.rank.index(),
-                worker.round,
-                options.spikes,
-                &mut self.floats,
-            );
-            if let Some(adjust) = options.adjust {
-                adjust(process.job, worker.rank.index(), worker.round, &mut self.floats);
-            }
+            self.jobs[process.job].rounds.write_gradient(worker.round, worker.rank.index(), &mut self.floats);
             // Why there is none is told again at the round's end.
             let _ = worker.flow.start_round(Instant::from_nanos(self.wire.now), &self.floats);
         }
@@ -182,14 +170,15 @@ impl Simulation<'_> {
         let job = &mut self.jobs[process.job];
         let rank = worker.rank.index();
         let name = || self.network.assignments[process.job].workers[rank].name.as_str();
+        self.floats.resize(job.rounds.len(rank), 0.0);
         if let Err(failure) = worker.flow.finish_round(&mut self.floats) {
             self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
             worker.end = Some(End::Failed(failure));
         } else {
             self.wire.log.note(self.wire.now, || format!("{} ends round {}", name(), worker.round));
             let record = worker.flow.record().expect("a round has ended");
-            if let Err(mismatch) = job.rounds.end(worker.round, rank, record) {
-                job.wrong.get_or_insert(mismatch);
+            if let Err(problem) = job.rounds.end(worker.round, rank, record) {
+                job.wrong.get_or_insert(problem);
             }
             worker.round += 1;
             if worker.round < self.options.rounds {
@@ -215,6 +204,7 @@ impl Simulation<'_> {
             if self.shared.is_none() {
                 self.shared = Some((self.wire.now, self.slowest_results()));
             }
+            self.plan_rerun(job);
         }
     }
 

@@ -87,6 +87,9 @@ pub struct FaultEvent {
     /// This link is down, in both directions, for `for`; frames on it are lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_down: Option<[String; 2]>,
+    /// This host's interface is down for `for`; frames to and from it are lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounce: Option<String>,
     /// This host does nothing for `for`; frames wait for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,

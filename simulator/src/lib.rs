@@ -5,6 +5,7 @@
 //! the workers put in. The same arguments give the same run, event for event. No clock, no I/O.
 
 mod agenda;
+mod bound;
 pub mod campaign;
 mod channel;
 mod dataplane;
@@ -12,12 +13,14 @@ mod error;
 mod events;
 pub mod faults;
 mod forge;
+pub mod gradients;
 mod host;
 mod log;
 mod network;
 mod pool;
 pub mod quantity;
 mod report;
+mod rerun;
 mod rounds;
 mod script;
 mod simulation;
@@ -31,6 +34,6 @@ pub use error::Error;
 pub use faults::Faults;
 pub use network::{Network, plan_all};
 pub use report::{JobReport, Report, WorkerEnd};
-pub use simulation::{Adjust, Options, simulate};
+pub use simulation::{Adjust, Odd, Options, simulate};
 pub use tally::Tally;
 pub use wire::Single;

@@ -1,4 +1,4 @@
-//! A job's rounds: what goes into each sum, and the audit of what came out.
+//! The rounds of one run of a job: what goes into each sum, and the audit of what came out.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,15 +6,16 @@ use std::ops::Range;
 use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
 use inart_core::{Assignment, RoundRecord, Split};
 
-use crate::quantity::Share;
+use crate::bound::Bound;
+use crate::gradients::Gradients;
 
 /// A round as one worker saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    sent: Vec<i32>,
-    exponents: Vec<i8>,
-    result: Vec<i32>,
-    result_exponents: Vec<i8>,
+    pub sent: Vec<i32>,
+    pub exponents: Vec<i8>,
+    pub result: Vec<i32>,
+    pub result_exponents: Vec<i8>,
 }
 
 impl Record {
@@ -29,10 +30,15 @@ impl Record {
     }
 }
 
-/// The rounds of a job.
+/// The rounds of a run.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     names: Vec<String>,
+    gradients: Gradients,
+    /// Values of the gradient of each worker, by rank.
+    lens: Vec<usize>,
+    /// `None` in an exact job, whose sums have no error.
+    bound: Option<Bound>,
     chunks: Vec<Range<usize>>,
     /// Rounds that not every worker has ended: by round, then by rank.
     open: BTreeMap<u32, Vec<Option<Record>>>,
@@ -45,10 +51,15 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    pub fn new(assignment: &Assignment, gradient_len: usize) -> Self {
+    /// Of a run of that job; the workers' gradients have those lengths, by rank.
+    pub fn new(assignment: &Assignment, gradients: Gradients, lens: Vec<usize>) -> Self {
+        let chunks: Vec<_> = Split::new(assignment, lens[0]).chunks().collect();
         Self {
             names: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
-            chunks: Split::new(assignment, gradient_len).chunks().collect(),
+            gradients,
+            lens,
+            bound: (!assignment.exact).then(|| Bound::new(chunks.len())),
+            chunks,
             open: BTreeMap::new(),
             audited: 0,
             sums_checked: 0,
@@ -56,8 +67,36 @@ impl Rounds {
         }
     }
 
+    /// The run after this one, with other gradients; what was counted counts on.
+    pub fn next_run(&mut self) {
+        self.gradients.run += 1;
+        self.open.clear();
+        self.bound = self.bound.as_ref().map(|_| Bound::new(self.chunks.len()));
+    }
+
+    /// Values of the gradient of the worker of that rank.
+    pub fn len(&self, rank: usize) -> usize {
+        self.lens[rank]
+    }
+
+    /// Writes what the worker of that rank puts into that round.
+    pub fn write_gradient(&self, round: u32, rank: usize, out: &mut Vec<f32>) {
+        out.resize(self.lens[rank], 0.0);
+        self.gradients.write(rank, round, out);
+    }
+
     /// Takes in that a worker has ended a round; the last one has it audited.
-    pub fn end(&mut self, round: u32, rank: usize, record: RoundRecord) -> Result<(), Mismatch> {
+    ///
+    /// # Errors
+    /// What is wrong with the sums, in one line.
+    pub fn end(&mut self, round: u32, rank: usize, record: RoundRecord) -> Result<(), String> {
+        if let Some(other) = self.lens.iter().position(|len| *len != self.lens[rank]) {
+            let [name, peer] = [rank, other].map(|rank| &self.names[rank]);
+            let [len, others] = [rank, other].map(|rank| self.lens[rank]);
+            return Err(format!(
+                "round {round}: {name} has a sum of {len} values, and {peer} put in {others}"
+            ));
+        }
         let records = self.open.entry(round).or_insert_with(|| vec![None; self.names.len()]);
         records[rank] = Some(Record::of(record));
         if records.iter().any(Option::is_none) {
@@ -71,7 +110,16 @@ impl Rounds {
             // FNV-1a, a word at a time.
             self.digest = (self.digest ^ u64::from(value as u32)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        self.check(round, &records, &vec![true; records.len()])
+        self.check(round, &records, &vec![true; records.len()]).map_err(|mismatch| mismatch.to_string())?;
+        let Some(bound) = &mut self.bound else { return Ok(()) };
+        let floats: Vec<_> = (0..records.len())
+            .map(|rank| {
+                let mut floats = vec![0.0; self.lens[rank]];
+                self.gradients.write(rank, round, &mut floats);
+                floats
+            })
+            .collect();
+        bound.check(&self.chunks, &floats, &records).map_err(|problem| format!("round {round}, {problem}"))
     }
 
     /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it put in.
@@ -109,29 +157,4 @@ impl Rounds {
         self.sums_checked += (received.len() * self.chunks.len()) as u64;
         check_round(round, &sent, &received, &self.chunks)
     }
-}
-
-/// A worker's gradient of a round: numbers from -1 to 1, a pure function of the arguments. A share of all gradients
-/// has one value that is far larger, which does not fit the exponent that the workers agree on.
-pub(crate) fn gradient(seed: u64, job: usize, rank: usize, round: u32, spikes: Share, out: &mut [f32]) {
-    let mut state = seed
-        ^ (job as u64).wrapping_mul(0xa076_1d64_78bd_642f)
-        ^ (rank as u64).wrapping_mul(0xe703_7ed1_a0b4_28db)
-        ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
-    for value in out.iter_mut() {
-        *value = unit(&mut state) * 2.0 - 1.0;
-    }
-    if spikes.get() > 0.0 && f64::from(unit(&mut state)) < spikes.get() && !out.is_empty() {
-        let index = (unit(&mut state) * out.len() as f32) as usize % out.len();
-        out[index] *= 2f32.powi(4 + (unit(&mut state) * 24.0) as i32);
-    }
-}
-
-/// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-fn unit(state: &mut u64) -> f32 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ (bits >> 31)) >> 40) as f32 / (1u64 << 24) as f32
 }

@@ -50,6 +50,7 @@ pub(crate) struct Script {
     pub flows: Vec<Flow>,
     pub queue: QueueLimit,
     pub jitter: Span,
+    pub bounces: u64,
     pub partitions: u64,
     /// Names of hosts that are killed: a job may be given up because of them.
     pub gone: BTreeSet<String>,
@@ -74,6 +75,7 @@ impl Script {
             flows: Vec::new(),
             queue: faults.queue,
             jitter: faults.jitter,
+            bounces: 0,
             partitions: 0,
             gone: BTreeSet::new(),
             cut_off: false,
@@ -110,12 +112,24 @@ impl Script {
     }
 
     fn event(&mut self, reader: &Reader<'_>, event: &FaultEvent, patience: Span) -> Result<(), Error> {
-        let FaultEvent { at, lasts, restart, link_down, pause, crash, partition, stale, forge, count } =
-            event;
+        let FaultEvent {
+            at,
+            lasts,
+            restart,
+            link_down,
+            bounce,
+            pause,
+            crash,
+            partition,
+            stale,
+            forge,
+            count,
+        } = event;
         let at = *at;
         let actions = [
             restart.is_some(),
             link_down.is_some(),
+            bounce.is_some(),
             pause.is_some(),
             crash.is_some(),
             partition.is_some(),
@@ -123,7 +137,7 @@ impl Script {
             forge.is_some(),
         ];
         if actions.iter().filter(|given| **given).count() != 1 {
-            let all = "restart, link_down, pause, crash, partition, stale or forge";
+            let all = "restart, link_down, bounce, pause, crash, partition, stale or forge";
             return Err(reader.wrong(format!("it needs exactly one of {all}")));
         }
         let counted = stale.is_some() || forge.is_some();
@@ -158,6 +172,15 @@ impl Script {
         if let Some(ends) = link_down {
             let until = until()?;
             self.down(at, until, reader.channel(ends)?);
+        }
+        if let Some(name) = bounce {
+            let host = reader.node(name, &[NodeKind::Worker, NodeKind::Server])?;
+            let until = until()?;
+            self.bounces += 1;
+            for link in reader.topology.links().iter().filter(|link| link.ends.contains(&host)) {
+                let [a, b] = link.ends;
+                self.down(at, until, channel(reader.topology, a, b).expect("they are a link's ends"));
+            }
         }
         if let Some(names) = partition {
             let all = [NodeKind::Switch, NodeKind::Worker, NodeKind::Server];

@@ -1,11 +1,13 @@
 //! One run: the event loop.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::str::FromStr;
 use std::time::Duration;
 
 use inart_controller::entries::SwitchTables;
-use inart_core::audit::Mismatch;
+use inart_core::Assignment;
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
 use inart_wire::{Incarnation, ShardId, WorkerId};
@@ -16,6 +18,7 @@ use crate::agenda::{Agenda, ChannelId, MachineId, What};
 use crate::channel::Channel;
 use crate::faults::Faults;
 use crate::forge::OVERHEARD;
+use crate::gradients::{Gradients, Sizes};
 use crate::host::{Host, Process};
 use crate::log::Log;
 use crate::pool::Pool;
@@ -30,13 +33,47 @@ use crate::{Error, Network};
 /// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
 pub type Adjust = fn(usize, usize, u32, &mut [f32]);
 
+/// A worker of the first job whose gradient has another length than its peers'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Odd {
+    /// Its rank.
+    pub rank: usize,
+    /// The length, in values.
+    pub gradient_values: usize,
+}
+
+/// As on the command line: `RANK=VALUES`.
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.rank, self.gradient_values)
+    }
+}
+
+impl FromStr for Odd {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = text.split_once('=').and_then(|(rank, values)| {
+            Some(Self { rank: rank.parse().ok()?, gradient_values: values.parse().ok()? })
+        });
+        read.ok_or_else(|| format!("\"{text}\" is no RANK=VALUES; write one like 0=64"))
+    }
+}
+
 /// What the hosts do, and for how long.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Rounds per job.
+    /// Rounds of each run of a job.
     pub rounds: u32,
+    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under the same epoch on
+    /// the same switches.
+    pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,
+    /// A worker with another length, if there is one: no sum is right then, and the job is to end.
+    pub odd: Option<Odd>,
+    /// How large the values are.
+    pub sizes: Sizes,
     /// Share of gradients with a value that does not fit the exponent agreed on.
     pub spikes: Share,
     /// Changes every gradient before its round starts, if given.
@@ -55,7 +92,10 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             rounds: 10,
+            runs: 1,
             gradient_values: 10_000,
+            odd: None,
+            sizes: Sizes::default(),
             spikes: Share::default(),
             adjust: None,
             seed: 1,
@@ -83,7 +123,12 @@ pub(crate) struct Job {
     /// By rank.
     pub workers: Vec<MachineId>,
     pub ended_at: Option<u64>,
-    pub wrong: Option<Mismatch>,
+    /// Runs that are still to come.
+    pub runs_left: u32,
+    /// Why a sum is wrong, if one is.
+    pub wrong: Option<String>,
+    /// Why an earlier run failed, if one did.
+    pub failure: Option<String>,
 }
 
 /// A run.
@@ -162,7 +207,13 @@ impl<'a> Simulation<'a> {
             rng: ChaCha8Rng::seed_from_u64(options.seed),
             hops: 0,
             single: options.single,
-            tally: Tally { partitions: script.partitions, ..Tally::default() },
+            tally: Tally {
+                bounces: script.bounces,
+                partitions: script.partitions,
+                odd: options.odd.is_some().into(),
+                sizes: (options.sizes != Sizes::default()).into(),
+                ..Tally::default()
+            },
             log: Log::new(log, names),
         };
         let mut simulation = Self {
@@ -240,10 +291,28 @@ impl<'a> Simulation<'a> {
                     Process::worker(assignment, job, host(&worker.name), rank, self.new_life(), patience)?;
                 workers.push(self.add(process));
             }
-            let rounds = Rounds::new(assignment, self.options.gradient_values);
-            self.jobs.push(Job { rounds, workers, ended_at: None, wrong: None });
+            let rounds = self.first_rounds(job, assignment)?;
+            let runs_left = self.options.runs.saturating_sub(1);
+            let state = Job { rounds, workers, ended_at: None, runs_left, wrong: None, failure: None };
+            self.jobs.push(state);
         }
         Ok(())
+    }
+
+    /// The rounds of the first run of a job.
+    fn first_rounds(&self, job: usize, assignment: &Assignment) -> Result<Rounds, Error> {
+        let Options { gradient_values, odd, spikes, sizes, adjust, seed, .. } = *self.options;
+        let gradients = Gradients { seed, job, run: 0, spikes, sizes, adjust };
+        let mut lens = vec![gradient_values; assignment.workers.len()];
+        if let Some(odd) = odd.filter(|_| job == 0) {
+            let workers = lens.len();
+            let problem =
+                || format!("rank {}: job {} has ranks 0 to {}", odd.rank, assignment.name, workers - 1);
+            let len = lens.get_mut(odd.rank);
+            *len.ok_or_else(|| Error::Option { option: "--odd-length", problem: problem() })? =
+                odd.gradient_values;
+        }
+        Ok(Rounds::new(assignment, gradients, lens))
     }
 
     /// The incarnation of a process that starts.
@@ -286,6 +355,7 @@ impl<'a> Simulation<'a> {
                 What::Wake(machine) => self.wake(machine),
                 What::Background(flow) => self.background(flow),
                 What::Step(step) => self.step(step as usize)?,
+                What::Rerun(job) => self.rerun(job as usize)?,
             }
         }
         Ok(true)

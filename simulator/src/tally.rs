@@ -48,10 +48,18 @@ tally! {
     unprogrammed "frame to a switch without a program",
     /// Links that went down, each direction.
     links_down "link down",
+    /// Interfaces of hosts that went down and came up again.
+    bounces "interface down",
     /// Groups of nodes that were cut off from the others.
     partitions "partition",
     /// Switches that lost everything.
     restarts "switch restart",
+    /// Jobs that were run again under the same epoch.
+    reruns "epoch used again",
+    /// Jobs of which one worker has a gradient of another length.
+    odd "length mismatched",
+    /// Runs with values that are tiny, zeros, far larger now and then, or of any size.
+    sizes "values of uncommon sizes",
     /// Hosts that did nothing for a while.
     pauses "host pause",
     /// Workers that were killed.

@@ -35,15 +35,7 @@ impl Simulation<'_> {
 
     /// What the run came to; `ended` tells whether every worker did.
     pub(crate) fn report(mut self, ended: bool) -> Report {
-        for job in 0..self.jobs.len() {
-            let last: Vec<_> = self
-                .workers(job)
-                .map(|worker| (worker.round, worker.flow.record().map(Record::of)))
-                .collect();
-            let job = &mut self.jobs[job];
-            let audited = job.rounds.audit_open(&last);
-            job.wrong = job.wrong.take().or(audited.err());
-        }
+        (0..self.jobs.len()).for_each(|job| self.audit_open(job));
         let failure = self.failure(ended);
         let mut switched = std::mem::take(&mut self.switched_before);
         for node in &self.nodes {
@@ -70,6 +62,15 @@ impl Simulation<'_> {
         }
     }
 
+    /// Audits the rounds of a job's run that not every worker has ended.
+    pub(crate) fn audit_open(&mut self, job: usize) {
+        let last: Vec<_> =
+            self.workers(job).map(|worker| (worker.round, worker.flow.record().map(Record::of))).collect();
+        let job = &mut self.jobs[job];
+        let audited = job.rounds.audit_open(&last);
+        job.wrong = job.wrong.take().or(audited.err().map(|mismatch| mismatch.to_string()));
+    }
+
     /// Why the run is a failure, if it is one.
     fn failure(&self, ended: bool) -> Option<String> {
         for (job, assignment) in self.jobs.iter().zip(&self.network.assignments) {
@@ -77,31 +78,62 @@ impl Simulation<'_> {
                 return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
             }
         }
-        for index in 0..self.jobs.len() {
-            let assignment = &self.network.assignments[index];
-            for (worker, address) in self.workers(index).zip(&assignment.workers) {
-                let (name, job) = (&address.name, &assignment.name);
-                let round = worker.round;
-                match &worker.end {
-                    None if ended => {
-                        return Some(format!("silence: worker {name} of job {job} was never told"));
-                    }
-                    None => {
-                        let at = self.wire.now as f64 / 1e9;
-                        return Some(format!(
-                            "hang: worker {name} of job {job} is still in round {round} after {at} s"
-                        ));
-                    }
-                    Some(End::Failed(failure)) if !self.is_excused(failure, index) => {
-                        return Some(format!(
-                            "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
-                        ));
-                    }
-                    Some(_) => {}
+        (0..self.jobs.len()).find_map(|job| self.jobs[job].failure.clone().or(self.job_failure(job, ended)))
+    }
+
+    /// Why the present run of a job is a failure, if it is one and its sums are right.
+    pub(crate) fn job_failure(&self, index: usize, ended: bool) -> Option<String> {
+        let assignment = &self.network.assignments[index];
+        let blamed = self.blamed(index);
+        for (worker, address) in self.workers(index).zip(&assignment.workers) {
+            let (name, job) = (&address.name, &assignment.name);
+            let round = worker.round;
+            match &worker.end {
+                None if ended => {
+                    return Some(format!("silence: worker {name} of job {job} was never told"));
                 }
+                None => {
+                    let at = self.wire.now as f64 / 1e9;
+                    return Some(format!(
+                        "hang: worker {name} of job {job} is still in round {round} after {at} s"
+                    ));
+                }
+                Some(End::Done) if blamed.is_some() => {
+                    return Some(format!("worker {name} of job {job} ends well though lengths differ"));
+                }
+                Some(End::Failed(failure))
+                    if !self.is_excused(failure, index) && !self.is_told(failure, blamed) =>
+                {
+                    return Some(format!(
+                        "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
+                    ));
+                }
+                Some(_) => {}
             }
         }
         None
+    }
+
+    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one, but of two the
+    /// first counts as right.
+    fn blamed(&self, job: usize) -> Option<usize> {
+        let odd =
+            self.options.odd.filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
+        match self.jobs[job].workers.len() {
+            1 => None,
+            2 => Some(1),
+            _ => Some(odd.rank),
+        }
+    }
+
+    /// Whether a failure names that worker for its length; who is gone may have told no length, and then another is odd.
+    fn is_told(&self, failure: &Failure, blamed: Option<usize>) -> bool {
+        let Failure::Aborted { reason: AbortReason::Mismatch { seen, expected }, culprit, .. } = failure
+        else {
+            return false;
+        };
+        let unsure = self.script.cut_off || !self.script.gone.is_empty();
+        blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
     /// Whether the faults are a reason for this failure of a job, and it names who is the cause.

@@ -37,6 +37,8 @@ fn every_mistake_is_one_line_that_names_the_place_and_the_mend() {
         "events: [{at: 1 ms, pause: w1}]",
         "events: [{at: soon, crash: w1}]",
         "events: [{at: 1 ms, restart: w1, for: 1 ms}]",
+        "events: [{at: 1 ms, bounce: v1, for: 1 ms}]",
+        "events: [{at: 1 ms, bounce: w1}]",
         "events: [{at: 1 ms, crash: v1}]",
         "events: [{at: 1 ms, crash: w1, for: 1 ms}]",
         "events: [{at: 1 ms, stale: w1}]",

@@ -56,6 +56,22 @@ fn a_part_that_is_cut_off_ends_on_both_sides() {
 }
 
 #[test]
+fn an_interface_that_is_down_for_a_moment_ends_nothing() {
+    let report = run("{at: 1 ms, bounce: w3, for: 300 ms}, {at: 500 ms, bounce: s1, for: 300 ms}");
+    assert_eq!(ends(&report, "").len(), 0);
+    assert_eq!((report.jobs[0].rounds, report.tally.bounces), (50, 2));
+    assert!(report.tally.cut > 0, "{report}");
+}
+
+#[test]
+fn an_interface_that_is_down_for_long_is_named() {
+    let report = run("{at: 1 ms, bounce: w3, for: 1000 s}");
+    let ends = ends(&report, "w3");
+    assert_eq!(ends.len(), 5);
+    assert!(ends.iter().all(|end| end.contains("worker 2 (w3) has not been heard from")), "{report}");
+}
+
+#[test]
 fn a_short_cut_ends_nothing() {
     let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 300 ms}");
     assert_eq!(ends(&report, "").len(), 0);

@@ -83,6 +83,20 @@ fn links_go_down_and_up_and_training_goes_on() {
 }
 
 #[test]
+fn interfaces_of_hosts_go_down_and_up_and_training_goes_on() {
+    let Some(_turn) = turn() else { return };
+    let figures = survives(
+        "events:
+          - {at: 400 ms, bounce: w2, for: 300 ms}
+          - {at: 1200 ms, bounce: s1, for: 300 ms}
+          - {at: 1300 ms, bounce: w6, for: 5 ms}",
+    );
+    let done = done(&figures);
+    assert_eq!(done[..2], ["interface of host w2 down", "interface of host w2 up"], "{done:?}");
+    assert_eq!(done.len(), 6, "{done:?}");
+}
+
+#[test]
 fn frames_dropped_doubled_reordered_and_delayed_change_no_bit() {
     let Some(_turn) = turn() else { return };
     let figures = survives(

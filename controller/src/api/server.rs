@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,8 +53,9 @@ impl Listener {
     pub async fn bind(address: &str, exposed: bool) -> Result<Self, ListenError> {
         let system = |cause| ListenError::System { address: address.to_owned(), cause };
         if let Some(path) = address.strip_prefix("unix:") {
-            remove_stale(Path::new(path)).map_err(system)?;
-            return UnixListener::bind(path).map(Listener::Unix).map_err(system);
+            let listener = inart_sockets::listen(Path::new(path)).map_err(system)?;
+            listener.set_nonblocking(true).map_err(system)?;
+            return UnixListener::from_std(listener).map(Listener::Unix).map_err(system);
         }
         let socket: SocketAddr = address.parse().map_err(|_| ListenError::Address(address.to_owned()))?;
         if !socket.ip().is_loopback() && !exposed {
@@ -73,14 +73,6 @@ impl Listener {
                 Ok(format!("unix:{}", address.as_pathname().unwrap_or(Path::new("")).display()))
             }
         }
-    }
-}
-
-/// A controller that was killed leaves its socket behind.
-fn remove_stale(path: &Path) -> io::Result<()> {
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
-        _ => Ok(()),
     }
 }
 

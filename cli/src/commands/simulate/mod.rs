@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use inart_planner::units::Size;
 use inart_planner::{Levels, Plan, Scheme, Topology};
+use inart_simulator::gradients::Sizes;
 use inart_simulator::quantity::{Share, Span};
-use inart_simulator::{Dataplane, Faults, Network, Options, plan_all, simulate};
+use inart_simulator::{Dataplane, Faults, Network, Odd, Options, plan_all, simulate};
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
@@ -42,6 +43,15 @@ pub struct Args {
     /// Rounds per job.
     #[arg(long, default_value_t = 10)]
     rounds: u32,
+    /// Run each job so often, one run after the other: new hosts, other gradients, the same epoch on the same switches.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// A worker of the first job whose gradient has another length, in values: the job is to end with its name.
+    #[arg(long, value_name = "RANK=VALUES")]
+    odd_length: Option<Odd>,
+    /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier or wild.
+    #[arg(long, default_value_t)]
+    sizes: Sizes,
     /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB].
     #[arg(long)]
     gradient: Option<Size>,
@@ -113,6 +123,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     );
     let options = Options {
         rounds: args.rounds,
+        runs: args.runs,
+        odd: args.odd_length,
+        sizes: args.sizes,
         gradient_values: (gradient_bytes / 4.0) as usize,
         spikes: args.spikes,
         seed: args.seed,

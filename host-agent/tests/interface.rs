@@ -1,0 +1,168 @@
+//! Interfaces that fail while a job runs: they go down for a moment, are removed, or send nothing more.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
+
+mod support;
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use inart_core::Assignment;
+use inart_host_agent::{Error, Options, Port, Server, Worker};
+use support::{PATIENCE, assignment, impatient, ip, on_a_bridge, options};
+
+const LEN: usize = 5000;
+/// How long an interface is down: far less than hosts wait for each other here.
+const BOUNCE: Duration = Duration::from_millis(100);
+
+fn patient() -> Options {
+    Options { patience: Duration::from_secs(30), ..Options::default() }
+}
+
+fn bounce(interface: &str) {
+    thread::sleep(BOUNCE);
+    assert!(ip(&format!("link set {interface} down")));
+    thread::sleep(BOUNCE);
+    assert!(ip(&format!("link set {interface} up")));
+}
+
+/// One round whose sum is the exact one; with `vote`, whether any worker voted to go on.
+fn round(worker: &mut Worker, rank: u16, vote: bool) -> Result<bool, Error> {
+    let part = |index: usize| (index % 16) as f32 / 16.0;
+    let mut gradient: Vec<f32> = (0..LEN).map(|index| part(index) * f32::from(rank + 1)).collect();
+    gradient[0] = if vote { 1.0 } else { 0.0 };
+    worker.all_reduce(&mut gradient)?;
+    let right = gradient.iter().enumerate().skip(1).all(|(index, sum)| *sum == 3.0 * part(index));
+    assert!(right, "the same bits as ever");
+    Ok(gradient[0] > 0.0)
+}
+
+#[test]
+fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
+    on_a_bridge(|| {
+        thread::spawn(|| Server::new(assignment(), 0.into(), "s0", patient()).unwrap().run());
+        let (bounced, idle) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(3)));
+        let start = |rank: u16| {
+            let (bounced, idle) = (Arc::clone(&bounced), Arc::clone(&idle));
+            thread::spawn(move || {
+                let port = Port::open(&format!("w{rank}")).unwrap();
+                let mut worker =
+                    Worker::with_options(assignment(), rank.try_into().unwrap(), port, patient()).unwrap();
+                while round(&mut worker, rank, !bounced.load(Ordering::Relaxed)).unwrap() {}
+                // Between rounds another thread looks after the interface.
+                idle.wait();
+                idle.wait();
+                round(&mut worker, rank, false).unwrap();
+            })
+        };
+        let workers = [0, 1].map(start);
+        for interface in ["w0", "s0", "w1", "w0"] {
+            bounce(interface);
+        }
+        bounced.store(true, Ordering::Relaxed);
+        if workers.iter().all(|worker| !worker.is_finished()) {
+            idle.wait();
+            ["w0", "w1", "s0"].into_iter().for_each(bounce);
+            idle.wait();
+        }
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+#[test]
+fn an_interface_that_is_removed_is_named() {
+    on_a_bridge(|| {
+        let server = thread::spawn(|| {
+            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
+        });
+        let start = |rank| {
+            thread::spawn(move || {
+                let mut worker = impatient(rank);
+                loop {
+                    if let Err(error) = round(&mut worker, rank, true) {
+                        return error.to_string();
+                    }
+                }
+            })
+        };
+        let workers = [0, 1].map(start);
+        thread::sleep(BOUNCE);
+        // Nobody tells of the removal of an interface that was down.
+        assert!(ip("link set w0 down"));
+        thread::sleep(BOUNCE);
+        assert!(ip("link del w0"));
+        let [removed, other] = workers.map(|worker| worker.join().unwrap());
+        assert_eq!(
+            removed,
+            "interface w0: it was removed while it was in use; start the job again when there is one"
+        );
+        assert_eq!(other, server.join().unwrap());
+        assert!(other.starts_with("the job was given up: worker 0 (w0) has not been heard from"), "{other}");
+
+        // A server that has nothing to send.
+        let server = thread::spawn(|| {
+            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
+        });
+        thread::sleep(BOUNCE);
+        assert!(ip("link del s0"));
+        assert!(server.join().unwrap().starts_with("interface s0: it was removed"));
+    });
+}
+
+/// All that the interface sends from now on waits, but for a frame in minutes.
+fn choke(interface: &str) -> bool {
+    let tc = |words: &str| {
+        let words = words.replace("IF", interface);
+        Command::new("tc").args(words.split(' ')).status().is_ok_and(|status| status.success())
+    };
+    tc("qdisc add dev IF root handle 1: htb default 1")
+        && tc("class add dev IF parent 1: classid 1:1 htb rate 8bit burst 1 cburst 1 quantum 1514")
+        && tc("qdisc add dev IF parent 1:1 pfifo limit 100000")
+}
+
+#[test]
+fn an_interface_that_sends_nothing_more_holds_nobody() {
+    // More frames in flight than the kernel takes from one socket.
+    const MANY: u32 = 2048;
+    fn wide() -> Assignment {
+        let mut assignment = Assignment { window_chunks: MANY, ..assignment() };
+        assignment.shards[0].rate_bps = 1e9;
+        assignment
+    }
+    on_a_bridge(|| {
+        if !choke("br0") {
+            return println!("skipped: `tc` cannot limit a rate here");
+        }
+        let server = thread::spawn(|| {
+            Server::new(wide(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
+        });
+        let (ended, ends) = mpsc::channel();
+        let summed = Arc::new(Barrier::new(3));
+        for rank in [0u16, 1] {
+            let (ended, summed) = (ended.clone(), Arc::clone(&summed));
+            thread::spawn(move || {
+                let port = Port::open(&format!("w{rank}")).unwrap();
+                let mut worker =
+                    Worker::with_options(wide(), rank.try_into().unwrap(), port, options()).unwrap();
+                let mut gradient = vec![0.5; MANY as usize * 64];
+                worker.all_reduce(&mut gradient).unwrap();
+                summed.wait();
+                summed.wait();
+                ended.send(worker.all_reduce(&mut gradient).unwrap_err()).unwrap();
+            });
+        }
+        summed.wait();
+        assert!(choke("w0"));
+        summed.wait();
+        for _ in 0..2 {
+            let error = ends.recv_timeout(100 * PATIENCE).expect("no worker waits for ever");
+            assert!(matches!(error, Error::Failure(_)), "{error}");
+        }
+        let told = server.join().unwrap();
+        assert!(told.starts_with("the job was given up: worker 0 (w0) has not been heard from"), "{told}");
+    });
+}

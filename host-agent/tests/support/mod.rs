@@ -1,0 +1,79 @@
+//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says so where they are
+//! missing.
+
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_host_agent::{Options, Port, Worker};
+use inart_wire::{MacAddr, ValuesPerPacket};
+use nix::sched::{CloneFlags, unshare};
+
+fn mac(host: u8) -> MacAddr {
+    MacAddr([2, 0, 0, 0, 0, host])
+}
+
+/// Two workers, w0 and w1, and the server s0; frames of 64 values.
+pub fn assignment() -> Assignment {
+    Assignment {
+        job: 1.into(),
+        name: "bridge".into(),
+        epoch: 1.into(),
+        values_per_packet: ValuesPerPacket::N64,
+        window_chunks: 32,
+        exact: false,
+        workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
+        shards: vec![ShardAssignment {
+            server: "s0".into(),
+            mac: mac(9),
+            share: 1.0,
+            rate_bps: 100e6,
+            seats: vec![],
+        }],
+    }
+}
+
+/// Runs `ip` with these words; whether it did as told.
+pub fn ip(arguments: &str) -> bool {
+    Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
+}
+
+/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is missing.
+fn lay_network() -> Result<(), &'static str> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
+    if !ip("link add br0 type bridge") {
+        return Err("`ip link add br0 type bridge` does not work here");
+    }
+    assert!(ip("link set br0 up"));
+    for host in ["w0", "w1", "s0"] {
+        assert!(ip(&format!("link add {host} type veth peer name b{host}")));
+        assert!(ip(&format!("link set b{host} master br0 up")));
+        assert!(ip(&format!("link set {host} up")));
+    }
+    Ok(())
+}
+
+/// Runs a test on a network of its own.
+pub fn on_a_bridge(test: fn()) {
+    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
+    let test = thread::spawn(move || match lay_network() {
+        Ok(()) => test(),
+        Err(missing) => println!("skipped: {missing}"),
+    });
+    test.join().unwrap();
+}
+
+/// Several of these are slept through.
+pub const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Options of hosts that wait for no longer.
+pub fn options() -> Options {
+    Options { patience: PATIENCE, ..Options::default() }
+}
+
+/// A worker that waits for no longer.
+pub fn impatient(rank: u16) -> Worker {
+    let port = Port::open(&format!("w{rank}")).unwrap();
+    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
+}

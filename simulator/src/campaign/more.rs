@@ -1,0 +1,85 @@
+//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on it.
+
+use inart_planner::{Job, NodeKind, Topology};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{PATIENCE, Trial, span};
+use crate::Odd;
+use crate::faults::FaultEvent;
+use crate::gradients::Sizes;
+use crate::quantity::Span;
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    rng
+}
+
+/// The same topology, mostly; else with a worker that has no part in any job.
+pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
+    let mut rng = stream(seed, 2);
+    let jobs = topology.jobs();
+    if jobs[0].workers.len() < 2 || !rng.random_bool(0.2) {
+        return topology;
+    }
+    let idle = *jobs[0].workers.choose(&mut rng).expect("two at least");
+    let without = |job: &Job| {
+        let workers = job.workers.iter().copied().filter(|worker| *worker != idle).collect();
+        Job { workers, ..job.clone() }
+    };
+    let jobs = jobs.iter().map(without).collect();
+    topology.with_jobs(jobs)
+}
+
+/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, interfaces that go down, and
+/// frames that the idle worker forges, some of them behind VLAN tags. `ideal` is how long a run takes without faults.
+pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
+    let options = &mut trial.options;
+    let mut rng = stream(seed, 3);
+    if rng.random_bool(0.3) {
+        options.sizes = *Sizes::ALL.choose(&mut rng).expect("there are some");
+        options.rounds += rng.random_range(0..=8);
+    }
+    let mut rng = stream(seed, 4);
+    if rng.random_bool(0.15) {
+        options.runs = rng.random_range(2..=3);
+    }
+    let mut rng = stream(seed, 5);
+    let workers = trial.topology.jobs()[0].workers.len();
+    if workers > 1 && rng.random_bool(0.1) {
+        let gradient_values = rng.random_range(0..=2 * options.gradient_values);
+        let odd = Odd { rank: rng.random_range(0..workers), gradient_values };
+        options.odd = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
+    }
+    add_events(&mut trial, seed, ideal);
+    trial
+}
+
+fn add_events(trial: &mut Trial, seed: u64, ideal: Span) {
+    let topology = &trial.topology;
+    let all = topology.node_ids().filter(|id| topology.node(*id).kind != NodeKind::Switch);
+    let is_idle =
+        |id| topology.jobs().iter().all(|job| !job.workers.contains(&id) && !job.servers.contains(&id));
+    let (idle, hosts): (Vec<_>, Vec<_>) = all.partition(|id| is_idle(*id));
+    let at = |rng: &mut ChaCha8Rng| Span((ideal.0 as f64 * 2.0 * rng.random::<f64>()) as u64);
+    let name = |id| topology.node(id).name.clone();
+    let mut events = Vec::new();
+    let mut rng = stream(seed, 6);
+    if rng.random_bool(0.2) {
+        for _ in 0..rng.random_range(1..=3) {
+            let lasts = Some(span(&mut rng, Span(10_000), Span(PATIENCE.as_nanos() as u64 / 4)));
+            let bounce = hosts.choose(&mut rng).map(|host| name(*host));
+            events.push(FaultEvent { at: at(&mut rng), lasts, bounce, ..FaultEvent::default() });
+        }
+    }
+    let mut rng = stream(seed, 7);
+    for host in idle {
+        for _ in 0..rng.random_range(1..=8) {
+            let (forge, count) = (Some(name(host)), Some(rng.random_range(1..=60)));
+            events.push(FaultEvent { at: at(&mut rng), forge, count, ..FaultEvent::default() });
+        }
+    }
+    trial.faults.events.extend(events);
+}

@@ -1,0 +1,125 @@
+//! What workers put in: gradients as a pure function of a seed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::quantity::Share;
+use crate::simulation::Adjust;
+
+/// How large the values of gradients are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sizes {
+    /// From -1 to 1.
+    #[default]
+    Even,
+    /// From -1e-12 to 1e-12.
+    Tiny,
+    /// Three values of four are zeros, and so are all of every third round.
+    Sparse,
+    /// Tiny, but for one value of a million at one worker in every fifth round.
+    Outlier,
+    /// From -2^k to 2^k, with another k from -130 to 100 in every round.
+    Wild,
+}
+
+impl Sizes {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Even, Self::Tiny, Self::Sparse, Self::Outlier, Self::Wild];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Even => "even",
+            Self::Tiny => "tiny",
+            Self::Sparse => "sparse",
+            Self::Outlier => "outlier",
+            Self::Wild => "wild",
+        }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|sizes| sizes.name() == text);
+        found.ok_or_else(|| format!("\"{text}\" is none; give {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+/// The gradients of one run of a job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gradients {
+    pub seed: u64,
+    /// The job, from 0.
+    pub job: usize,
+    /// How often the job was run before.
+    pub run: u32,
+    /// Share of gradients with one value that is far larger than the others, and does not fit the exponent agreed on.
+    pub spikes: Share,
+    pub sizes: Sizes,
+    pub adjust: Option<Adjust>,
+}
+
+impl Gradients {
+    /// Writes the gradient of the worker of that rank in that round.
+    pub fn write(&self, rank: usize, round: u32, out: &mut [f32]) {
+        let mut state = self.seed
+            ^ (self.job as u64).wrapping_mul(0xa076_1d64_78bd_642f)
+            ^ (rank as u64).wrapping_mul(0xe703_7ed1_a0b4_28db)
+            ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3)
+            ^ u64::from(self.run).wrapping_mul(0x589f_65d1_6a09_3b27);
+        for value in out.iter_mut() {
+            *value = unit(&mut state) * 2.0 - 1.0;
+        }
+        let spikes = self.spikes.get();
+        if spikes > 0.0 && f64::from(unit(&mut state)) < spikes && !out.is_empty() {
+            let index = (unit(&mut state) * out.len() as f32) as usize % out.len();
+            out[index] *= 2f32.powi(4 + (unit(&mut state) * 24.0) as i32);
+        }
+        self.scale(rank, round, out);
+        if let Some(adjust) = self.adjust {
+            adjust(self.job, rank, round, out);
+        }
+    }
+
+    fn scale(&self, rank: usize, round: u32, out: &mut [f32]) {
+        match self.sizes {
+            Sizes::Even => {}
+            Sizes::Tiny => out.iter_mut().for_each(|value| *value *= 1e-12),
+            Sizes::Sparse => {
+                let zeros = out.iter_mut().enumerate().filter(|(index, _)| round % 3 == 1 || index % 4 != 0);
+                zeros.for_each(|(_, value)| *value = 0.0);
+            }
+            Sizes::Outlier => {
+                out.iter_mut().for_each(|value| *value *= 1e-12);
+                if rank == 0
+                    && round.is_multiple_of(5)
+                    && let Some(first) = out.first_mut()
+                {
+                    *first = 1e6;
+                }
+            }
+            Sizes::Wild => {
+                // The same at all workers, so that none outgrows the others by chance.
+                let mut state = self.seed ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
+                let power = (unit(&mut state) * 231.0) as i32 - 130;
+                out.iter_mut().for_each(|value| *value = (f64::from(*value) * 2f64.powi(power)) as f32);
+            }
+        }
+    }
+}
+
+/// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+fn unit(state: &mut u64) -> f32 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) >> 40) as f32 / (1u64 << 24) as f32
+}

@@ -1,0 +1,51 @@
+//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they held.
+
+use crate::Error;
+use crate::agenda::{MachineId, What};
+use crate::host::{Process, Role};
+use crate::simulation::Simulation;
+
+/// Whoever starts the hosts again is quick: frames of the run before are still under way.
+const PAUSE_NANOS: u64 = 20_000;
+
+impl Simulation<'_> {
+    /// Plans the next run of a job whose workers have all ended, if there is to be one.
+    pub(crate) fn plan_rerun(&mut self, job: usize) {
+        let state = &mut self.jobs[job];
+        if state.runs_left > 0 {
+            state.runs_left -= 1;
+            self.running += state.workers.len();
+            self.wire.agenda.plan(self.wire.now + PAUSE_NANOS, What::Rerun(job as u32));
+        }
+    }
+
+    /// Starts all hosts of a job anew.
+    pub(crate) fn rerun(&mut self, job: usize) -> Result<(), Error> {
+        self.wire
+            .log
+            .note(self.wire.now, || format!("job {} is run again", self.network.assignments[job].name));
+        self.wire.tally.reruns += 1;
+        self.audit_open(job);
+        let failure = self.job_failure(job, true);
+        self.jobs[job].failure = self.jobs[job].failure.take().or(failure);
+        self.jobs[job].rounds.next_run();
+        let (assignment, patience) = (&self.network.assignments[job], self.options.patience);
+        let machines: Vec<_> =
+            (0..self.processes.len()).filter(|&index| self.processes[index].job == job).collect();
+        for &index in &machines {
+            let host = self.processes[index].host;
+            let life = self.new_life();
+            self.processes[index] = match &self.processes[index].role {
+                Role::Worker(worker) => Process::worker(assignment, job, host, worker.rank, life, patience)?,
+                Role::Server(_, shard) | Role::Gone(shard) => {
+                    Process::server(assignment, job, host, *shard, life, patience)?
+                }
+            };
+        }
+        for machine in machines.into_iter().map(|index| MachineId(index as u32)) {
+            self.start_round(machine);
+            self.pump(machine);
+        }
+        Ok(())
+    }
+}
