@@ -257,7 +257,8 @@ async fn a_write_of_all_cells_many_times_over_is_refused() {
         data: Some(Default::default()),
         ..Default::default()
     });
-    let ClientError::Write(error) = client.write(vec![all(), all(), all(), counter]).await.unwrap_err() else {
+    let ClientError::Write(error) = client.write(vec![all(), all(), all(), counter]).await.unwrap_err()
+    else {
         panic!()
     };
     let failed: Vec<_> = error.failures.iter().map(|failure| (failure.index, failure.code)).collect();

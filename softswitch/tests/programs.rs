@@ -54,7 +54,8 @@ fn p4c_prints_the_artifacts_again() {
             .expect("p4c runs");
         assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
         for file in [json, info] {
-            let read = |folder: &Path| std::fs::read_to_string(folder.join(&file)).expect("the file is there");
+            let read =
+                |folder: &Path| std::fs::read_to_string(folder.join(&file)).expect("the file is there");
             assert!(read(out.path()) == read(Path::new(FOLDER)), "{file} differs: compile it again");
         }
         compiled += 1;

@@ -46,8 +46,11 @@ async fn reading_a_million_cells_twice_in_one_request_takes_a_few_megabytes() {
     assert_eq!(code(loaded), Code::Ok);
     let mut raw = rig.raw().await;
     let all = RegisterEntry::default();
-    let request =
-        ReadRequest { device_id: DEVICE.0, entities: vec![all.clone().into(), all.into()], ..Default::default() };
+    let request = ReadRequest {
+        device_id: DEVICE.0,
+        entities: vec![all.clone().into(), all.into()],
+        ..Default::default()
+    };
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let mut answers = raw.read(request).await.unwrap().into_inner();

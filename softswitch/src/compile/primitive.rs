@@ -257,7 +257,12 @@ impl Builder<'_> {
                 let (d, a) = (self.header_ref(d), self.header_ref(a));
                 self.emit(Op::AssignHeader { d, a });
             }
-            _ => return Err(CompileError::new(place, "metadata cannot be assigned to a header, nor a header to it")),
+            _ => {
+                return Err(CompileError::new(
+                    place,
+                    "metadata cannot be assigned to a header, nor a header to it",
+                ));
+            }
         }
         Ok(())
     }

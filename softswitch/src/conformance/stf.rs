@@ -100,10 +100,7 @@ fn statement(line: &str, quoted: &Quoted) -> Option<Statement> {
         "add" => add(rest, quoted),
         "setdefault" => {
             let (table, action) = rest.split_once(char::is_whitespace)?;
-            Some(Statement::SetDefault {
-                table: quoted.restore(table),
-                action: call(action.trim(), quoted)?,
-            })
+            Some(Statement::SetDefault { table: quoted.restore(table), action: call(action.trim(), quoted)? })
         }
         "packet" => {
             let (port, digits) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -239,7 +236,8 @@ mod tests {
 
     #[test]
     fn quoted_names_may_hold_anything() {
-        let script = "add \"c.a b#(x):y\" 2 \"h.a[22:18]\":0b1* \"h.b & 0x1\":7 \"c.go (1)\"(\"p:q\":2) # end\n";
+        let script =
+            "add \"c.a b#(x):y\" 2 \"h.a[22:18]\":0b1* \"h.b & 0x1\":7 \"c.go (1)\"(\"p:q\":2) # end\n";
         let parsed = parse(script).expect("parses");
         assert_eq!(
             parsed,

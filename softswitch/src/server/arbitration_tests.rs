@@ -141,7 +141,10 @@ fn there_is_room_for_so_many_roles_with_names_of_bounded_length() {
     for client in 0..limits::ROLES as u64 {
         e.update(ClientId(client), &asks(&format!("role {client}"), Some(1))).unwrap();
     }
-    assert_eq!(e.update(ClientId(99), &asks("another", Some(1))).unwrap_err().code(), Code::ResourceExhausted);
+    assert_eq!(
+        e.update(ClientId(99), &asks("another", Some(1))).unwrap_err().code(),
+        Code::ResourceExhausted
+    );
     e.update(ClientId(99), &asks("role 0", Some(2))).unwrap();
     e.update(ClientId(100), &asks("", Some(1))).unwrap();
 }

@@ -170,7 +170,12 @@ impl Pipeline {
             };
             for (cell, config) in cells.zip(configs) {
                 let config = config.map(message);
-                page.push(MeterEntry { meter_id: meter.id(), index: place(cell), config, counter_data: None });
+                page.push(MeterEntry {
+                    meter_id: meter.id(),
+                    index: place(cell),
+                    config,
+                    counter_data: None,
+                });
             }
             Ok(())
         })

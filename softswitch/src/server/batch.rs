@@ -25,7 +25,8 @@ pub(super) fn apply(
     let mut budget = Budget { cells: limits::CELLS, undo: limits::UNDO };
     match Atomicity::try_from(atomicity) {
         Ok(Atomicity::ContinueOnError) => {
-            let one = |update: &Bytes| budget.decode(pipeline, update).and_then(|update| pipeline.write(&update));
+            let one =
+                |update: &Bytes| budget.decode(pipeline, update).and_then(|update| pipeline.write(&update));
             Ok(updates.iter().map(one).collect())
         }
         Ok(Atomicity::RollbackOnError) => Ok(whole_or_not(pipeline, updates, &mut budget)),

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_p4runtime::p4::v1::{
-    self, MasterArbitrationUpdate, stream_message_response::Update as Event,
-};
+use inart_p4runtime::p4::v1::{self, MasterArbitrationUpdate, stream_message_response::Update as Event};
 use inart_p4runtime::{DeviceId, update_errors_status};
 use prost::bytes::Bytes;
 use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock, mpsc};
@@ -167,7 +165,10 @@ impl Device {
     }
 
     /// Begins a read. Writes wait while its client holds the turn, which it lets go soon.
-    pub async fn begin_read(&self, filters: Vec<Bytes>) -> Result<(Reading, OwnedRwLockReadGuard<()>), Status> {
+    pub async fn begin_read(
+        &self,
+        filters: Vec<Bytes>,
+    ) -> Result<(Reading, OwnedRwLockReadGuard<()>), Status> {
         let turn = self.turn.clone().read_owned().await;
         let state = self.state.lock().await;
         state.pipeline()?;

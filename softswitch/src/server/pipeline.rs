@@ -8,9 +8,9 @@ use inart_p4runtime::p4::v1::entity::Entity as Kind;
 use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
-    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DigestEntry, Entity,
-    ForwardingPipelineConfig, Index, MeterConfig, MeterEntry, MulticastGroupEntry, TableEntry, Update,
-    ValueSetEntry,
+    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DigestEntry,
+    Entity, ForwardingPipelineConfig, Index, MeterConfig, MeterEntry, MulticastGroupEntry, TableEntry,
+    Update, ValueSetEntry,
 };
 use tonic::Status;
 

@@ -134,7 +134,10 @@ fn a_write_between_two_answers_ends_the_read() {
 #[test]
 fn an_undo_that_would_remember_too_much_is_refused() {
     let pipeline = pipeline();
-    let all = Update::modify(RegisterEntry { register_id: pipeline.schema.info().registers[0].id(), ..Default::default() });
+    let all = Update::modify(RegisterEntry {
+        register_id: pipeline.schema.info().registers[0].id(),
+        ..Default::default()
+    });
     assert_eq!(pipeline.inverse(&all, CELLS as usize).unwrap().len(), CELLS as usize);
     let refused = pipeline.inverse(&all, CELLS as usize - 1).unwrap_err();
     assert_eq!(refused.code(), Code::ResourceExhausted);

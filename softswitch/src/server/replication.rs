@@ -136,7 +136,9 @@ impl Pipeline {
                 })?
             }
             None => {
-                return Err(invalid("the replication entry is neither a multicast group nor a clone session"));
+                return Err(invalid(
+                    "the replication entry is neither a multicast group nor a clone session",
+                ));
             }
         };
         Ok(last.map(Position::Id))

@@ -105,7 +105,8 @@ fn count(message: &Bytes, field: u32) -> Result<usize, Status> {
             found += usize::from(tag == field);
             skip_field(kind, tag, &mut rest, DecodeContext::default())
         });
-        skipped.map_err(|error| invalid(format!("the request is not what the protocol has there: {error}")))?;
+        skipped
+            .map_err(|error| invalid(format!("the request is not what the protocol has there: {error}")))?;
     }
     Ok(found)
 }
@@ -171,7 +172,8 @@ mod tests {
         assert_eq!(read(many(2, limits::FILTERS + 1)).unwrap_err().code(), Code::ResourceExhausted);
         let long = ReadRequest { entities: vec![TableEntry::default().into()], ..Default::default() };
         let mut long = long;
-        if let Some(inart_p4runtime::p4::v1::entity::Entity::TableEntry(entry)) = &mut long.entities[0].entity {
+        if let Some(inart_p4runtime::p4::v1::entity::Entity::TableEntry(entry)) = &mut long.entities[0].entity
+        {
             entry.metadata = vec![0; limits::FILTER_BYTES];
         }
         assert_eq!(read(bytes(&long)).unwrap_err().code(), Code::ResourceExhausted);

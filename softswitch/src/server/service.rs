@@ -78,11 +78,7 @@ impl Service {
     }
 
     /// The pipeline's configuration, as a stream that keeps its place.
-    pub async fn get_pipeline(
-        self,
-        bytes: Bytes,
-        place: OwnedSemaphorePermit,
-    ) -> Result<OneConfig, Status> {
+    pub async fn get_pipeline(self, bytes: Bytes, place: OwnedSemaphorePermit) -> Result<OneConfig, Status> {
         let request: v1::GetForwardingPipelineConfigRequest = request::decode(bytes, "the request")?;
         let config = self.device(request.device_id)?.get_pipeline(&request).await?;
         let answer = tokio_stream::once(Ok(v1::GetForwardingPipelineConfigResponse { config }));
