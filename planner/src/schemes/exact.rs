@@ -151,7 +151,7 @@ impl Program {
         let server = model.servers[s];
         let mut trunks: Vec<TrunkWay> = Vec::new();
         for &v in &model.aggregators {
-            let paths = router.routes.some_paths(v, server, *left + 1);
+            let paths = router.routes.all_paths(v, server, *left, &|_| true)?;
             *left = left.checked_sub(paths.len())?;
             for path in paths {
                 let (used, rate) = self.product(s, most);
@@ -177,7 +177,7 @@ impl Program {
                 .collect::<Vec<_>>();
             for end in ends {
                 // Merged workers share all but their own uplink, whose row is f <= B(uplink).
-                for path in router.routes.some_paths(first, end, *left + 1) {
+                for path in router.routes.all_paths(first, end, *left / size, &|_| true)? {
                     *left = left.checked_sub(size)?;
                     let (count, rates): (Vec<_>, Vec<_>) = (0..size).map(|_| self.product(s, most)).unzip();
                     for (&chosen, &rate) in count.iter().zip(&rates) {
