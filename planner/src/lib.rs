@@ -59,6 +59,6 @@ pub use check::{Violation, check};
 pub use jobs::{JobPlans, Order, check_jobs, plan_jobs};
 pub use options::{Levels, Options, Paths, PlanError, Scheme};
 pub use plan::Plan;
-pub use relaxation::{LpMethod, lp_bound};
+pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
 pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

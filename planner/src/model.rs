@@ -97,7 +97,6 @@ impl<'a> Model<'a> {
         &list[first[node as usize] as usize..first[node as usize + 1] as usize]
     }
 
-
     /// Number of arcs; the resources from here on are the nodes.
     pub fn arcs(&self) -> usize {
         2 * self.topology.links().len()

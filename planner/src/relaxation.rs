@@ -18,8 +18,13 @@ pub enum LpMethod {
 }
 
 /// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will, with the
-/// shares free or equal. No plan over these paths that adds each gradient up at most once is faster.
-pub fn lp_bound(
+/// shares free or equal. No plan that adds each gradient up at most once is faster, over whatever simple paths.
+pub fn lp_bound(topology: &Topology, job: &Job, equal: bool, method: LpMethod) -> Result<f64, PlanError> {
+    lp_bound_over(topology, job, equal, Paths::Any, method)
+}
+
+/// The same for plans over these paths.
+pub fn lp_bound_over(
     topology: &Topology,
     job: &Job,
     equal: bool,

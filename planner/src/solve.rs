@@ -88,11 +88,9 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
             (placement, shares)
         }
         Scheme::Exact => {
-            let Answer::Best(placement) = exact::solve(router.widest(), options.equal_shares, 0.0, EXACT) else {
+            let Some((best, most)) = optimum(&router, options.equal_shares) else {
                 return Err(PlanError::TooLarge { job: model.job.name.clone() });
             };
-            let most = inart::rate(&router, &placement, options.equal_shares).rate;
-            let best = inart::clear(&router, placement, options.equal_shares);
             bounds.integral_bps = bounds.integral_bps.min(most);
             (best.placement, best.rated.shares)
         }
@@ -265,6 +263,24 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
+/// The best plan by the integer program, and what no plan exceeds: the same, unless the best of all would not let switches tell its
+/// passes apart.
+fn optimum(router: &Router<'_>, equal: bool) -> Option<(Best, f64)> {
+    let wide = router.widest();
+    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, false, EXACT) else { return None };
+    let best = Best::new(placement.clone(), inart::rate(wide, &placement, equal));
+    let most = best.rated.rate;
+    if passes::are_clear(wide.model, &placement) {
+        return Some((best, most));
+    }
+    let mended = inart::clear(router, placement, equal);
+    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, true, EXACT) else {
+        return Some((mended, most));
+    };
+    let rated = inart::rate(wide, &placement, equal);
+    Some((if rated.rate > mended.rated.rate { Best::new(placement, rated) } else { mended }, most))
+}
+
 /// Asks the integer program for the best plan, where that is quick.
 fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
     if inart::met(best, bounds.integral_bps) || options.out_of_time() {
@@ -277,16 +293,27 @@ fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut 
 
 /// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and what no plan exceeds.
 fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, f64)> {
+    let equal = options.equal_shares;
     let effort = Effort { seconds: (options.time_left)(), ..PROOF };
-    match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), effort) {
-        Answer::Unknown => None,
-        Answer::None => Some((best.clone(), best.rated.rate)),
+    let asked = |clear: bool| exact::solve(router, equal, best.rated.rate * (1.0 - SLACK), clear, effort);
+    // Rounding errors of the solver may cost a hair; the start is still there then.
+    let better = |found: Best| if found.rated.rate > best.rated.rate { found } else { best.clone() };
+    let placement = match asked(false) {
+        Answer::Unknown => return None,
+        Answer::None => return Some((best.clone(), best.rated.rate)),
+        Answer::Best(placement) => placement,
+    };
+    let most = inart::rate(router, &placement, equal).rate;
+    if passes::are_clear(router.model, &placement) || most <= best.rated.rate {
+        return Some((better(inart::clear(router, placement, equal)), most));
+    }
+    let mended = better(inart::clear(router, placement, equal));
+    match asked(true) {
         Answer::Best(placement) => {
-            let most = inart::rate(router, &placement, options.equal_shares).rate;
-            let found = inart::clear(router, placement, options.equal_shares);
-            // Rounding errors of the solver may cost a hair; the start is still there then.
-            Some((if found.rated.rate > best.rated.rate { found } else { best.clone() }, most))
+            let found = inart::clear(router, placement, equal);
+            Some((if found.rated.rate > mended.rated.rate { found } else { mended }, most))
         }
+        Answer::None | Answer::Unknown => Some((mended, most)),
     }
 }
 
