@@ -245,6 +245,37 @@ async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
     (arrived, net.controller.counters().await.unwrap().values().map(|switch| switch.summed()).sum())
 }
 
+/// Plans whose flows and sums go around a slow link: straight, and added up on the detour, where the sum comes back to the switch that
+/// the workers hang on.
+#[tokio::test]
+async fn detours() {
+    let triangle = |workers: usize, adds: &str, ingress: &str| {
+        let hosts: String = (0..workers).map(|w| format!("{{name: w{w}, kind: worker}}, ")).collect();
+        let access: String =
+            (0..workers).map(|w| format!("{{ends: [w{w}, v0], rate: 10 Mbps}}, ")).collect();
+        let capacity = |v: &str| if v == adds { ", aggregation: 60 Mbps" } else { "" };
+        let switches: String = ["v0", "v1", "v2", "v3"]
+            .map(|v| format!("{{name: {v}, kind: switch{}}}, ", capacity(v)))
+            .concat();
+        Topology::from_yaml(&format!(
+            "{{name: triangle, nodes: [{switches}{hosts}{{name: s0, kind: server{ingress}}}],
+              links: [{access}{{ends: [v0, v2], rate: 1 Mbps}}, {{ends: [v0, v1], rate: 60 Mbps}},
+                {{ends: [v1, v2], rate: 60 Mbps}}, {{ends: [v0, v3], rate: 60 Mbps}}, {{ends: [v2, s0], rate: 60 Mbps}}]}}"
+        ))
+        .unwrap()
+    };
+    for (topology, path) in [
+        (triangle(2, "", ""), vec!["w0", "v0", "v1", "v2", "s0"]),
+        (triangle(4, "v1", ", ingress: 10 Mbps"), vec!["w0", "v0", "v1"]),
+        (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
+    ] {
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+        assert_eq!((made.rate_bps, &made.flows[0].path), (10e6, &path.iter().map(ToString::to_string).collect()));
+        let (arrived, _) = one_round(&topology, &made).await;
+        assert_eq!(arrived, planned_arrivals(&made));
+    }
+}
+
 #[tokio::test]
 async fn sums_of_sums() {
     let topology = fat_tree(4, &equipment(12)).unwrap();
