@@ -121,7 +121,8 @@ impl Net {
 }
 
 fn value(run: u32, worker: WorkerId, sequence: u32, lane: usize) -> i32 {
-    run as i32 * 65_537 + (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919 + lane as i32
+    (run % 1000) as i32 * 65_537 + (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919
+        + lane as i32
 }
 
 fn frame(
