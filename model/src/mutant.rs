@@ -98,7 +98,7 @@ impl Mutant {
         let crash = Config { crash: true, ..plain };
         let waves = Config { waves: true, ..restart };
         vec![
-            (Self::NoSequenceCheck, OwnSlot, plain),
+            (Self::NoSequenceCheck, OwnSlot, Config { chunks: 3, ..plain }),
             (Self::NoBitmap, RepeatsHeal, plain),
             (Self::NoTagCheck, OwnSlot, old_epoch),
             (Self::NoRunInTag, OwnSlot, rerun),

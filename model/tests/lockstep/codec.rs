@@ -1,30 +1,56 @@
 //! The model's frames as real ones, and real ones in the model's terms.
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
-use inart_model::{Config, Contribution, DIGITS, Frame, MAX_CHUNKS, MAX_WORKERS, Node, Sum};
+use inart_model::{
+    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, Node, Peer, Run, SECOND_LIFE, Sum, Talk,
+};
 use inart_wire::{
-    Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Incarnation, Kind,
+    AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Incarnation, Kind,
     MacAddr, ValuesPerPacket, WorkerId,
 };
 
 pub const EPOCH: u16 = 2;
 pub const OLD_EPOCH: u16 = 1;
 pub const JOB: u16 = 7;
-/// The server's incarnation.
-pub const SERVER: Incarnation = Incarnation::new(100);
 /// Values in every chunk.
 const LENGTH: usize = 32;
-/// In each of the first three lanes, of two bits each, above two bits of zeros that a higher exponent may cut off.
+/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut off.
 const DIGITS_PER_LANE: u32 = 14;
 /// The lane in which two workers' values of chunk 0 are more than 32 bits hold, if that may be.
-const SATURATING_LANE: usize = 3;
+const SATURATING_LANE: usize = 4;
 /// The lane in which values of chunk 0 do not fit the agreed exponent, if that may be.
-const CLIPPED_LANE: usize = 4;
-const LANES: usize = 5;
+const CLIPPED_LANE: usize = 5;
+const LANES: usize = 6;
+
+/// The server's incarnation in a run.
+pub fn server_of(run: Run) -> Incarnation {
+    Incarnation::new(match run {
+        Run::Former => 99,
+        // That of an epoch before may be any; let its epoch be all that tells it from now.
+        Run::OldEpoch | Run::First => 100,
+        Run::Second => 101,
+    })
+}
+
+fn run_of(epoch: u16, incarnation: Incarnation) -> Run {
+    let runs = [Run::Former, Run::First, Run::Second];
+    let run = runs.into_iter().find(|run| server_of(*run) == incarnation);
+    if epoch == OLD_EPOCH { Run::OldEpoch } else { run.expect("it is one of the server's lives") }
+}
 
 /// A worker's incarnation.
-pub fn host(worker: u8) -> Incarnation {
-    Incarnation::new(1 + u32::from(worker))
+pub fn host(worker: u8, life: Life) -> Incarnation {
+    let first = match life {
+        Life::Former => 50,
+        Life::First => 1,
+        Life::Second => 20,
+    };
+    Incarnation::new(first + u32::from(worker))
+}
+
+fn life_of(worker: u8, incarnation: Incarnation) -> Life {
+    let lives = [Life::Former, Life::First, Life::Second];
+    lives.into_iter().find(|life| host(worker, *life) == incarnation).expect("it is one of the worker's lives")
 }
 
 /// What is compared of a frame.
@@ -32,27 +58,43 @@ pub fn host(worker: u8) -> Incarnation {
 pub enum Seen {
     Contribution {
         partial: bool,
-        old_epoch: bool,
+        run: Run,
         sequence: u8,
         worker: u8,
         contributors: u8,
         exponent: i16,
         resend: bool,
         bypass: bool,
+        last: bool,
         overflow: bool,
         values: [i64; LANES],
     },
     /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves whether that is right.
     Result {
+        run: Run,
         sequence: u8,
         values: [i64; LANES],
     },
     Request {
+        to: Talk,
         sequence: u8,
         exponent: i16,
     },
-    /// A message that changes nothing.
-    Sign,
+    Abort {
+        to: Talk,
+        culprit: Peer,
+    },
+    Alive {
+        worker: u8,
+        life: Life,
+        run: Option<Run>,
+    },
+    Answer {
+        to: Talk,
+        bound: bool,
+    },
+    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in another run.
+    GivesUp,
 }
 
 /// A job, with what its frames look like.
@@ -93,15 +135,21 @@ impl Codec {
         for digit in (0..DIGITS).filter(|digit| sum.digit(*digit) > 0) {
             let count = i64::from(sum.digit(digit));
             let per_generation = u32::from(MAX_CHUNKS) * u32::from(MAX_WORKERS);
-            let old_epoch = digit >= DIGITS - per_generation;
-            let place = digit % per_generation + if old_epoch { per_generation } else { 0 };
+            let generation = (digit / per_generation) as u8;
+            // The values at every exponent are those at the agreed one, and in every run of a worker's life those of the life.
+            let kind = match generation {
+                BEFORE => 1,
+                SECOND_LIFE if !self.config.clipped => 2,
+                _ => 0,
+            };
+            let place = digit % per_generation + kind * per_generation;
             let shift = 2 + 2 * (place % DIGITS_PER_LANE);
             values[(place / DIGITS_PER_LANE) as usize] += count << shift;
             let (chunk, worker) = ((digit % per_generation) as u8 / MAX_WORKERS, digit as u8 % MAX_WORKERS);
             if chunk == 0 && self.config.saturation {
                 values[SATURATING_LANE] += count << 30;
             }
-            if !old_epoch && self.config.need(worker, chunk) > 0 {
+            if generation != BEFORE && self.config.need(worker, chunk) > 0 {
                 values[CLIPPED_LANE] += count << (30 + self.config.need(worker, chunk));
             }
         }
@@ -112,21 +160,22 @@ impl Codec {
     }
 
     /// What a worker wants to be summed.
-    pub fn gradient(&self, rank: u8) -> Vec<f32> {
+    pub fn gradient(&self, rank: u8, life: Life) -> Vec<f32> {
         let scale = 2f64.powi(self.agreed.into());
+        let generation = if life == Life::Second { SECOND_LIFE } else { 0 };
         let chunk = |sequence| {
             let mut values = [0.0; LENGTH];
-            for (value, lane) in values.iter_mut().zip(self.values(Sum::term(false, 0, sequence, rank))) {
+            for (value, lane) in values.iter_mut().zip(self.values(Sum::term(generation, sequence, rank))) {
                 *value = (lane as f64 * scale) as f32;
             }
             values
         };
-        (0..self.config.chunks).flat_map(chunk).collect()
+        (0..self.config.chunks_of(rank)).flat_map(chunk).collect()
     }
 
     /// The sum that every worker should end with.
     pub fn sum(&self) -> Vec<f32> {
-        let gradients: Vec<_> = (0..self.config.workers).map(|rank| self.gradient(rank)).collect();
+        let gradients: Vec<_> = (0..self.config.workers).map(|rank| self.gradient(rank, Life::First)).collect();
         (0..gradients[0].len()).map(|index| gradients.iter().map(|gradient| gradient[index]).sum()).collect()
     }
 
@@ -142,7 +191,7 @@ impl Codec {
             contributors: Contributors::default(),
             exponent: self.agreed,
             length: LENGTH as u16,
-            incarnation: SERVER,
+            incarnation: server_of(Run::First),
         }
     }
 
@@ -170,8 +219,10 @@ impl Codec {
     pub fn contribution(&self, frame: &Contribution, also: Flags) -> Vec<u8> {
         let header = HeaderRepr {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
-            epoch: if frame.old_epoch { OLD_EPOCH } else { EPOCH }.into(),
-            flags: (also | self.last(frame.sequence))
+            epoch: if frame.run == Run::OldEpoch { OLD_EPOCH } else { EPOCH }.into(),
+            incarnation: server_of(frame.run),
+            flags: also
+                .with_if(Flags::LAST, frame.last)
                 .with_if(Flags::RESEND, frame.resend)
                 .with_if(Flags::BYPASS, frame.bypass)
                 .with_if(Flags::OVERFLOW, frame.overflow),
@@ -190,41 +241,73 @@ impl Codec {
 
     /// The bytes of a frame from the server to a worker.
     pub fn to_worker(&self, worker: u8, frame: &Frame) -> Vec<u8> {
-        let to = self.assignment.workers[usize::from(worker)].mac;
         let source = self.assignment.shards[0].mac;
         match *frame {
-            Frame::Result { sequence, exponent, sum } => {
+            Frame::Result { run, sequence, exponent, sum } => {
                 // A sum of saturating values fits one step higher.
                 let steps = exponent + u8::from(self.config.saturation && sequence == 0);
                 let header = HeaderRepr {
                     kind: Kind::Result,
                     flags: self.last(sequence),
+                    incarnation: server_of(run),
                     exponent: self.exponent(steps),
                     ..self.header(sequence)
                 };
                 self.write_values(MacAddr::results_of(JOB.into()), source, header, sum)
             }
-            Frame::Request { sequence, exponent } => {
-                let message = ControlMessage::RequestBypass.words(host(worker));
-                let header = HeaderRepr {
-                    worker: rank(worker),
-                    exponent: self.exponent(exponent),
-                    length: message.len() as u16,
-                    ..self.header(sequence)
-                };
-                self.write(to, source, header, &message)
+            Frame::Request { to, sequence, exponent } => {
+                let header = HeaderRepr { exponent: self.exponent(exponent), ..self.header(sequence) };
+                self.say(worker, to, header, ControlMessage::RequestBypass)
             }
-            _ => panic!("{frame:?} is no frame that these runs deliver to a worker"),
+            Frame::Abort { to, culprit } => {
+                let (reason, culprit) = match culprit {
+                    Peer::Server => (AbortReason::ServerRestarted(0.into()), worker),
+                    Peer::Worker(culprit) => (AbortReason::WorkerRestarted, culprit),
+                };
+                self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
+            }
+            Frame::Answer { to, bound } => {
+                self.say(worker, to, self.header(1), ControlMessage::AliveAnswer { bound, agreed: false })
+            }
+            Frame::Contribution(_) | Frame::Alive { .. } => panic!("{frame:?} goes to no worker"),
         }
     }
 
-    /// The bytes of a result that no worker waits for, which tells that `ended` has ended.
-    pub fn tells_ended(&self, ended: u8) -> Vec<u8> {
+    /// The bytes of a message of the server to a worker.
+    fn say(&self, worker: u8, to: Talk, header: HeaderRepr, message: ControlMessage) -> Vec<u8> {
+        let words = message.words(host(worker, to.life));
+        let header = HeaderRepr {
+            worker: rank(worker),
+            length: words.len() as u16,
+            incarnation: server_of(to.run),
+            ..header
+        };
+        let destination = self.assignment.workers[usize::from(worker)].mac;
+        self.write(destination, self.assignment.shards[0].mac, header, &words)
+    }
+
+    /// The bytes of a worker's note. It does not tell how long the gradient is, since that would end the runs where one is shorter.
+    pub fn alive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
+        let message = ControlMessage::Alive { oldest: 0.into(), gradient_len: None };
+        let words = message.words(host(worker, life));
+        let header = HeaderRepr {
+            worker: rank(worker),
+            length: words.len() as u16,
+            incarnation: run.map_or(Incarnation::UNKNOWN, server_of),
+            ..self.header(0)
+        };
+        let source = self.assignment.workers[usize::from(worker)].mac;
+        self.write(self.assignment.shards[0].mac, source, header, &words)
+    }
+
+    /// The bytes of a result that no worker waits for, which tells that `ended` has ended in that run.
+    pub fn tells_ended(&self, run: Run, ended: u8) -> Vec<u8> {
         let sequence = self.config.chunks;
         let feedback = Feedback { ended: Some(u32::from(ended).into()), lacking: None };
         let contributors =
             Contributors { bitmap: feedback.bits(u32::from(sequence).into()), group: Group(0) };
-        let header = HeaderRepr { kind: Kind::Result, contributors, ..self.header(sequence) };
+        let incarnation = server_of(run);
+        let header = HeaderRepr { kind: Kind::Result, contributors, incarnation, ..self.header(sequence) };
         let source = self.assignment.shards[0].mac;
         self.write(MacAddr::results_of(JOB.into()), source, header, &[0; LENGTH])
     }
@@ -242,26 +325,28 @@ impl Codec {
             *value = i64::from(lane) << steps.max(0);
         }
         let seen = match header.kind {
-            Kind::Result => Seen::Result { sequence, values },
-            Kind::Control => match ControlMessage::parse(&frame).unwrap().0 {
-                ControlMessage::RequestBypass => Seen::Request { sequence, exponent: steps },
-                ControlMessage::Abort { .. } => panic!("nobody gives up in these runs"),
-                _ => Seen::Sign,
-            },
+            Kind::Result => Seen::Result { run: run_of(EPOCH, header.incarnation), sequence, values },
+            Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,
-                old_epoch: header.epoch == OLD_EPOCH.into(),
+                run: run_of(header.epoch.get(), header.incarnation),
                 sequence,
                 worker,
                 contributors: header.contributors.bitmap as u8,
                 exponent: steps,
                 resend: header.flags.contains(Flags::RESEND),
                 bypass: header.flags.contains(Flags::BYPASS),
+                last: header.flags.contains(Flags::LAST),
                 overflow: header.flags.contains(Flags::OVERFLOW),
                 values,
             },
         };
         let mac = |worker: &WorkerAddress| worker.mac == destination;
+        let is_to_server = destination == self.assignment.shards[0].mac;
+        let seen = match seen {
+            Seen::Abort { .. } if is_to_server => Seen::GivesUp,
+            seen => seen,
+        };
         let node = match self.assignment.workers.iter().position(mac) {
             Some(worker) => Node::Worker(worker as u8),
             None if destination.is_multicast() => Node::Workers,
@@ -270,24 +355,52 @@ impl Codec {
         (node, seen)
     }
 
+    fn read_message(&self, header: &HeaderRepr, (message, host): (ControlMessage, Incarnation)) -> Seen {
+        let worker = header.worker.get() as u8;
+        let life = life_of(worker, host);
+        let run = (header.incarnation != Incarnation::UNKNOWN).then(|| run_of(EPOCH, header.incarnation));
+        let to = || Talk { life, run: run.expect("a server knows its run") };
+        let steps = i16::from(header.exponent.get()) - i16::from(self.agreed.get());
+        match message {
+            ControlMessage::RequestBypass => {
+                Seen::Request { to: to(), sequence: header.sequence.get() as u8, exponent: steps }
+            }
+            ControlMessage::Alive { .. } => Seen::Alive { worker, life, run },
+            ControlMessage::AliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
+            ControlMessage::Abort { reason, culprit } => match reason {
+                AbortReason::ServerRestarted(_) => Seen::Abort { to: to(), culprit: Peer::Server },
+                AbortReason::WorkerRestarted => {
+                    Seen::Abort { to: to(), culprit: Peer::Worker(culprit.get() as u8) }
+                }
+                _ => panic!("nobody gives up because of {reason:?} in these runs"),
+            },
+            ControlMessage::Unknown(code) => panic!("a message of code {code}"),
+        }
+    }
+
     /// A frame of the model, to compare with one that was read.
     pub fn seen(&self, frame: &Frame) -> Seen {
         match *frame {
             Frame::Contribution(frame) => Seen::Contribution {
                 partial: frame.partial,
-                old_epoch: frame.old_epoch,
+                run: frame.run,
                 sequence: frame.sequence,
                 worker: frame.worker,
                 contributors: frame.contributors,
                 exponent: frame.exponent.into(),
                 resend: frame.resend,
                 bypass: frame.bypass,
+                last: frame.last,
                 overflow: frame.overflow,
                 values: self.values(frame.sum),
             },
-            Frame::Result { sequence, sum, .. } => Seen::Result { sequence, values: self.values(sum) },
-            Frame::Request { sequence, exponent } => Seen::Request { sequence, exponent: exponent.into() },
-            Frame::Abort { .. } => panic!("nobody gives up in these runs"),
+            Frame::Result { run, sequence, sum, .. } => Seen::Result { run, sequence, values: self.values(sum) },
+            Frame::Request { to, sequence, exponent } => {
+                Seen::Request { to, sequence, exponent: exponent.into() }
+            }
+            Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
+            Frame::Alive { worker, life, run } => Seen::Alive { worker, life, run },
+            Frame::Answer { to, bound } => Seen::Answer { to, bound },
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
-use inart_model::Node;
+use inart_model::{Frame, Life, Node, Run, Talk};
 
-use crate::codec::{Codec, SERVER, Seen, host, rank};
+use crate::codec::{Codec, Seen, host, rank, server_of};
 
 /// Nobody gives up.
 const PATIENCE: Duration = Duration::from_secs(1 << 30);
@@ -18,16 +18,30 @@ pub struct Host<M> {
     now: Instant,
 }
 
-pub fn server(codec: &Codec) -> Host<ServerShard> {
-    let machine = ServerShard::new(codec.assignment.clone(), 0.into(), SERVER, PATIENCE).unwrap();
-    Host { machine, now: Instant::START }
+/// The server in the run that its life names; it knows all workers, unless they are to learn of each other.
+pub fn server(codec: &Codec, run: Run) -> Host<ServerShard> {
+    let machine = ServerShard::new(codec.assignment.clone(), 0.into(), server_of(run), PATIENCE).unwrap();
+    let mut host = Host { machine, now: Instant::START };
+    if !codec.config.handshake() {
+        for worker in 0..codec.config.workers {
+            host.receive(&codec.alive(worker, Life::First, Some(run)));
+        }
+        host.send(codec);
+    }
+    host
 }
 
-pub fn worker(codec: &Codec, number: u8) -> Host<WorkerFlow> {
+/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each other.
+pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
     let mut machine =
-        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number), PATIENCE).unwrap();
-    machine.start_round(Instant::START, &codec.gradient(number)).unwrap();
-    Host { machine, now: Instant::START }
+        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PATIENCE).unwrap();
+    machine.start_round(Instant::START, &codec.gradient(number, life)).unwrap();
+    let mut host = Host { machine, now: Instant::START };
+    if !codec.config.handshake() {
+        let to = Talk { life, run: Run::First };
+        host.receive(&codec.to_worker(number, &Frame::Answer { to, bound: true }));
+    }
+    host
 }
 
 impl<M: Machine> Host<M> {
@@ -42,7 +56,9 @@ impl<M: Machine> Host<M> {
         let mut sent = Vec::new();
         while let Some(length) = self.machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));
-            sent.pop_if(|(_, seen)| *seen == Seen::Sign);
+            // Where all know each other, notes change nothing.
+            let handshake = codec.config.handshake();
+            sent.pop_if(|(_, seen)| !handshake && matches!(seen, Seen::Alive { .. } | Seen::Answer { .. }));
             assert!(sent.len() < 1000, "it sends without end");
             // The pacer lets the next frame go a moment later.
             self.now = self.now + Duration::from_micros(1);

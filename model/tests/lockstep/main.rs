@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use inart_core::{ServerShard, WorkerFlow};
 use inart_model::{
-    Action, Config, Contribution, Frame, MAX_EXPONENT, Node, Slots, State, Sum, System, one, ranks, step,
+    Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Node, Peer, Run, Slots, State, Sum, System, one,
+    ranks, step,
 };
 use inart_p4::Outcome;
 use inart_wire::Flags;
@@ -39,6 +40,12 @@ fn networks() -> Vec<Config> {
         Config { saturation: true, switches: 2, ..three },
         Config { clipped: true, ..two },
         Config { clipped: true, switches: 2, ..three },
+        Config { rerun: true, ..two },
+        Config { rerun: true, clipped: true, switches: 2, ..three },
+        Config { reborn: true, ..two },
+        Config { reborn: true, rerun: true, switches: 2, ..three },
+        Config { shorter: true, ..three },
+        Config { shorter: true, switches: 2, alone: true, ..three },
     ]
 }
 
@@ -57,19 +64,22 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
     let need = ranks(contributors).map(|worker| config.need(worker, sequence)).max().unwrap_or(0);
     let higher = (!config.saturation || sequence > 0) && random.random_ratio(1, 10);
     let exponent = if higher { random.random_range(1..=MAX_EXPONENT).max(need) } else { need };
-    let old_epoch = exponent == 0 && random.random_ratio(1, 10);
+    let before = [Run::OldEpoch, Run::Former, Run::Second].choose(random).copied();
+    let run = before.filter(|_| exponent == 0 && random.random_ratio(1, 10)).unwrap_or_default();
+    let generation = if run == Run::First { exponent } else { BEFORE };
     let sum = ranks(contributors)
-        .fold(Sum::default(), |sum, worker| sum + Sum::term(old_epoch, exponent, sequence, worker));
+        .fold(Sum::default(), |sum, worker| sum + Sum::term(generation, sequence, worker));
     let saturated = config.saturation && sequence == 0 && contributors.count_ones() > 1;
     Contribution {
         partial,
-        old_epoch,
+        run,
         sequence,
         worker,
         contributors,
         exponent,
         resend: random.random(),
         bypass: random.random_ratio(1, 10),
+        last: (sequence + 1 == config.chunks) != random.random_ratio(1, 10),
         overflow: saturated || random.random_ratio(1, 20),
         sum: sum.saturated_if(saturated),
     }
@@ -133,15 +143,22 @@ struct Real {
 fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[(Node, Seen)]) {
     let worker = &state.workers[usize::from(rank)];
     for (_, seen) in sent {
-        let Seen::Contribution { sequence, resend, bypass, .. } = *seen else {
-            panic!("a worker sends {seen:?}")
+        let expected = match *seen {
+            Seen::Contribution { sequence, resend, bypass, .. } => {
+                let mut outstanding = state.outstanding(&codec.config, system.mutant, rank);
+                assert!(
+                    outstanding.any(|chunk| chunk == sequence),
+                    "worker {rank} sends chunk {sequence} as {worker:?}"
+                );
+                Frame::Contribution(worker.gradient(&codec.config, sequence, resend, bypass))
+            }
+            Seen::GivesUp => {
+                assert!(worker.failed.is_some(), "worker {rank} gives up as {worker:?}");
+                continue;
+            }
+            _ => system.alive(worker).unwrap_or_else(|| panic!("worker {rank} sends {seen:?} as {worker:?}")).1,
         };
-        let outstanding = worker
-            .outstanding(&codec.config, system.mutant, state.server.ended)
-            .any(|chunk| chunk == sequence);
-        assert!(outstanding, "worker {rank} sends chunk {sequence} as {worker:?}");
-        let expected = worker.gradient(&codec.config, rank, sequence, resend, bypass);
-        assert_eq!(*seen, codec.seen(&Frame::Contribution(expected)));
+        assert_eq!(*seen, codec.seen(&expected));
     }
 }
 
@@ -161,8 +178,12 @@ fn deliver(
             let mut slots = state.switches[usize::from(number)];
             at_switch(codec, &mut real.switches[usize::from(number)], number, &mut slots, frame, flags);
         }
-        (Node::Server, Frame::Contribution(frame)) => {
-            real.server.receive(&codec.contribution(frame, flags));
+        (Node::Server, frame) => {
+            real.server.receive(&match frame {
+                Frame::Contribution(frame) => codec.contribution(frame, flags),
+                &Frame::Alive { worker, life, run } => codec.alive(worker, life, run),
+                _ => panic!("{frame:?} does not go to a server"),
+            });
             let mut sent = real.server.send(codec);
             let mut expected: Vec<_> =
                 arrival.outgoing.iter().map(|(to, frame)| (*to, codec.seen(frame))).collect();
@@ -188,15 +209,17 @@ fn walk(config: Config, seed: u64) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut real = Real {
         switches: (0..config.switches).map(|number| RealSwitch::new(config, number)).collect(),
-        server: hosts::server(&codec),
-        workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank)).collect(),
+        server: hosts::server(&codec, Run::First),
+        workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank, Life::First)).collect(),
     };
     let mut state = system.init_states().remove(0);
     let mut bag = BTreeSet::new();
     let mut steps = 0;
     let done =
         |state: &State| state.workers[..config.workers.into()].iter().all(|worker| worker.is_done(&config));
-    while !done(&state) || steps < 200 {
+    // Where somebody gives up, what ends the others' wait is patience, which has no end here.
+    let ends = !config.reborn && !config.shorter;
+    while if ends { !done(&state) || steps < 200 } else { steps < 600 } {
         steps += 1;
         assert!(steps < 100_000, "the walk does not come to its end");
         remember(&system, &mut bag, &state.network);
@@ -204,6 +227,18 @@ fn walk(config: Config, seed: u64) -> usize {
             let switch = random.random_range(0..config.switches);
             real.switches[usize::from(switch)].restart();
             state = system.next_state(&state, Action::Restart(switch)).unwrap();
+            continue;
+        }
+        if config.reborn && state.reborn.is_none() && random.random_ratio(1, 60) {
+            let peers = (0..config.workers).map(Peer::Worker).chain([Peer::Server]);
+            let peer = peers.choose(&mut random).expect("there are hosts");
+            match peer {
+                Peer::Worker(rank) => {
+                    real.workers[usize::from(rank)] = hosts::worker(&codec, rank, Life::Second);
+                }
+                Peer::Server => real.server = hosts::server(&codec, Run::Second),
+            }
+            state = system.next_state(&state, Action::Reborn(peer)).unwrap();
             continue;
         }
         let (node, frame) = *bag.iter().choose(&mut random).expect("workers send at once");
@@ -215,7 +250,8 @@ fn walk(config: Config, seed: u64) -> usize {
         state = system.next_state(&state, Action::Deliver(node, frame)).unwrap();
         for chunk in ranks(state.server.ended & !ended) {
             // The model's workers know at once.
-            real.workers.iter_mut().for_each(|worker| worker.receive(&codec.tells_ended(chunk)));
+            let told = codec.tells_ended(state.server.run, chunk);
+            real.workers.iter_mut().for_each(|worker| worker.receive(&told));
         }
         for (rank, worker) in (0..).zip(&mut real.workers) {
             check_sends(&codec, &system, &state, rank, &worker.send(&codec));
@@ -224,10 +260,14 @@ fn walk(config: Config, seed: u64) -> usize {
             }
         }
     }
-    for worker in &mut real.workers {
+    for (model, worker) in state.workers.iter().zip(&mut real.workers) {
         let mut sum = vec![0.0; codec.sum().len()];
-        worker.machine.finish_round(&mut sum).expect("the real worker has all results, too");
-        assert_eq!(sum, codec.sum());
+        if model.failed.is_some() {
+            worker.machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
+        } else if model.is_done(&config) {
+            worker.machine.finish_round(&mut sum).expect("the real worker has all results, too");
+            assert!(config.reborn || sum == codec.sum());
+        }
     }
     steps
 }
@@ -249,7 +289,10 @@ fn a_worker_sends_what_is_outstanding_and_after_some_timeouts_by_bypass() {
         let codec = Codec::new(config);
         let state = State::new(&config);
         for rank in 0..config.workers {
-            let mut real = hosts::worker(&codec, rank);
+            if config.handshake() {
+                continue;
+            }
+            let mut real = hosts::worker(&codec, rank, Life::First);
             let (mut sent, mut bypassed) = (BTreeSet::new(), BTreeSet::new());
             for timeout in 0..20 {
                 let frames = if timeout == 0 { real.send(&codec) } else { real.wait(&codec) };
@@ -261,7 +304,7 @@ fn a_worker_sends_what_is_outstanding_and_after_some_timeouts_by_bypass() {
                 }
             }
             let outstanding: BTreeSet<_> =
-                state.workers[usize::from(rank)].outstanding(&config, None, 0).collect();
+                state.outstanding(&config, None, rank).collect();
             assert_eq!(sent, outstanding);
             assert_eq!(bypassed.first(), outstanding.first());
         }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inart_model::{Config, Entry, Slot, Slots, slot_of};
+use inart_model::{Config, Entry, Run, Slot, Slots, slot_of};
 use inart_p4::{Outcome, artifact};
 use inart_softswitch::control::{ActionCall, Entry as TableEntry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_wire::ValuesPerPacket;
 
-use crate::codec::{EPOCH, JOB, OLD_EPOCH};
+use crate::codec::{EPOCH, JOB, OLD_EPOCH, server_of};
 
 /// First slot of the job's range.
 const BASE: u64 = 4092;
@@ -114,8 +114,11 @@ impl RealSwitch {
                 continue;
             }
             assert_eq!(slot_of(&self.config, slot.sequence), place);
-            let epoch = if slot.old_epoch { OLD_EPOCH } else { EPOCH };
+            let epoch = if slot.run == Run::OldEpoch { OLD_EPOCH } else { EPOCH };
             assert_eq!(read("tags") >> 40, u64::from(epoch), "slot {place}: {slot:?}");
+            let incarnation = server_of(slot.run).get();
+            assert_eq!(read("incarnations"), u64::from(incarnation), "slot {place}: {slot:?}");
+            assert_eq!(read("shapes") & 0x10 != 0, slot.last, "slot {place}: {slot:?}");
             assert_eq!(read("sequences"), u64::from(slot.sequence), "slot {place}: {slot:?}");
             assert_eq!(read("flags") & 4 != 0, slot.overflow, "slot {place}: {slot:?}");
         }
