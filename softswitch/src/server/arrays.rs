@@ -12,10 +12,10 @@ use inart_p4runtime::p4::v1::{
 use tonic::Status;
 
 use super::check::{cells, invalid, known, only_modify, unsigned};
-use super::data;
 use super::pipeline::Pipeline;
 use super::plane::Row;
 use super::reads::{Page, Position};
+use super::{data, limits};
 use crate::control::{self, CounterValue};
 
 /// Refuses direct resources that the table does not have.
@@ -194,8 +194,9 @@ impl Pipeline {
         let [value] = value.as_slice() else {
             return Err(invalid(format!("register {name}: one value is wanted")));
         };
-        for cell in cells {
-            self.plane.lock().set_register(register.full_name(), cell, value)?;
+        for from in cells.clone().step_by(limits::STRIDE) {
+            let stride = from..cells.end.min(from + limits::STRIDE);
+            self.plane.lock().set_register_cells(register.full_name(), stride, value)?;
         }
         Ok(())
     }

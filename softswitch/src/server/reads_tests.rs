@@ -90,7 +90,7 @@ fn every_answer_is_bounded_and_together_they_are_the_whole() {
 fn what_is_looked_at_for_nothing_is_bounded_too() {
     let mut pipeline = pipeline();
     fill(&mut pipeline, 3000);
-    let filter = TableEntry { controller_metadata: 7, ..Default::default() };
+    let filter = TableEntry { metadata: vec![7], ..Default::default() };
     let answers = answers(&pipeline, reading(vec![filter.into()]));
     assert!(answers.iter().all(Vec::is_empty));
     assert!(answers.len() >= 3000 / limits::PAGE, "{}", answers.len());
@@ -100,7 +100,7 @@ fn what_is_looked_at_for_nothing_is_bounded_too() {
 fn large_entities_fill_an_answer_by_their_bytes() {
     let mut pipeline = pipeline();
     for id in 1..=8 {
-        let replicas = (0..30_000).map(|replica| (1, replica));
+        let replicas = (0..60_000).map(|replica| (1, replica));
         pipeline.write(&Update::insert(MulticastGroupEntry::new(id, replicas))).unwrap();
     }
     let answers = answers(&pipeline, reading(vec![MulticastGroupEntry::default().into()]));

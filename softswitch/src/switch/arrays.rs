@@ -92,16 +92,28 @@ impl Switch {
 
     /// Sets one cell of a register array.
     pub fn set_register(&mut self, name: &str, cell: usize, value: &[u8]) -> Result<()> {
+        self.set_register_cells(name, cell..cell.saturating_add(1), value)
+    }
+
+    /// Sets some cells of a register array to one value.
+    pub fn set_register_cells(
+        &mut self,
+        name: &str,
+        cells: std::ops::Range<usize>,
+        value: &[u8],
+    ) -> Result<()> {
         let loaded = self.loaded_mut()?;
-        let (group, lane, bits) = register_cell(&loaded.program, name, cell)?;
+        let Some(last) = cells.end.checked_sub(1) else { return Ok(()) };
+        let (group, lane, bits) = register_cell(&loaded.program, name, last)?;
         let words = to_words(value, bits, || format!("register {name}"))?;
+        let whole: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         let registers = &mut loaded.tables.registers;
-        if bits <= 64 {
-            registers.set(group, lane, cell as u64, words.first().copied().unwrap_or(0));
-        } else if let Some(bytes) = registers.wide(group, lane, cell as u64) {
-            let whole: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-            let start = whole.len() - bytes.len();
-            bytes.copy_from_slice(&whole[start..]);
+        for cell in cells {
+            if bits <= 64 {
+                registers.set(group, lane, cell as u64, words.first().copied().unwrap_or(0));
+            } else if let Some(bytes) = registers.wide(group, lane, cell as u64) {
+                bytes.copy_from_slice(&whole[whole.len() - bytes.len()..]);
+            }
         }
         Ok(())
     }
