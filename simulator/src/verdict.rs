@@ -144,9 +144,12 @@ impl Simulation<'_> {
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => {
-                // A server that was started again does not know that this worker has its last sum, and has left.
+                // A server that was started again does not know that this worker has left: it has its last sum, or was told of
+                // the restart.
                 let restarted = self.wire.tally.server_restarts > 0;
-                let left = self.workers(job).nth(culprit.index()).is_some_and(|w| w.end == Some(End::Done));
+                let left = self.workers(job).nth(culprit.index()).is_some_and(|worker| {
+                    matches!(worker.end, Some(End::Done | End::Failed(Failure::ServerRestarted { .. })))
+                });
                 if restarted && left {
                     return true;
                 }
