@@ -33,6 +33,8 @@ enum Command {
     Diff(commands::diff::Args),
     /// Return to the plan installed before the last push.
     Rollback(commands::rollback::Args),
+    /// Remove jobs from the switches, or list those that they hold.
+    Remove(commands::remove::Args),
     /// Install plans and keep the switches in order, as a daemon.
     Controller(commands::controller::Args),
     /// Run a worker's host agent.
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Push(args) => commands::push::run(args, json),
         Command::Diff(args) => commands::diff::run(args, json),
         Command::Rollback(args) => commands::rollback::run(args, json),
+        Command::Remove(args) => commands::remove::run(args, json),
         Command::Controller(args) => commands::controller::run(args, json),
         Command::Worker(args) => commands::worker::run(args, json),
         Command::Server(args) => commands::server::run(args, json),

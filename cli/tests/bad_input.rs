@@ -120,6 +120,14 @@ fn wrong_ways_to_the_switches() {
     }
     refused(&[&all[..], &["--state", "plan.json"]].concat(), &["plan.json", "--state"]);
     bench.refused(&["rollback"], &["nothing was pushed yet"]);
+    bench.refused(&["rollback", "missing.yaml"], &["missing.yaml", "No such file"]);
+    bench.refused(&["rollback", "fig1.yaml", "--topology", "fig1"], &["--topology"]);
+    bench.refused(&["remove"], &["<TOPOLOGY>"]);
+    bench.refused(&["remove", "digits"], &["digits", "No such file"]);
+    bench.refused(&["remove", "fig1.yaml"], &["switch v1", "--switch v1=HOST:PORT"]);
+    let remove = [&["remove", "digits", "fig1.yaml"], &all[..]].concat();
+    bench.refused(&remove, &["switch v1", "127.0.0.1:1", "start the switch"]);
+    bench.refused(&[&remove[..], &["--values", "33"]].concat(), &["--values", "33"]);
 }
 
 #[test]

@@ -3,39 +3,9 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-
 use serde_json::Value;
+use support::switches::{document, start};
 use support::{Workbench, is_refusal};
-
-/// A switch without ports; killed when dropped.
-struct Switch {
-    process: Child,
-    address: String,
-}
-
-impl Drop for Switch {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn start(bench: &Workbench, address: &str) -> Switch {
-    let arguments = ["switch", "--no-p4", "--", "--grpc-server-addr", address];
-    let mut process = bench.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-    Switch { process, address }
-}
-
-fn document(bench: &Workbench, arguments: &[&str]) -> Value {
-    let output = bench.inart(&[arguments, &["--json", "--state", "state"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    serde_json::from_slice(&output.stdout).expect("one document")
-}
 
 #[test]
 fn a_plan_is_pushed_compared_and_rolled_back() {
@@ -97,4 +67,25 @@ fn a_new_epoch_can_be_rolled_back() {
     let epoch = |document: &Value| document["assignments"][0]["epoch"].as_u64().unwrap();
     assert_eq!(epoch(&document(&bench, &["push", "plan.json", "fig1.yaml", "--new-epoch"])), 2);
     assert_eq!(epoch(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
+}
+
+/// A host was added since the push that is returned to, at the front: ports and addresses have other numbers now.
+#[test]
+fn a_rollback_keeps_to_the_topology_of_today() {
+    let bench = Workbench::new();
+    let today = bench.read("fig1.yaml");
+    let today = today.replace("nodes:\n", "nodes:\n  - {name: w7, kind: worker}\n");
+    let today = today.replace("links:\n", "links:\n  - {ends: [w7, v1], rate: 6 Gbps}\n");
+    bench.write("today.yaml", today);
+    let lbmm = bench.inart(&["plan", "today.yaml", "--scheme", "lbmm", "--json"]);
+    bench.write("lbmm.json", lbmm.stdout);
+    let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
+    let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
+    document(&bench, &["push", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]]);
+    document(&bench, &["push", "lbmm.json", "today.yaml"]);
+    document(&bench, &["rollback", "--assignments", "jobs"]);
+    let left = document(&bench, &["diff", "plan.json", "today.yaml"]);
+    assert_eq!(left["updates"], 0, "{left}");
+    let told: Value = serde_json::from_str(&bench.read("jobs/digits.json")).unwrap();
+    assert_eq!(told["workers"][0]["mac"], "02:49:4e:41:00:05", "w1 is the sixth node of today");
 }

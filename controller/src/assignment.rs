@@ -4,8 +4,9 @@ use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_planner::{Plan, Topology};
 use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
+use crate::plan_error::PlanError;
 use crate::ports::PortMap;
-use crate::wishes::{PlanError, Roles};
+use crate::wishes::Roles;
 
 /// A plan to install for a job.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,13 @@
 //! What the switches counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use inart_p4::{Outcome, Reason};
 use inart_p4runtime::Counts;
 use inart_wire::JobId;
 
-use crate::driver::{DriverError, P4Runtime, SwitchErrors};
+use crate::driver::{DriverError, P4Runtime, Running, SwitchDriver, SwitchErrors};
 use crate::entries::{SteerAction, SteerKey};
 use crate::install::Controller;
 
@@ -71,5 +72,30 @@ impl Controller<P4Runtime> {
     /// Reads the counters of all switches.
     pub async fn counters(&mut self) -> Result<BTreeMap<String, SwitchCounters>, SwitchErrors> {
         self.on_all(async |_, driver| driver.counters().await).await
+    }
+
+    /// Jobs of which a switch that runs our program got gradients or partials within `watch`.
+    pub async fn moving(&mut self, watch: Duration) -> Result<BTreeSet<JobId>, SwitchErrors> {
+        let before = self.steered().await?;
+        tokio::time::sleep(watch).await;
+        let after = self.steered().await?;
+        Ok(after
+            .into_iter()
+            .filter(|(job, count)| before.get(job) != Some(count))
+            .map(|(job, _)| job)
+            .collect())
+    }
+
+    /// Frames that hit entries of `steer`, by job.
+    async fn steered(&mut self) -> Result<BTreeMap<JobId, i64>, SwitchErrors> {
+        let all = self.on_all(async |_, driver| match driver.running().await? {
+            Running::Ours => Ok(Some(driver.counters().await?.steer)),
+            Running::Nothing | Running::Other => Ok(None),
+        });
+        let mut sums = BTreeMap::new();
+        for (key, (_, counts)) in all.await?.into_values().flatten().flatten() {
+            *sums.entry(key.job).or_default() += counts.packets;
+        }
+        Ok(sums)
     }
 }

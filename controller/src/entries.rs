@@ -141,6 +141,11 @@ impl SwitchTables {
         steer.chain(results).collect()
     }
 
+    /// Jobs that have an entry here.
+    pub fn jobs(&self) -> BTreeSet<JobId> {
+        self.steer.keys().map(|key| key.job).chain(self.results.keys().map(|key| key.job)).collect()
+    }
+
     /// Drops the entries of `job` under the epochs for which `dead` is true, and their multicast groups.
     pub fn retire(&mut self, job: JobId, dead: impl Fn(Epoch) -> bool) {
         self.steer.retain(|key, _| key.job != job || !dead(key.epoch));

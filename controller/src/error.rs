@@ -4,10 +4,10 @@ use inart_planner::Violation;
 use inart_wire::JobId;
 
 use crate::driver::SwitchErrors;
+use crate::plan_error::PlanError;
 use crate::ports::PortsError;
 use crate::records::{NoEarlierPush, RecordsError};
 use crate::target::TargetError;
-use crate::wishes::PlanError;
 
 /// Why an install stopped after it had begun to write.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,17 @@ fn and_more(violations: usize) -> String {
         format!(" (and {} more; see `inart plan --check`)", violations - 1)
     } else {
         String::new()
+    }
+}
+
+/// The first few of what has changed.
+fn since(differs: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = differs.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match differs.len().checked_sub(SHOWN) {
+        _ if differs.is_empty() => String::new(),
+        None | Some(0) => format!(", since the topology has changed ({shown})"),
+        Some(more) => format!(", since the topology has changed ({shown}, and {more} more)"),
     }
 }
 
@@ -70,6 +81,16 @@ pub enum InstallError {
         job: String,
         /// Why.
         reason: Box<PlanError>,
+    },
+    /// A recorded plan does not hold on the topology of today.
+    #[error("the plan before of job {job} cannot be installed again{}: {reason}", since(differs))]
+    Outdated {
+        /// The job.
+        job: String,
+        /// What has changed on its paths since that push.
+        differs: Vec<String>,
+        /// Why it does not hold.
+        reason: Box<InstallError>,
     },
     /// The same job number twice.
     #[error("two plans for job number {job}: install one plan per job")]

@@ -1,21 +1,24 @@
 //! Installing plans, make before break: the new epoch is written beside the old one on every switch and read back
 //! before anybody is told of it, so that it is safe to stop anywhere.
 
+mod remove;
+
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
 use inart_core::Assignment;
-use inart_planner::Topology;
+use inart_planner::{Topology, Violation};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
+use crate::changes;
 use crate::diff::{Item, Op, Update, diff};
 use crate::driver::{DriverError, Running, SwitchDriver, SwitchErrors};
 use crate::error::{Cause, InstallError};
 use crate::names::Names;
 use crate::ports::PortMap;
 use crate::program::Limits;
-use crate::records::{Push, Records};
+use crate::records::{Push, Records, Success};
 use crate::target::{self, Known, Network, Target, Wanted};
 use crate::wishes::{self, Roles};
 
@@ -64,6 +67,7 @@ pub struct Controller<D> {
     switches: BTreeMap<String, D>,
     records: Records,
     replace_program: bool,
+    own_epochs_only: bool,
 }
 
 impl<D: SwitchDriver> Controller<D> {
@@ -78,12 +82,27 @@ impl<D: SwitchDriver> Controller<D> {
     ) -> Result<Self, InstallError> {
         let ports = PortMap::new(&topology)?;
         ports.check_names(topology.name(), switches.keys().map(String::as_str))?;
-        Ok(Controller { topology, ports, values, limits, switches, records, replace_program: false })
+        Ok(Controller {
+            topology,
+            ports,
+            values,
+            limits,
+            switches,
+            records,
+            replace_program: false,
+            own_epochs_only: false,
+        })
     }
 
     /// Allows loading the program into switches that run another one, which clears their tables.
     pub fn replace_program(&mut self, allowed: bool) {
         self.replace_program = allowed;
+    }
+
+    /// Never tells hosts an epoch that only the switches know, even if it is of the very plan: for who tells by the records
+    /// which hosts have run under an epoch.
+    pub fn own_epochs_only(&mut self, only: bool) {
+        self.own_epochs_only = only;
     }
 
     /// Port numbers and addresses.
@@ -113,7 +132,7 @@ impl<D: SwitchDriver> Controller<D> {
 
     /// What [`Controller::install`] would do. Changes nothing.
     pub async fn preview(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
-        Ok(self.route(jobs).await?.report)
+        Ok(self.route(0, jobs).await?.report)
     }
 
     /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every switch was
@@ -124,11 +143,20 @@ impl<D: SwitchDriver> Controller<D> {
     }
 
     /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice: its
-    /// sequence numbers were).
+    /// sequence numbers were). Ports, addresses and what all jobs share are of this controller's topology, as in any
+    /// push; a plan that does not hold there any more is refused.
     pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
+        self.records.refresh()?;
+        let push = self.records.before_last(job)?.clone();
         // The same plan may be live under a later epoch, so the hosts must be told another.
-        let plan = JobPlan { new_epoch: true, ..self.records.before_last(job)?.job_plan(job) };
-        self.install_instead_of(2, &[plan]).await
+        let plan = JobPlan { new_epoch: true, ..push.job_plan(job) };
+        self.install_instead_of(2, &[plan]).await.map_err(|error| match error {
+            InstallError::Check { .. } | InstallError::Plan { .. } | InstallError::NoJob { .. } => {
+                let differs = changes::since(&push, &self.topology);
+                InstallError::Outdated { job: push.plan.job, differs, reason: Box::new(error) }
+            }
+            other => other,
+        })
     }
 
     /// Installs the plans and strikes each job's last `struck` pushes off the records.
@@ -137,32 +165,38 @@ impl<D: SwitchDriver> Controller<D> {
         struck: usize,
         jobs: &[JobPlan],
     ) -> Result<InstallReport, InstallError> {
-        let route = self.route(jobs).await?;
+        let route = self.route(struck, jobs).await?;
         self.records.begin(&route.target.epochs)?;
         let done = match self.write_route(&route).await {
             Ok(()) => self.record(struck, jobs, &route.target).map_err(Cause::from),
             Err(cause) => Err(cause),
         };
         let Err(cause) = done else { return Ok(route.report) };
-        let undone = self.restore(&route.target.kept).await;
-        let changes = route.report.switches.iter();
-        let replaced = changes.filter(|(_, change)| change.running == Running::Other);
+        Err(self.undo(cause, &route.target.kept, &route.report).await)
+    }
+
+    /// Goes back to `tables` after a failure.
+    async fn undo(&mut self, cause: Cause, tables: &Network, report: &InstallReport) -> InstallError {
+        let undone = self.restore(tables).await;
+        let replaced = report.switches.iter().filter(|(_, change)| change.running == Running::Other);
         let switches: Vec<_> = replaced.map(|(switch, _)| switch.clone()).collect();
-        Err(match undone {
+        match undone {
             Err(undo) => InstallError::NotUndone { cause, undo },
             Ok(()) if switches.is_empty() => InstallError::Undone { cause },
             Ok(()) => InstallError::Replaced { cause, switches },
-        })
+        }
     }
 
-    /// Reads everything and computes the way from what is to what is wanted.
-    async fn route(&mut self, jobs: &[JobPlan]) -> Result<Route, InstallError> {
+    /// Reads everything and computes the way from what is to what is wanted, in place of each job's last `struck` pushes.
+    async fn route(&mut self, struck: usize, jobs: &[JobPlan]) -> Result<Route, InstallError> {
+        // Others may have pushed, and hosts claimed, since the records were read.
+        self.records.refresh()?;
         let (mut wanted, mut assignments) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
         for job in jobs {
             if wanted.iter().any(|other: &Wanted| other.job == job.job) {
                 return Err(InstallError::JobTwice { job: job.job });
             }
-            wanted.push(self.wanted(job)?);
+            wanted.push(self.wanted(struck, job)?);
             let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
             assignments.push(assignment.map_err(|source| InstallError::plan(&job.plan.job, source))?);
         }
@@ -207,8 +241,18 @@ impl<D: SwitchDriver> Controller<D> {
         for (from, to) in [(current, &target.kept), (&target.kept, &target.desired)] {
             self.on_all(async |switch, driver| write(driver, diff(&from[switch], &to[switch])).await).await?;
         }
-        for (switch, found) in self.on_all(async |_, driver| driver.read().await).await? {
-            if let Some(update) = diff(&found, &target.desired[&switch]).into_iter().next() {
+        self.read_back(&target.desired).await
+    }
+
+    /// An error unless the switches hold `desired`; those that are not in it are not asked.
+    async fn read_back(&mut self, desired: &Network) -> Result<(), Cause> {
+        let found = self.on_all(async |switch, driver| match desired.contains_key(switch) {
+            true => driver.read().await.map(Some),
+            false => Ok(None),
+        });
+        for (switch, found) in found.await? {
+            let Some((found, desired)) = found.zip(desired.get(&switch)) else { continue };
+            if let Some(update) = diff(&found, desired).into_iter().next() {
                 let update = Names::new(&self.topology, &self.ports, &[]).describe(&switch, &update);
                 return Err(Cause::Differs { switch, update });
             }
@@ -222,8 +266,9 @@ impl<D: SwitchDriver> Controller<D> {
             if driver.running().await? != Running::Ours {
                 return Ok(());
             }
+            let Some(tables) = tables.get(switch) else { return Ok(()) };
             let found = driver.read().await?;
-            write(driver, diff(&found, &tables[switch])).await
+            write(driver, diff(&found, tables)).await
         })
         .await?;
         Ok(())
@@ -236,16 +281,14 @@ impl<D: SwitchDriver> Controller<D> {
         jobs: &[JobPlan],
         target: &Target,
     ) -> Result<(), crate::RecordsError> {
-        let before = self.records.clone();
-        for job in jobs {
+        let done = jobs.iter().map(|job| {
             let epoch = target.epochs[&job.job];
             let mut stale: std::collections::BTreeSet<Epoch> =
                 target.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
             stale.remove(&epoch);
-            let push = self.push(job, epoch);
-            self.records.succeed(job.job, struck, push, stale);
-        }
-        self.records.save().inspect_err(|_| self.records = before)
+            Success { job: job.job, push: self.push(job, epoch), stale }
+        });
+        self.records.succeed(struck, self.topology.to_yaml(), done.collect())
     }
 
     fn push(&self, job: &JobPlan, epoch: Epoch) -> Push {
@@ -269,10 +312,17 @@ impl<D: SwitchDriver> Controller<D> {
         Roles::new(workers, plan).map_err(|source| InstallError::plan(&plan.job, source))
     }
 
-    fn wanted(&self, job: &JobPlan) -> Result<Wanted, InstallError> {
+    fn wanted(&self, struck: usize, job: &JobPlan) -> Result<Wanted, InstallError> {
         let roles = self.roles(job)?;
-        inart_planner::check(&self.topology, &job.plan)
-            .map_err(|violations| InstallError::Check { job: job.plan.job.clone(), violations })?;
+        if let Err(mut violations) = inart_planner::check(&self.topology, &job.plan) {
+            if struck > 0 {
+                // Its numbers were right when it was pushed; since then a link may have become faster.
+                violations.retain(|violation| !matches!(violation, Violation::WrongNumber { .. }));
+            }
+            if !violations.is_empty() {
+                return Err(InstallError::Check { job: job.plan.job.clone(), violations });
+            }
+        }
         let wishes = wishes::of_plan(&self.ports, &roles, &job.plan)
             .map_err(|source| InstallError::plan(&job.plan.job, source))?;
         let record = self.records.jobs.get(&job.job);
@@ -281,6 +331,8 @@ impl<D: SwitchDriver> Controller<D> {
             live: live.map(|live| live.epoch),
             same_plan: live.is_some_and(|live| *live == self.push(job, live.epoch)),
             stale: record.map(|record| record.stale.clone()).unwrap_or_default(),
+            removed: record.and_then(|record| record.removed),
+            own_epochs_only: self.own_epochs_only,
         };
         Ok(Wanted {
             job: job.job,

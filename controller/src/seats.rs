@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use inart_planner::Plan;
 use inart_wire::WorkerId;
 
-use crate::wishes::PlanError;
+use crate::plan_error::PlanError;
 
 /// Bits of a bitmap.
 const BLOCK: usize = 64;

@@ -17,7 +17,7 @@ pub const FLOOD: GroupId = GroupId(1);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// Too few slots.
-    #[error("needs {ranges} x {window} slots, {available} of {total} are free{}", mend(*ranges, *window, *available))]
+    #[error("needs {ranges} x {window} slots, {available} of {total} are free")]
     Slots {
         /// Ranges that the plan needs on this switch.
         ranges: u32,
@@ -29,15 +29,23 @@ pub enum NoRoom {
         total: u32,
     },
     /// All 65535 group numbers are taken.
-    #[error("has no multicast group left: remove a job")]
+    #[error("has no multicast group left")]
     Groups,
 }
 
-fn mend(ranges: u32, window: u32, available: u32) -> String {
-    // What is free may be in pieces that are too small, so half the window at most.
-    match available.checked_div(ranges).map_or(0, |fits| fits.min(window / 2)) {
-        0 => ": remove a job, or compile the program with more slots".to_owned(),
-        fits => format!(": push with --window {} or less", 1u32 << fits.ilog2()),
+impl NoRoom {
+    /// How the job could be made smaller.
+    pub(crate) fn smaller(&self) -> Option<String> {
+        let NoRoom::Slots { ranges, window, available, .. } = self else { return None };
+        // What is free may be in pieces that are too small, so half the window at most.
+        let fits = available.checked_div(*ranges).map_or(0, |fits| fits.min(window / 2));
+        (fits > 0).then(|| format!("push with --window {} or less", 1u32 << fits.ilog2()))
+    }
+
+    /// How the switch could be made larger, if nothing smaller fits.
+    pub(crate) fn larger(&self) -> Option<String> {
+        let slots = matches!(self, NoRoom::Slots { .. }) && self.smaller().is_none();
+        slots.then(|| "compile the program with more slots".to_owned())
     }
 }
 

@@ -23,6 +23,11 @@ pub struct Known {
     pub same_plan: bool,
     /// Epochs that no host uses: the ones before the live one, and what failed pushes left.
     pub stale: BTreeSet<Epoch>,
+    /// Of a job that was removed: its newest epoch.
+    pub removed: Option<Epoch>,
+    /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody knows who has
+    /// run under it.
+    pub own_epochs_only: bool,
 }
 
 /// One job's part of a push.
@@ -57,7 +62,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// A switch lacks slots or groups for a job.
-    #[error("switch {switch}: job {job} {reason}")]
+    #[error("switch {switch}: job {job} {reason}{}", mends(reason, jobs))]
     NoRoom {
         /// The switch.
         switch: String,
@@ -65,6 +70,8 @@ pub enum TargetError {
         job: String,
         /// What it lacks.
         reason: NoRoom,
+        /// The jobs that have entries there.
+        jobs: Vec<JobId>,
     },
     /// A table would be too small.
     #[error("switch {switch}: {reason}: compile the program with a larger table, or push fewer jobs")]
@@ -74,6 +81,21 @@ pub enum TargetError {
         /// Which table.
         reason: TableFull,
     },
+}
+
+/// What can be done about a lack of room.
+fn mends(reason: &NoRoom, jobs: &[JobId]) -> String {
+    let numbers: Vec<_> = jobs.iter().map(JobId::to_string).collect();
+    let remove = match jobs {
+        [] => None,
+        [only] => Some(format!("remove job {only}, if it is done, with `inart remove {only} TOPOLOGY`")),
+        [first, ..] => Some(format!(
+            "remove one of the jobs {} that is done, with `inart remove {first} TOPOLOGY`",
+            numbers.join(", ")
+        )),
+    };
+    let mends: Vec<_> = reason.smaller().into_iter().chain(remove).chain(reason.larger()).collect();
+    if mends.is_empty() { String::new() } else { format!(": {}", mends.join(", or ")) }
 }
 
 /// Computes the target of pushing `jobs` onto a network that holds `current`.
@@ -111,6 +133,7 @@ pub fn target(
                         switch: switch.clone(),
                         job: wanted.name.clone(),
                         reason,
+                        jobs: held.jobs().into_iter().collect(),
                     })?;
             tables.steer.extend(mine.steer);
             tables.results.extend(mine.results);
@@ -129,16 +152,17 @@ struct Choice {
 
 /// Under which epoch to install, and which may go first.
 fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
-    let Known { live, same_plan, stale } = &wanted.known;
+    let Known { live, same_plan, stale, removed, own_epochs_only } = &wanted.known;
     let present: BTreeSet<Epoch> = current.values().flat_map(|tables| tables.epochs(wanted.job)).collect();
     let strangers = present.iter().filter(|epoch| !stale.contains(epoch) && Some(**epoch) != *live).copied();
-    let newest = newest(strangers.clone().chain(*live));
+    let newest = newest(strangers.clone().chain(*live).chain(*removed));
     let next = newest.map_or(Epoch::from(1), |epoch| Epoch::from(epoch.get().wrapping_add(1)));
     let live_is_here = live.is_none_or(|live| present.contains(&live) || present.is_empty());
     if strangers.count() > 0 || !live_is_here {
         // Somebody else pushed, or the records are of another network: nothing is known to be unused.
         let epoch = newest
-            .filter(|epoch| !wanted.new_epoch && holds_exactly(limits, current, wanted, *epoch))
+            .filter(|epoch| !wanted.new_epoch && (!own_epochs_only || Some(*epoch) == *live))
+            .filter(|epoch| holds_exactly(limits, current, wanted, *epoch))
             .unwrap_or(next);
         return Choice { epoch, dead: BTreeSet::new() };
     }
@@ -177,6 +201,7 @@ fn is_newer(epoch: Epoch, than: Epoch) -> bool {
     ahead != 0 && ahead < 0x8000
 }
 
-fn newest(epochs: impl Iterator<Item = Epoch>) -> Option<Epoch> {
+/// The newest of some epochs of a job.
+pub(crate) fn newest(epochs: impl Iterator<Item = Epoch>) -> Option<Epoch> {
     epochs.reduce(|a, b| if is_newer(b, a) { b } else { a })
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::AssignmentError;
 use inart_planner::Plan;
 use inart_planner::plan::Trunk;
 use inart_wire::{Contributors, ShardId, WorkerId};
 
+pub use crate::plan_error::PlanError;
 use crate::ports::{PortMap, PortNo};
 use crate::routes;
 use crate::seats;
@@ -39,100 +39,6 @@ pub struct Wishes {
     pub steer: BTreeMap<(ShardId, WorkerId, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
-}
-
-/// Why a plan cannot be put into tables.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// More workers than there are ranks, or servers than there are shards.
-    #[error("job {job} has {count} {what}, the header has room for {limit}: split the job")]
-    TooMany {
-        /// The job.
-        job: String,
-        /// Workers or servers.
-        what: &'static str,
-        /// How many.
-        count: usize,
-        /// How many at most.
-        limit: usize,
-    },
-    /// The groups of a job of more than 64 workers do not fit into the blocks of 64 that the header can name.
-    #[error(
-        "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 blocks of 64 seats \
-         that the header has room for: split the job"
-    )]
-    Seats {
-        /// The job.
-        job: String,
-        /// The server.
-        server: String,
-        /// How many workers.
-        workers: usize,
-    },
-    /// A name that the job does not have.
-    #[error("job {job} has no {what} {name}, which the plan speaks of: plan again for this topology")]
-    Stranger {
-        /// The name.
-        name: String,
-        /// Worker, server, or trunk from an aggregator.
-        what: &'static str,
-        /// The job.
-        job: String,
-    },
-    /// Two nodes of a path are not neighbours.
-    #[error("path {path}: {from} has no link to {to}: plan again for this topology")]
-    NoLink {
-        /// The path.
-        path: String,
-        /// A switch.
-        from: String,
-        /// What should be its neighbour.
-        to: String,
-    },
-    /// A path uses a second interface of a host.
-    #[error(
-        "path {path}: host {host} sends and receives by its link to {attachment}, not {switch}: \
-         list that link first in the topology, or plan without the other"
-    )]
-    SecondInterface {
-        /// The path.
-        path: String,
-        /// The host.
-        host: String,
-        /// Where its first link leads.
-        attachment: String,
-        /// Where the path leads.
-        switch: String,
-    },
-    /// The servers' multicast does not come to a worker.
-    #[error(
-        "results of server {server} cannot reach worker {worker}: a host's first link must lead to the switches that \
-         serve the job"
-    )]
-    NoResults {
-        /// The server.
-        server: String,
-        /// The worker.
-        worker: String,
-    },
-    /// The hosts could not work with it.
-    #[error("the hosts cannot be told: {0}")]
-    Assignment(AssignmentError),
-    /// A table cannot tell two passes of the same frame apart.
-    #[error(
-        "switch {switch}: frames of worker {worker} for server {server} come in from {from} on two ways of the plan; \
-         a switch tells them apart by the port only: plan with another path or aggregator for that flow"
-    )]
-    SamePort {
-        /// The switch.
-        switch: String,
-        /// The worker.
-        worker: String,
-        /// The server.
-        server: String,
-        /// The neighbour behind the port.
-        from: String,
-    },
 }
 
 /// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists), and the seats

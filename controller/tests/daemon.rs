@@ -39,6 +39,7 @@ fn config(addresses: &BTreeMap<String, String>, election: u128, records: Records
         records,
         replace_program: false,
         check_every: Duration::from_millis(50),
+        remove_departed: false,
     }
 }
 
@@ -144,6 +145,107 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     assert!(second.api.claim(told.job, Epoch::from(9), "worker-2").await.is_err());
     let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
     assert!(unknown.contains("no job \"vgg\"; give --job with one of digits"), "{unknown}");
+}
+
+/// A controller reads the records, then plans and connects for as long as that takes; hosts meanwhile claim at the one
+/// that still runs.
+#[tokio::test(flavor = "local")]
+async fn claims_made_while_a_successor_starts_are_kept() {
+    let (addresses, _switches) = two_switches();
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let first = Session::start(config(&addresses, 7, records())).await;
+    first.until(|status| status.installed).await;
+    let told = first.api.assignment("").await.unwrap();
+    let read_early = records();
+    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+
+    let second = Session::start(config(&addresses, 8, read_early)).await;
+    second.until(|status| status.installed).await;
+    assert_eq!(second.api.assignment("").await.unwrap(), told);
+    let again = second.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err().to_string();
+    assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
+}
+
+/// The one that lost the switches may go on answering for a while: it grants nothing, and hosts ask again elsewhere.
+#[tokio::test(flavor = "local")]
+async fn who_lost_the_switches_grants_nothing() {
+    let (addresses, _switches) = two_switches();
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let first = Session::start(config(&addresses, 7, records())).await;
+    first.until(|status| status.installed).await;
+    let told = first.api.assignment("").await.unwrap();
+    let second = Session::start(config(&addresses, 8, records())).await;
+    second.until(|status| status.installed).await;
+    assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
+
+    for error in [
+        first.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err(),
+        first.api.assignment("").await.unwrap_err(),
+    ] {
+        assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
+        assert!(error.to_string().contains("another controller took over"), "{error}");
+    }
+    second.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+}
+
+/// Without records nobody knows who has run: hosts get an epoch of their own, beside the one that others may use.
+#[tokio::test(flavor = "local")]
+async fn a_controller_without_records_takes_an_epoch_of_its_own() {
+    let (addresses, _switches) = two_switches();
+    let first = Session::start(config(&addresses, 7, Records::default())).await;
+    first.until(|status| status.installed).await;
+    let told = first.api.assignment("").await.unwrap();
+    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+    let second = Session::start(config(&addresses, 8, Records::default())).await;
+    second.until(|status| status.installed).await;
+    let other = second.api.assignment("").await.unwrap();
+    assert_eq!((told.epoch.get(), other.epoch.get()), (1, 2));
+    second.api.claim(other.job, other.epoch, "worker-0").await.unwrap();
+    let held = tables(&addresses["v1"]).await.epochs(told.job);
+    assert_eq!(held, [told.epoch, other.epoch].into());
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_claim_before_the_plans_are_in_is_asked_again() {
+    let (mut addresses, _switches) = two_switches();
+    let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    addresses.insert("v1".into(), late);
+    let running = Session::start(config(&addresses, 7, Records::default())).await;
+    let error = running.api.claim(1.into(), 1.into(), "worker-0").await.unwrap_err();
+    assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
+}
+
+/// What left the topology stays until it is told to go, and then goes unless its hosts run.
+#[tokio::test(flavor = "local")]
+async fn jobs_that_left_the_topology_are_removed_when_allowed() {
+    let (addresses, _switches) = two_switches();
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let jobs = "jobs:\n  - {name: letters, workers: [w1, w2], servers: [s1], gradient: 200 KB}\n";
+    let two = inart_planner::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
+    let plans = two.jobs().iter().zip(1..);
+    let plans =
+        plans.map(|(found, number)| job(number, &plan(&two, found, &Options::new(Scheme::Atp)).unwrap()));
+    let both = Config { jobs: plans.collect(), topology: two.clone(), ..config(&addresses, 7, records()) };
+    let first = Session::start(both).await;
+    first.until(|status| status.installed).await;
+
+    // Now the topology has digits alone, as job 1; job 2 is in nobody's list.
+    let second = Session::start(config(&addresses, 8, records())).await;
+    second.until(|status| status.installed).await;
+    assert_eq!(tables(&addresses["v1"]).await.jobs(), [1.into(), 2.into()].into());
+    let removing = Config { remove_departed: true, ..config(&addresses, 9, records()) };
+    let third = Session::start(removing).await;
+    third.until(|status| status.installed).await;
+    let left = tables(&addresses["v1"]).await;
+    assert_eq!(left.jobs(), [1.into()].into());
+    // The keepers want what is there now.
+    let mended = third.until(|status| v1(status).reconciled_ms_ago.is_some()).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(tables(&addresses["v1"]).await, left);
+    assert_eq!(v1(&mended).updates_mended, 0);
 }
 
 #[tokio::test(flavor = "local")]

@@ -75,21 +75,26 @@ impl Net {
         panic!("frames go in circles");
     }
 
-    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in an epoch.
+    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in a run.
     fn round(&self, told: &Assignment, round: u32) -> usize {
+        self.round_of_run(1, told, round)
+    }
+
+    fn round_of_run(&self, run: u32, told: &Assignment, round: u32) -> usize {
         let mut arrived = 0;
         for (index, shard) in told.shards.iter().enumerate() {
             for sequence in 2 * round..2 * round + 2 {
                 let mut sum = BTreeMap::<WorkerId, Vec<i32>>::new();
                 for (rank, worker) in told.workers.iter().enumerate() {
                     let rank = WorkerId::try_from(rank).unwrap();
-                    let frame = gradient(told, index, rank, sequence);
+                    let frame = gradient(run, told, index, rank, sequence);
                     for (host, frame) in self.send(&worker.name, frame) {
                         assert_eq!(host, shard.server);
                         let frame = Frame::new_checked(&frame).unwrap();
                         let summed: Vec<_> = frame.contributors().ranks().collect();
                         for lane in 0..VALUES.get() {
-                            let expected: i32 = summed.iter().map(|rank| value(*rank, sequence, lane)).sum();
+                            let expected: i32 =
+                                summed.iter().map(|rank| value(run, *rank, sequence, lane)).sum();
                             assert_eq!(
                                 frame.values().nth(lane),
                                 Some(expected),
@@ -115,8 +120,8 @@ impl Net {
     }
 }
 
-fn value(worker: WorkerId, sequence: u32, lane: usize) -> i32 {
-    (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919 + lane as i32
+fn value(run: u32, worker: WorkerId, sequence: u32, lane: usize) -> i32 {
+    run as i32 * 65_537 + (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919 + lane as i32
 }
 
 fn frame(
@@ -153,10 +158,11 @@ fn seat(told: &Assignment, shard: usize, rank: WorkerId) -> WorkerId {
     told.shards[shard].seats.get(rank.index()).copied().unwrap_or(rank)
 }
 
-fn gradient(told: &Assignment, shard: usize, worker: WorkerId, sequence: u32) -> Vec<u8> {
+fn gradient(run: u32, told: &Assignment, shard: usize, worker: WorkerId, sequence: u32) -> Vec<u8> {
     let seat = seat(told, shard, worker);
-    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(seat, sequence, lane)).collect();
-    let header = header(told, Kind::Gradient, shard, seat, sequence);
+    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(run, seat, sequence, lane)).collect();
+    let incarnation = run.into();
+    let header = HeaderRepr { incarnation, ..header(told, Kind::Gradient, shard, seat, sequence) };
     frame(told, told.shards[shard].mac, told.workers[worker.index()].mac, header, &values)
 }
 
@@ -202,6 +208,21 @@ async fn every_scheme_sums_on_fig1() {
     assert!(counters["v1"].summed() > 0 && counters["v1"].outcome(Outcome::Completed).packets > 0);
 }
 
+/// Nothing is cleared in between, and each run begins with sequence 0 again: what an earlier run left in a slot is neither a
+/// sum that is asked for again nor newer than what comes.
+#[tokio::test]
+async fn an_epoch_that_is_run_again_is_summed_again() {
+    let topology = fig1();
+    let mut net = Net::start(&topology).await;
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let told = install(&mut net, &[job(1, &plan)]).await.remove(0);
+    for (run, rounds) in [(1, 0..3), (2, 0..3), (3, 0..1), (0x8000_0001, 0..2)] {
+        for round in rounds {
+            assert_eq!(net.round_of_run(run, &told, round), planned_arrivals(&plan), "run {run}");
+        }
+    }
+}
+
 /// The paper's: switches add up less than half of what their links carry.
 fn equipment(workers: usize) -> Equipment {
     Equipment {
@@ -222,6 +243,37 @@ async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
     let told = install(&mut net, &[job(1, plan)]).await;
     let arrived = net.round(&told[0], 0);
     (arrived, net.controller.counters().await.unwrap().values().map(|switch| switch.summed()).sum())
+}
+
+/// Plans whose flows and sums go around a slow link: straight, and added up on the detour, where the sum comes back to the switch that
+/// the workers hang on.
+#[tokio::test]
+async fn detours() {
+    let triangle = |workers: usize, adds: &str, ingress: &str| {
+        let hosts: String = (0..workers).map(|w| format!("{{name: w{w}, kind: worker}}, ")).collect();
+        let access: String =
+            (0..workers).map(|w| format!("{{ends: [w{w}, v0], rate: 10 Mbps}}, ")).collect();
+        let capacity = |v: &str| if v == adds { ", aggregation: 60 Mbps" } else { "" };
+        let switches: String = ["v0", "v1", "v2", "v3"]
+            .map(|v| format!("{{name: {v}, kind: switch{}}}, ", capacity(v)))
+            .concat();
+        Topology::from_yaml(&format!(
+            "{{name: triangle, nodes: [{switches}{hosts}{{name: s0, kind: server{ingress}}}],
+              links: [{access}{{ends: [v0, v2], rate: 1 Mbps}}, {{ends: [v0, v1], rate: 60 Mbps}},
+                {{ends: [v1, v2], rate: 60 Mbps}}, {{ends: [v0, v3], rate: 60 Mbps}}, {{ends: [v2, s0], rate: 60 Mbps}}]}}"
+        ))
+        .unwrap()
+    };
+    for (topology, path) in [
+        (triangle(2, "", ""), vec!["w0", "v0", "v1", "v2", "s0"]),
+        (triangle(4, "v1", ", ingress: 10 Mbps"), vec!["w0", "v0", "v1"]),
+        (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
+    ] {
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+        assert_eq!((made.rate_bps, &made.flows[0].path), (10e6, &path.iter().map(ToString::to_string).collect()));
+        let (arrived, _) = one_round(&topology, &made).await;
+        assert_eq!(arrived, planned_arrivals(&made));
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::frame::{Contribution, Frame, Node, Peer};
+use crate::frame::{Contribution, Frame, Node, Peer, Run};
 use crate::invariant::{self, Broken, SwitchStep};
 use crate::server::{Outgoing, Server};
 use crate::state::State;
@@ -22,7 +22,7 @@ pub struct Arrival {
 
 #[derive(Debug)]
 enum Change {
-    Slot(u8, usize, Slot, Option<(bool, u8)>),
+    Slot(u8, usize, Slot, Option<(Run, u8)>),
     Server(Box<Server>),
     Worker(u8, Worker),
 }
@@ -56,6 +56,11 @@ impl System {
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
                 self.at_server(state, frame)
             }
+            (Node::Server, &Frame::Alive { worker, life, run }) if state.is_live(Peer::Server) => {
+                let mut server = state.server;
+                let outgoing = server.alive(self.mutant, worker, life, run);
+                self.of_server(state, server, outgoing)
+            }
             (Node::Worker(rank), frame) if state.is_live(Peer::Worker(rank)) => {
                 self.at_worker(state, rank, frame)
             }
@@ -82,7 +87,7 @@ impl System {
         Arrival {
             counts: kept(&before) != kept(&after) || completed != step.completed,
             change: Some(Change::Slot(switch, place, after, completed)),
-            broken: step.broken(&self.config, state.server.ended, switch, place),
+            broken: step.broken(&self.config, state.ended(frame.run), switch, place),
             outgoing: out
                 .map(|out| (self.config.after(switch), Frame::Contribution(out)))
                 .into_iter()
@@ -97,10 +102,17 @@ impl System {
         let chunk = |server: &Server| server.chunk(&self.config, frame.sequence);
         let mut broken = invariant::server_step(chunk(&state.server), frame, verdict, chunk(&server));
         for (_, frame) in &outgoing {
-            if let Frame::Result { sequence, exponent, sum } = *frame {
-                broken.add(invariant::result(&self.config, sequence, sequence, exponent, sum));
+            if let Frame::Result { run, sequence, exponent, sum } = *frame {
+                broken.add(invariant::result(&self.config, run, sequence, sequence, exponent, sum));
+                if self.config.reborn && run == Run::First {
+                    broken.add(invariant::one_life(&self.config, sequence, sum, &mut server.counted));
+                }
             }
         }
+        Arrival { broken, ..self.of_server(state, server, outgoing) }
+    }
+
+    fn of_server(&self, state: &State, server: Server, outgoing: Outgoing) -> Arrival {
         let kept = |mut server: Server| {
             if !self.config.waves {
                 server.forget_askers();
@@ -111,7 +123,7 @@ impl System {
             counts: kept(server) != kept(state.server),
             change: Some(Change::Server(Box::new(server))),
             outgoing,
-            broken,
+            broken: Broken::default(),
         }
     }
 
@@ -121,20 +133,31 @@ impl System {
         if before.failed.is_some() {
             return arrival;
         }
-        let (mut worker, ended) = (before, state.server.ended);
+        let (mut worker, ended) = (before, state.ended(before.run.unwrap_or_default()));
+        let (config, mutant) = (&self.config, self.mutant);
         match *frame {
-            Frame::Result { sequence, exponent, sum } => {
-                if let Some(chunk) = worker.result(&self.config, self.mutant, ended, sequence) {
-                    arrival.broken = invariant::result(&self.config, chunk, sequence, exponent, sum);
+            Frame::Result { run, sequence, exponent, sum } => {
+                if let Some(chunk) = worker.result(config, mutant, ended, run, sequence) {
+                    arrival.broken = invariant::result(config, run, chunk, sequence, exponent, sum);
                 }
             }
-            Frame::Request { sequence, exponent } => {
-                if worker.request(&self.config, self.mutant, ended, rank, sequence, exponent) {
-                    arrival.outgoing = vec![self.gradient(&worker, rank, sequence, self.config.waves, true)];
+            Frame::Request { to, sequence, exponent } => {
+                if worker.is_spoken_to(mutant, to)
+                    && worker.request(config, mutant, ended, sequence, exponent)
+                {
+                    arrival.outgoing = vec![self.gradient(&worker, sequence, config.waves, true)];
                 }
             }
-            Frame::Abort { culprit } => worker.failed = Some(culprit),
-            Frame::Contribution(_) => {}
+            Frame::Abort { to, culprit } => {
+                if worker.is_spoken_to(mutant, to) {
+                    worker.failed = Some(culprit);
+                }
+            }
+            Frame::Answer { to, bound } => worker.bound |= worker.is_spoken_to(mutant, to) && bound,
+            Frame::Contribution(_) | Frame::Alive { .. } => {}
+        }
+        if worker.run != before.run {
+            arrival.outgoing.extend(self.alive(&worker));
         }
         arrival.counts = worker != before;
         arrival.change = (worker != before).then_some(Change::Worker(rank, worker));

@@ -48,6 +48,16 @@ pub struct Config {
     /// Gradients of an epoch before are still under way, and both epochs' tables lead to the same slots.
     #[arg(long)]
     pub old_epoch: bool,
+    /// Frames of a run before under the same epoch are still under way: the hosts of that run are gone, and the switches are the
+    /// same.
+    #[arg(long)]
+    pub rerun: bool,
+    /// One host, at any moment, is restarted, and knows nothing of its life before.
+    #[arg(long)]
+    pub reborn: bool,
+    /// The last worker has a chunk less than the others, and goes on with its next round.
+    #[arg(long)]
+    pub shorter: bool,
     /// Two values of chunk 0 are more than 32 bits hold.
     #[arg(long)]
     pub saturation: bool,
@@ -73,6 +83,9 @@ impl Default for Config {
             alone: false,
             restart: false,
             old_epoch: false,
+            rerun: false,
+            reborn: false,
+            shorter: false,
             saturation: false,
             clipped: false,
             waves: false,
@@ -116,7 +129,27 @@ impl Config {
             "--chunks {}; expected 1 to {MAX_CHUNKS}",
             self.chunks
         );
+        for (first, second) in [
+            (("--rerun", self.rerun), ("--old-epoch", self.old_epoch)),
+            (("--reborn", self.reborn), ("--clipped", self.clipped)),
+            (("--reborn", self.reborn), ("--crash", self.crash)),
+            (("--reborn", self.reborn), ("--shorter", self.shorter)),
+            (("--shorter", self.shorter), ("--clipped", self.clipped)),
+        ] {
+            ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
+        }
+        ensure!(!self.shorter || self.chunks > 1, "--shorter with --chunks {}; expected 2 or more", self.chunks);
         Ok(())
+    }
+
+    /// Whether workers and server begin by learning of each other's incarnations; else they know.
+    pub fn handshake(&self) -> bool {
+        self.rerun || self.reborn
+    }
+
+    /// Chunks of a worker's round.
+    pub fn chunks_of(&self, worker: u8) -> u8 {
+        self.chunks - u8::from(self.shorter && worker + 1 == self.workers)
     }
 
     /// All workers.

@@ -33,8 +33,7 @@ impl System {
         let (mut stage, mut in_vain) = (Stage::Repeat, 0);
         for _ in 0..MOST_TIMEOUTS {
             if self.waiting_workers(&state).next().is_none() {
-                let right = |failed: Option<Peer>| failed.is_none() || failed == state.gone;
-                return state.workers.iter().all(|worker| right(worker.failed));
+                return state.workers.iter().all(|worker| worker.failed.is_none_or(|whom| self.is_to_blame(&state, whom)));
             }
             let before = state.clone();
             for rank in 0..self.config.workers {
@@ -68,32 +67,55 @@ impl System {
 
     /// Lets a worker send its oldest outstanding chunk again.
     fn time_out(&self, state: &mut State, rank: u8, bypass: bool) {
-        let worker = state.workers[usize::from(rank)];
-        if let Some(sequence) = worker.outstanding(&self.config, self.mutant, state.server.ended).next()
-            && state.is_live(Peer::Worker(rank))
-        {
-            self.carry(state, vec![self.gradient(&worker, rank, sequence, true, bypass)]);
+        if !state.is_live(Peer::Worker(rank)) {
+            return;
         }
+        let alive = self.alive(&state.workers[usize::from(rank)]);
+        self.carry(state, alive.into_iter().collect());
+        let worker = state.workers[usize::from(rank)];
+        let oldest = state.outstanding(&self.config, self.mutant, rank).next();
+        if let Some(sequence) = oldest {
+            self.carry(state, vec![self.gradient(&worker, sequence, true, bypass)]);
+        }
+    }
+
+    /// Whether that host was gone or restarted, or gave up, or has a gradient of another length.
+    fn is_to_blame(&self, state: &State, whom: Peer) -> bool {
+        let own_fault = match whom {
+            Peer::Worker(rank) => {
+                self.is_shorter(rank) || state.workers[usize::from(rank)].failed.is_some_and(|by| by != whom)
+            }
+            Peer::Server => false,
+        };
+        own_fault || [state.gone, state.reborn].contains(&Some(whom))
+    }
+
+    fn is_shorter(&self, rank: u8) -> bool {
+        self.config.chunks_of(rank) < self.config.chunks
     }
 
     fn lose_patience(&self, state: &mut State) {
-        match state.gone {
-            Some(culprit @ Peer::Worker(rank)) if self.notices(state, rank) => {
-                let told = state.server.give_up(culprit);
-                self.carry(state, told);
+        if state.gone == Some(Peer::Server) {
+            for rank in self.waiting_workers(&state.clone()) {
+                state.workers[usize::from(rank)].failed = Some(Peer::Server);
             }
-            Some(Peer::Server) => {
-                for rank in self.waiting_workers(&state.clone()) {
-                    state.workers[usize::from(rank)].failed = Some(Peer::Server);
-                }
-            }
-            _ => {}
+        } else if let Some(rank) = self.blames(&state.clone()).next() {
+            let told = state.server.give_up(Peer::Worker(rank));
+            self.carry(state, told);
         }
     }
 
-    /// Whether the server's patience with a worker that is gone comes to an end.
-    pub(crate) fn notices(&self, state: &State, gone: u8) -> bool {
-        state.server.waits_for(gone) && self.mutant != Some(Mutant::NoPatience)
+    /// The workers because of whom the server would give the job up when its patience has come to its end: those it waits for who
+    /// are gone or have given up, and the one whose gradient has another length, if frames have shown that.
+    pub(crate) fn blames(&self, state: &State) -> impl Iterator<Item = u8> {
+        let server = &state.server;
+        let waits = state.is_live(Peer::Server) && server.gave_up.is_none();
+        let is_over =
+            |rank: u8| !state.is_live(Peer::Worker(rank)) || state.workers[usize::from(rank)].failed.is_some();
+        let patient = self.mutant == Some(Mutant::NoPatience);
+        let silent = move |rank: u8| !patient && is_over(rank) && server.waits_for(rank);
+        (0..self.config.workers)
+            .filter(move |rank| waits && (silent(*rank) || server.differs && self.is_shorter(*rank)))
     }
 
     /// Lets frames arrive, and all that is sent because of them, in order.

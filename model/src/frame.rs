@@ -1,6 +1,7 @@
 //! What is on its way.
 
-use crate::sum::Sum;
+use crate::config::Config;
+use crate::sum::{BEFORE, Sum};
 
 /// Ranks as a bitmap.
 pub type Ranks = u8;
@@ -15,13 +16,39 @@ pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
     (0..8).filter(move |worker| bitmap >> worker & 1 == 1)
 }
 
-/// A gradient or a partial. The flags last and congestion, which decide nothing here, are left out.
+/// The life of a host, which its incarnation names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Life {
+    /// In a run before, of the same epoch.
+    Former,
+    /// From the beginning.
+    #[default]
+    First,
+    /// After a restart.
+    Second,
+}
+
+/// Whose frames they are. Slots are tagged with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Run {
+    /// An epoch's before, whose tables are still there.
+    OldEpoch,
+    /// Of this epoch, before all hosts were started anew.
+    Former,
+    /// Of the server's first life.
+    #[default]
+    First,
+    /// Of the server after a restart.
+    Second,
+}
+
+/// A gradient or a partial. The flags congestion and vanished, which decide nothing here, are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
     /// Kind 2; else kind 1.
     pub partial: bool,
-    /// Of the epoch before, whose tables are still there.
-    pub old_epoch: bool,
+    /// The run it belongs to.
+    pub run: Run,
     /// The chunk.
     pub sequence: u8,
     /// Rank of the sender, or of the worker whose frame completed the partial.
@@ -34,6 +61,8 @@ pub struct Contribution {
     pub resend: bool,
     /// No switch may add it.
     pub bypass: bool,
+    /// The sender's last chunk of the round.
+    pub last: bool,
     /// Some sum saturated, or the sender's values do not fit the agreed exponent.
     pub overflow: bool,
     /// The values.
@@ -56,6 +85,8 @@ pub enum Frame {
     Contribution(Contribution),
     /// Kind 3: to the workers.
     Result {
+        /// The run it belongs to.
+        run: Run,
         /// The chunk.
         sequence: u8,
         /// Steps above the agreed exponent.
@@ -65,6 +96,8 @@ pub enum Frame {
     },
     /// Request-bypass: server to worker.
     Request {
+        /// Which worker's life is spoken to, and in which run.
+        to: Talk,
         /// The chunk.
         sequence: u8,
         /// Steps above the agreed exponent that it is wanted at.
@@ -72,9 +105,36 @@ pub enum Frame {
     },
     /// Abort: server to worker.
     Abort {
+        /// Which worker's life is spoken to, and in which run.
+        to: Talk,
         /// Whose fault it is.
         culprit: Peer,
     },
+    /// Alive: worker to server.
+    Alive {
+        /// The worker's rank.
+        worker: u8,
+        /// Which life of it speaks.
+        life: Life,
+        /// The run it knows of, if any.
+        run: Option<Run>,
+    },
+    /// The answer to alive: server to worker.
+    Answer {
+        /// Which worker's life is spoken to, and in which run.
+        to: Talk,
+        /// Whether that life is the one that takes part in the run.
+        bound: bool,
+    },
+}
+
+/// What every message of the server says beside what it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Talk {
+    /// The life of the worker that is spoken to.
+    pub life: Life,
+    /// The run: the life of the server that speaks.
+    pub run: Run,
 }
 
 /// Where a frame arrives next.
@@ -91,19 +151,20 @@ pub enum Node {
 }
 
 impl Contribution {
-    /// A gradient of the epoch before.
-    pub fn of_old_epoch(worker: u8, sequence: u8) -> Self {
+    /// A gradient of an epoch or a run before.
+    pub fn before(run: Run, config: &Config, worker: u8, sequence: u8) -> Self {
         Self {
             partial: false,
-            old_epoch: true,
+            run,
             sequence,
             worker,
             contributors: one(worker),
             exponent: 0,
             resend: false,
             bypass: false,
+            last: sequence + 1 == config.chunks,
             overflow: false,
-            sum: Sum::term(true, 0, sequence, worker),
+            sum: Sum::term(BEFORE, sequence, worker),
         }
     }
 }

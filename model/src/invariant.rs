@@ -1,9 +1,9 @@
 //! The six invariants, as checks of one step each that know nothing of how the step was made.
 
 use crate::config::{Config, Entry};
-use crate::frame::{Contribution, Ranks, ranks};
+use crate::frame::{Contribution, Life, Ranks, Run, ranks};
 use crate::server::{Chunk, Verdict};
-use crate::sum::Sum;
+use crate::sum::{BEFORE, SECOND_LIFE, SECOND_RUN, Sum, digit};
 use crate::switch::{Slot, slot_of};
 
 /// An invariant of docs/protocol.md.
@@ -79,16 +79,46 @@ impl Broken {
     }
 }
 
-/// The sum of what `contributors` send for a chunk.
-fn sum_of(old_epoch: bool, exponent: u8, sequence: u8, contributors: Ranks) -> Sum {
-    ranks(contributors)
-        .fold(Sum::default(), |sum, worker| sum + Sum::term(old_epoch, exponent, sequence, worker))
+/// The sum of what `contributors` send for a chunk in a run, each of them in the life that is in `like`.
+fn right_sum(
+    config: &Config,
+    run: Run,
+    exponent: u8,
+    sequence: u8,
+    contributors: Ranks,
+    like: Sum,
+) -> Sum {
+    let generations = match run {
+        Run::OldEpoch | Run::Former => [BEFORE; 2],
+        Run::First if config.reborn => [exponent, SECOND_LIFE],
+        Run::First => [exponent; 2],
+        Run::Second => [SECOND_RUN; 2],
+    };
+    let term = |worker| {
+        let is_in = |generation: &u8| like.digit(digit(*generation, sequence, worker)) > 0;
+        let generation = generations.into_iter().find(is_in).unwrap_or(exponent);
+        Sum::term(generation, sequence, worker)
+    };
+    ranks(contributors).fold(Sum::default(), |sum, worker| sum + term(worker))
 }
 
-/// A result of `sequence` was sent, or is taken for that of `chunk`.
-pub fn result(config: &Config, chunk: u8, sequence: u8, exponent: u8, sum: Sum) -> Broken {
-    let right = chunk == sequence && sum == sum_of(false, exponent, sequence, config.everybody());
-    Broken::unless(right, Invariant::Once)
+/// A result of `sequence` in `run` was sent, or is taken for that of `chunk`.
+pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, sum: Sum) -> Broken {
+    // From the last chunk of the shortest gradient on, there is nothing to be summed.
+    let differ = config.shorter && sequence + 2 >= config.chunks;
+    let right = sum == right_sum(config, run, exponent, sequence, config.everybody(), sum);
+    let now = matches!(run, Run::First | Run::Second);
+    Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
+}
+
+/// A result was sent in the run of the server's first life: a worker that was restarted is another than was counted before.
+pub fn one_life(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<Life>]) -> Broken {
+    let life = |worker| match sum.digit(digit(SECOND_LIFE, sequence, worker)) {
+        0 => Life::First,
+        _ => Life::Second,
+    };
+    let same = (0..config.workers).zip(counted).all(|(worker, counted)| *counted.get_or_insert(life(worker)) == life(worker));
+    Broken::unless(same, Invariant::Once)
 }
 
 /// A frame was at the server, and changed its chunk.
@@ -109,7 +139,8 @@ pub fn server_step(
     } else if here == frame.contributors {
         let repeat =
             matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Answered | Verdict::Behind);
-        unchanged && (repeat || matches!(verdict, Verdict::Foreign | Verdict::GaveUp | Verdict::Exponent))
+        let refused = matches!(verdict, Verdict::Foreign | Verdict::OtherRun | Verdict::Mismatch);
+        unchanged && (repeat || refused || matches!(verdict, Verdict::GaveUp | Verdict::Exponent))
     } else {
         unchanged && verdict != Verdict::Added && verdict != Verdict::Repeat
     };
@@ -120,8 +151,8 @@ pub fn server_step(
 pub struct SwitchStep<'a> {
     /// The slot before.
     pub before: &'a Slot,
-    /// The epoch and chunk of the partial that last left the slot.
-    pub completed: Option<(bool, u8)>,
+    /// The run and chunk of the partial that last left the slot.
+    pub completed: Option<(Run, u8)>,
     /// The frame.
     pub frame: &'a Contribution,
     /// The slot after.
@@ -132,10 +163,10 @@ pub struct SwitchStep<'a> {
 
 impl SwitchStep<'_> {
     /// What has left the slot by now.
-    pub fn completed_after(&self) -> Option<(bool, u8)> {
-        let chunk = (self.frame.old_epoch, self.frame.sequence);
+    pub fn completed_after(&self) -> Option<(Run, u8)> {
+        let chunk = (self.frame.run, self.frame.sequence);
         let taken_over =
-            self.after.seen != 0 && Some((self.after.old_epoch, self.after.sequence)) != self.completed;
+            self.after.seen != 0 && Some((self.after.run, self.after.sequence)) != self.completed;
         match self.out {
             Some(out) if out != self.frame => Some(chunk),
             _ if taken_over => None,
@@ -143,7 +174,7 @@ impl SwitchStep<'_> {
         }
     }
 
-    /// What it broke, in that slot of that switch, when those chunks have `ended`.
+    /// What it broke, in that slot of that switch, when those chunks have `ended` in the frame's run.
     pub fn broken(&self, config: &Config, ended: u8, switch: u8, place: usize) -> Broken {
         let Self { before, frame, after, out, .. } = *self;
         let Entry::Add { expected } = config.entry(switch, frame.worker) else {
@@ -151,7 +182,7 @@ impl SwitchStep<'_> {
         };
         let mut broken = Broken::default();
 
-        let right = sum_of(after.old_epoch, after.exponent, after.sequence, after.seen);
+        let right = right_sum(config, after.run, after.exponent, after.sequence, after.seen, after.sum);
         let marked = right.saturated_if(after.overflow && after.sum.is_saturated());
         let own = after.seen == 0 || slot_of(config, after.sequence) == place && after.sum == marked;
         broken.add(Broken::unless(own, Invariant::OwnSlot));
@@ -162,23 +193,25 @@ impl SwitchStep<'_> {
             broken.add(Broken::unless(untouched, Invariant::RepeatsHeal));
             return broken;
         }
-        if self.completed == Some((frame.old_epoch, frame.sequence)) {
+        if self.completed == Some((frame.run, frame.sequence)) {
             let again = out.is_some_and(|out| out.partial && out.contributors == expected);
             // One answer for a wave of repeats: another's, since this one asked last.
             let answered =
                 out.is_none() && before.asked & !frame.contributors == before.asked && before.asked != 0;
             broken.add(Broken::unless(same && (again || answered), Invariant::RepeatsHeal));
         }
-        if before.seen == 0 || before.old_epoch != frame.old_epoch {
+        if before.seen == 0 || before.run != frame.run {
             return broken;
         }
         if frame.sequence > before.sequence {
-            let answered = frame.old_epoch || ended >> before.sequence & 1 == 1;
+            let known = matches!(frame.run, Run::First | Run::Second);
+            let answered = !known || ended >> before.sequence & 1 == 1;
             let taken = *after == Slot { asked: after.asked, ..took_over(frame, after.overflow) };
             broken.add(Broken::unless(taken && answered, Invariant::NewerWins));
         } else if frame.sequence < before.sequence {
             broken.add(Broken::unless(untouched, Invariant::NewerWins));
-        } else if frame.exponent == before.exponent && frame.contributors & !before.seen == 0 {
+        } else if (frame.exponent, frame.last) == (before.exponent, before.last)
+            && frame.contributors & !before.seen == 0 {
             broken.add(Broken::unless(same, Invariant::RepeatsHeal));
         }
         broken
@@ -188,9 +221,10 @@ impl SwitchStep<'_> {
 /// A slot that holds a frame alone.
 fn took_over(frame: &Contribution, overflow: bool) -> Slot {
     Slot {
-        old_epoch: frame.old_epoch,
+        run: frame.run,
         sequence: frame.sequence,
         exponent: frame.exponent,
+        last: frame.last,
         seen: frame.contributors,
         asked: 0,
         overflow,

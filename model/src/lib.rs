@@ -40,13 +40,13 @@ mod worker;
 
 pub use arrival::Arrival;
 pub use config::{Config, Entry, MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
-pub use frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
+pub use frame::{Contribution, Frame, Life, Node, Peer, Ranks, Run, Talk, one, ranks};
 pub use invariant::{Broken, Invariant};
 pub use mutant::Mutant;
 pub use report::{Report, explore, search};
 pub use server::{Chunk, Outgoing, Server, Verdict};
 pub use state::State;
-pub use sum::{DIGITS, Sum};
+pub use sum::{BEFORE, DIGITS, Sum};
 pub use switch::{Slot, Slots, slot_of, step};
 pub use system::{Action, Rules, System};
 pub use worker::Worker;

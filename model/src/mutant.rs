@@ -12,6 +12,10 @@ pub enum Mutant {
     NoBitmap,
     /// The switch adds what belongs to another epoch.
     NoTagCheck,
+    /// The switch adds what belongs to another run of the epoch.
+    NoRunInTag,
+    /// The switch adds the last chunk of a round to one that is not the last.
+    LastNotInShape,
     /// A repeat for an incomplete slot is added.
     IncompleteRepeatAdds,
     /// A repeat for a complete slot is absorbed.
@@ -40,6 +44,14 @@ pub enum Mutant {
     ResultsMissed,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
+    /// A worker takes results of any run of the epoch.
+    AnyRunsResult,
+    /// A worker sends gradients as soon as it knows the run, before the server says that it takes part.
+    UnboundSends,
+    /// A worker takes what the server says to another life of it.
+    AnyHost,
+    /// A worker passes over what a server of another run says to it.
+    OtherServerUnnoticed,
     /// The server adds a frame whose contributors are all there.
     SubsetAdded,
     /// The server adds a frame some of whose contributors are there.
@@ -52,6 +64,14 @@ pub enum Mutant {
     ResultForgotten,
     /// The server adds frames of another epoch.
     AnyEpoch,
+    /// The server adds frames of another run of the epoch.
+    AnyRun,
+    /// The server lets the life of a worker that spoke last take part in the run.
+    BindsLatest,
+    /// The server compares the lengths of frames, but not which of them is the last of its round.
+    LengthsOnly,
+    /// The server discards frames that do not fit the others', and leaves it at that.
+    MismatchUnnoticed,
     /// The server adds a partial that saturated.
     SaturatedAdded,
     /// The server keeps what it has of a chunk when a higher exponent is needed.
@@ -70,6 +90,9 @@ impl Mutant {
         let plain = Config { chunks: 2, ..Config::default() };
         let restart = Config { restart: true, ..plain };
         let old_epoch = Config { old_epoch: true, ..plain };
+        let rerun = Config { rerun: true, ..plain };
+        let reborn = Config { reborn: true, ..plain };
+        let shorter = Config { shorter: true, ..plain };
         let saturation = Config { saturation: true, ..plain };
         let clipped = Config { clipped: true, ..plain };
         let crash = Config { crash: true, ..plain };
@@ -78,6 +101,8 @@ impl Mutant {
             (Self::NoSequenceCheck, OwnSlot, plain),
             (Self::NoBitmap, RepeatsHeal, plain),
             (Self::NoTagCheck, OwnSlot, old_epoch),
+            (Self::NoRunInTag, OwnSlot, rerun),
+            (Self::LastNotInShape, Once, shorter),
             (Self::IncompleteRepeatAdds, RepeatsHeal, plain),
             (Self::CompleteRepeatAbsorbed, RepeatsHeal, plain),
             (Self::WaveWithoutEnd, RepeatsHeal, waves),
@@ -92,12 +117,20 @@ impl Mutant {
             (Self::WindowAdvancesEarly, NewerWins, Config { window: 2, chunks: 3, ..plain }),
             (Self::ResultsMissed, Ends, Config { chunks: 5, ..plain }),
             (Self::AnyResult, Once, Config { chunks: 3, ..plain }),
+            (Self::AnyRunsResult, Once, rerun),
+            (Self::UnboundSends, Once, reborn),
+            (Self::AnyHost, Once, reborn),
+            (Self::OtherServerUnnoticed, Ends, reborn),
             (Self::SubsetAdded, Disjoint, plain),
             (Self::OverlapAdded, Disjoint, plain),
             (Self::NoResend, Ends, plain),
             (Self::AskedOnce, Ends, waves),
             (Self::ResultForgotten, Ends, plain),
             (Self::AnyEpoch, Once, old_epoch),
+            (Self::AnyRun, Once, rerun),
+            (Self::BindsLatest, Once, reborn),
+            (Self::LengthsOnly, Once, shorter),
+            (Self::MismatchUnnoticed, Ends, shorter),
             (Self::SaturatedAdded, Once, saturation),
             (Self::RaiseKeepsSum, Once, clipped),
             (Self::AnyExponent, Once, clipped),

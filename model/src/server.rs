@@ -1,7 +1,7 @@
 //! The parameter server: what it decides about each frame.
 
-use crate::config::{Config, MAX_CHUNKS};
-use crate::frame::{Contribution, Frame, Node, Peer, Ranks, one, ranks};
+use crate::config::{Config, MAX_CHUNKS, MAX_WORKERS};
+use crate::frame::{Contribution, Frame, Life, Node, Peer, Ranks, Run, Talk, one, ranks};
 use crate::mutant::Mutant;
 use crate::sum::Sum;
 use crate::switch::ask;
@@ -14,6 +14,8 @@ pub struct Chunk {
     /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent, which nobody
     /// has told yet.
     pub exponent: Option<u8>,
+    /// Whether it is the last chunk of the round, as its first frame said.
+    pub last: bool,
     /// Who is in the sum.
     pub have: Ranks,
     /// The sum.
@@ -27,12 +29,20 @@ pub struct Chunk {
 /// What the server knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Server {
+    /// Its incarnation, which names the run.
+    pub run: Run,
+    /// By rank: which life of the worker takes part in the run.
+    pub hosts: [Option<Life>; MAX_WORKERS as usize],
     /// The chunks that have their results: a bitmap.
     pub ended: u8,
     /// A ring over four times the window, or all chunks.
     pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
+    /// Whether frames have shown that gradients differ in length.
+    pub differs: bool,
     /// Because of whom the job was given up, if it was.
     pub gave_up: Option<Peer>,
+    /// By rank: which life of the worker was counted in a result. No rule reads it.
+    pub counted: [Option<Life>; MAX_WORKERS as usize],
 }
 
 /// What becomes of a frame.
@@ -40,6 +50,8 @@ pub struct Server {
 pub enum Verdict {
     /// Of another epoch.
     Foreign,
+    /// Of another run: another life of the server.
+    OtherRun,
     /// The job was given up; its sender is told.
     GaveUp,
     /// Of a chunk that is kept no more, or that no worker may send yet.
@@ -48,6 +60,8 @@ pub enum Verdict {
     Resend,
     /// Of a complete chunk whose result has just been sent again because of somebody else.
     Answered,
+    /// It is the last chunk of its sender's round and not of others', or the other way round: discarded.
+    Mismatch,
     /// Nobody in it was there: added.
     Added,
     /// Everybody in it was there: nothing changes.
@@ -66,12 +80,14 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every one, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Foreign,
+        Self::OtherRun,
         Self::GaveUp,
         Self::OutOfWindow,
         Self::Resend,
         Self::Answered,
+        Self::Mismatch,
         Self::Added,
         Self::Repeat,
         Self::Overlap,
@@ -86,6 +102,12 @@ impl Verdict {
 pub type Outgoing = Vec<(Node, Frame)>;
 
 impl Server {
+    /// A server that has heard of nobody, unless all know each other from the beginning.
+    pub fn new(config: &Config, run: Run) -> Self {
+        let known = !config.handshake();
+        Self { run, hosts: std::array::from_fn(|rank| (known && rank < config.workers.into()).then_some(Life::First)), ..Self::default() }
+    }
+
     fn place(config: &Config, sequence: u8) -> usize {
         usize::from(sequence % (4 * config.window).min(MAX_CHUNKS))
     }
@@ -119,16 +141,16 @@ impl Server {
         frame: &Contribution,
     ) -> (Verdict, Outgoing) {
         let is = |mistake| mutant == Some(mistake);
-        let to_sender = Node::Worker(frame.worker);
-        if frame.old_epoch && !is(Mutant::AnyEpoch) {
-            return (Verdict::Foreign, Vec::new());
+        match frame.run {
+            run if run == self.run => {}
+            Run::OldEpoch if is(Mutant::AnyEpoch) => {}
+            Run::OldEpoch => return (Verdict::Foreign, Vec::new()),
+            _ if is(Mutant::AnyRun) => {}
+            _ => return (Verdict::OtherRun, Vec::new()),
         }
         if let Some(culprit) = self.gave_up {
-            let silent = is(Mutant::AbortSaidOnce);
-            return (
-                Verdict::GaveUp,
-                if silent { Vec::new() } else { vec![(to_sender, Frame::Abort { culprit })] },
-            );
+            let sender = (!is(Mutant::AbortSaidOnce)).then_some(frame.worker);
+            return (Verdict::GaveUp, self.to_bound(sender, |to| Frame::Abort { to, culprit }));
         }
         let sequence = frame.sequence;
         let clipped = !frame.partial && frame.overflow;
@@ -139,22 +161,27 @@ impl Server {
         let mut chunk = chunk.unwrap_or(Chunk {
             sequence,
             exponent: (!clipped).then_some(frame.exponent),
+            last: frame.last,
             have: 0,
             sum: Sum::default(),
             complete: false,
             asked: 0,
         });
-        let request = |worker, exponent| (Node::Worker(worker), Frame::Request { sequence, exponent });
-        let request_all = |bitmap, exponent| ranks(bitmap).map(|worker| request(worker, exponent)).collect();
+        if chunk.last != frame.last && !is(Mutant::LengthsOnly) {
+            self.differs |= !is(Mutant::MismatchUnnoticed);
+            return (Verdict::Mismatch, Vec::new());
+        }
+        let request_all =
+            |bitmap, exponent| self.to_bound(ranks(bitmap), |to| Frame::Request { to, sequence, exponent });
         let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
-            Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, result(&chunk))]),
+            Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, self.result(&chunk))]),
             Verdict::Added => {
                 chunk.have |= frame.contributors;
                 chunk.sum = chunk.sum + frame.sum;
                 chunk.complete = chunk.have == config.everybody();
                 chunk.asked = if chunk.complete && frame.resend { frame.contributors } else { 0 };
-                let sent = chunk.complete.then(|| (Node::Workers, result(&chunk)));
+                let sent = chunk.complete.then(|| (Node::Workers, self.result(&chunk)));
                 (Verdict::Added, sent.into_iter().collect())
             }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
@@ -171,7 +198,7 @@ impl Server {
                 };
                 (Verdict::Raise, request_all(config.everybody() & !chunk.have, frame.exponent))
             }
-            Verdict::Behind => (Verdict::Behind, vec![request(frame.worker, chunk.exponent.unwrap_or(0))]),
+            Verdict::Behind => (Verdict::Behind, request_all(one(frame.worker), chunk.exponent.unwrap_or(0))),
             verdict => (verdict, Vec::new()),
         };
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
@@ -216,13 +243,52 @@ impl Server {
         self.gave_up.is_none() && known.any(|chunk| !chunk.complete && chunk.have & one(worker) == 0)
     }
 
-    /// Gives the job up because of a worker it waits for.
+    /// A worker's life says that it is there, and which run it knows of.
+    pub fn alive(&mut self, mutant: Option<Mutant>, worker: u8, life: Life, run: Option<Run>) -> Outgoing {
+        let to = Talk { life, run: self.run };
+        let to_sender = |frame| vec![(Node::Worker(worker), frame)];
+        let mut told = Vec::new();
+        if let Some(run) = run {
+            if run != self.run {
+                return to_sender(Frame::Abort { to, culprit: Peer::Server });
+            }
+            let host = self.hosts[usize::from(worker)].get_or_insert(life);
+            if mutant == Some(Mutant::BindsLatest) {
+                *host = life;
+            }
+            if *host != life && self.gave_up.is_none() {
+                told = self.give_up(Peer::Worker(worker));
+            }
+        }
+        let bound = self.hosts[usize::from(worker)] == Some(life);
+        told.extend(to_sender(match self.gave_up {
+            Some(culprit) => Frame::Abort { to, culprit },
+            None => Frame::Answer { to, bound },
+        }));
+        told
+    }
+
+    /// Gives the job up because of that host.
     pub fn give_up(&mut self, culprit: Peer) -> Outgoing {
         self.gave_up = Some(culprit);
-        vec![(Node::Workers, Frame::Abort { culprit })]
+        self.to_bound(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })
     }
-}
 
-fn result(chunk: &Chunk) -> Frame {
-    Frame::Result { sequence: chunk.sequence, exponent: chunk.exponent.unwrap_or(0), sum: chunk.sum }
+    /// A message to those of the workers that take part in the run.
+    fn to_bound(
+        &self,
+        workers: impl IntoIterator<Item = u8>,
+        message: impl Fn(Talk) -> Frame,
+    ) -> Outgoing {
+        let frame = |worker: u8| {
+            let life = self.hosts[usize::from(worker)]?;
+            Some((Node::Worker(worker), message(Talk { life, run: self.run })))
+        };
+        workers.into_iter().filter_map(frame).collect()
+    }
+
+    fn result(&self, chunk: &Chunk) -> Frame {
+        let exponent = chunk.exponent.unwrap_or(0);
+        Frame::Result { run: self.run, sequence: chunk.sequence, exponent, sum: chunk.sum }
+    }
 }

@@ -1,8 +1,9 @@
 //! The state of everybody, and what is under way.
 
 use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Node, Peer};
+use crate::frame::{Contribution, Frame, Life, Node, Peer, Run};
 use crate::invariant::Broken;
+use crate::mutant::Mutant;
 use crate::server::Server;
 use crate::switch::Slots;
 use crate::worker::Worker;
@@ -14,13 +15,17 @@ pub struct State {
     pub workers: [Worker; MAX_WORKERS as usize],
     /// By number.
     pub switches: [Slots; MAX_SWITCHES as usize],
-    /// By switch and slot: epoch (old or not) and chunk of the partial that last left it, until another chunk takes the slot over.
+    /// By switch and slot: run and chunk of the partial that last left it, until another chunk takes the slot over.
     /// No rule reads it: it is what the fifth invariant calls a complete slot.
-    pub completed: [[Option<(bool, u8)>; MAX_WINDOW as usize]; MAX_SWITCHES as usize],
+    pub completed: [[Option<(Run, u8)>; MAX_WINDOW as usize]; MAX_SWITCHES as usize],
     /// The parameter server.
     pub server: Server,
+    /// The chunks that had their results when the server was restarted.
+    pub ended_before: u8,
     /// Who is gone for good.
     pub gone: Option<Peer>,
+    /// Who was restarted.
+    pub reborn: Option<Peer>,
     /// What is under way and where it arrives next, ascending.
     pub network: Vec<(Node, Frame)>,
     /// What has been broken on the way here.
@@ -31,11 +36,13 @@ impl State {
     /// Nobody has sent anything.
     pub fn new(config: &Config) -> Self {
         Self {
-            workers: std::array::from_fn(|rank| Worker::new(config, rank as u8)),
+            workers: std::array::from_fn(|rank| Worker::new(config, rank as u8, Life::First)),
             switches: Default::default(),
             completed: Default::default(),
-            server: Server::default(),
+            server: Server::new(config, Run::First),
+            ended_before: 0,
             gone: None,
+            reborn: None,
             network: Vec::new(),
             broken: Broken::default(),
         }
@@ -45,6 +52,27 @@ impl State {
     pub fn forget_askers(&mut self) {
         self.switches.iter_mut().flatten().for_each(|slot| slot.asked = 0);
         self.server.forget_askers();
+    }
+
+    /// Which chunks have their results in that run.
+    pub fn ended(&self, run: Run) -> u8 {
+        match run {
+            run if run == self.server.run => self.server.ended,
+            Run::First => self.ended_before,
+            // Nothing is known of what was before.
+            _ => 0,
+        }
+    }
+
+    /// The chunks that a worker sends, again and again.
+    pub fn outstanding(
+        &self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        rank: u8,
+    ) -> impl Iterator<Item = u8> {
+        let worker = &self.workers[usize::from(rank)];
+        worker.outstanding(config, mutant, self.ended(worker.run.unwrap_or_default()))
     }
 
     /// Whether that host still runs.

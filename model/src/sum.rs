@@ -7,6 +7,16 @@ use crate::config::{MAX_CHUNKS, MAX_EXPONENT, MAX_WORKERS};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum(u128);
 
+/// The generation of what does not belong to the run of the server's first or second life; that of what does is its exponent, or
+/// one of the next.
+pub const BEFORE: u8 = MAX_EXPONENT + 1;
+/// That of a restarted worker's values: another process's are others.
+pub const SECOND_LIFE: u8 = 1;
+/// That of values in the run of a restarted server.
+pub const SECOND_RUN: u8 = 2;
+/// That of values of the next round.
+pub const NEXT_ROUND: u8 = 1;
+
 /// Digits of a [`Sum`].
 pub const DIGITS: u32 = (MAX_EXPONENT as u32 + 2) * MAX_CHUNKS as u32 * MAX_WORKERS as u32;
 
@@ -14,9 +24,9 @@ const SATURATED: u128 = 1 << 127;
 const LOW_BITS: u128 = (u128::MAX / 3) & !(3 << 126);
 
 impl Sum {
-    /// What `worker` sends for the chunk `sequence`.
-    pub fn term(old_epoch: bool, exponent: u8, sequence: u8, worker: u8) -> Self {
-        Self::of_digit(digit(old_epoch, exponent, sequence, worker), 1)
+    /// What `worker` sends for the chunk `sequence`, if that is its `generation`.
+    pub fn term(generation: u8, sequence: u8, worker: u8) -> Self {
+        Self::of_digit(digit(generation, sequence, worker), 1)
     }
 
     /// A sum with `count` (at most 3) in one digit.
@@ -42,8 +52,7 @@ impl Sum {
 }
 
 /// The number of the digit that `worker` sends for the chunk `sequence`.
-fn digit(old_epoch: bool, exponent: u8, sequence: u8, worker: u8) -> u32 {
-    let generation = if old_epoch { MAX_EXPONENT + 1 } else { exponent };
+pub(crate) fn digit(generation: u8, sequence: u8, worker: u8) -> u32 {
     (u32::from(generation) * u32::from(MAX_CHUNKS) + u32::from(sequence)) * u32::from(MAX_WORKERS)
         + u32::from(worker)
 }

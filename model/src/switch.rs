@@ -3,19 +3,21 @@
 use inart_p4::Outcome;
 
 use crate::config::{Config, Entry, MAX_WINDOW};
-use crate::frame::{Contribution, Ranks};
+use crate::frame::{Contribution, Ranks, Run};
 use crate::mutant::Mutant;
 use crate::sum::Sum;
 
 /// A slot: all its registers. Zeros where nobody used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Its tag; the two epochs share the slots, all else in a tag is the same here.
-    pub old_epoch: bool,
+    /// Its tag; runs and epochs share the slots, all else in a tag is the same here.
+    pub run: Run,
     /// Its chunk.
     pub sequence: u8,
-    /// Its shape; all chunks have the same length here.
+    /// Its shape, with the next; all chunks have the same length here.
     pub exponent: u8,
+    /// Whether it is the last chunk of the round.
+    pub last: bool,
     /// Who is in it; nobody: never used.
     pub seen: Ranks,
     /// Who repeated since the complete partial last left; nobody while it is incomplete.
@@ -50,7 +52,10 @@ pub fn step(
     if frame.bypass && !is(Mutant::BypassAdded) {
         return (Outcome::Bypassed, Some(*frame));
     }
-    let ours = slot.old_epoch == frame.old_epoch || is(Mutant::NoTagCheck);
+    let is_old = |run| run == Run::OldEpoch;
+    let ours = slot.run == frame.run
+        || is(Mutant::NoTagCheck)
+        || is(Mutant::NoRunInTag) && is_old(slot.run) == is_old(frame.run);
     let (newer, older) = match is(Mutant::NoSequenceCheck) {
         true => (false, false),
         false => (frame.sequence > slot.sequence, frame.sequence < slot.sequence),
@@ -63,7 +68,7 @@ pub fn step(
         Outcome::Stored
     } else if older || newer {
         Outcome::Stale
-    } else if slot.exponent != frame.exponent {
+    } else if slot.exponent != frame.exponent || slot.last != frame.last && !is(Mutant::LastNotInShape) {
         Outcome::OtherShape
     } else if frame.contributors & slot.seen == 0 || is(Mutant::NoBitmap) {
         Outcome::Added
@@ -80,9 +85,10 @@ pub fn step(
         Outcome::Stored => {
             let kept = if is(Mutant::TakeoverAdds) { slot.sum } else { Sum::default() };
             *slot = Slot {
-                old_epoch: frame.old_epoch,
+                run: frame.run,
                 sequence: frame.sequence,
                 exponent: frame.exponent,
+                last: frame.last,
                 seen: frame.contributors,
                 asked: 0,
                 overflow: frame.overflow,

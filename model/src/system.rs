@@ -5,11 +5,12 @@ use std::sync::atomic::AtomicU64;
 use stateright::{Model, Property};
 
 use crate::config::Config;
-use crate::frame::{Contribution, Frame, Node, Peer};
+use crate::frame::{Contribution, Frame, Life, Node, Peer, Run, Talk};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::server::{Outgoing, Server, Verdict};
 use crate::state::State;
+use crate::sum::Sum;
 use crate::switch::Slots;
 use crate::worker::Worker;
 use inart_p4::Outcome;
@@ -23,8 +24,10 @@ pub enum Action {
     Restart(u8),
     /// A host is gone for good.
     Crash(Peer),
-    /// The server has waited long enough for the worker that is gone.
-    ServerPatience,
+    /// A host is restarted.
+    Reborn(Peer),
+    /// The server gives the job up because of that worker: it is gone, or has given up, or its gradient has another length.
+    ServerPatience(u8),
     /// That worker has waited long enough for the server, which is gone.
     WorkerPatience(u8),
 }
@@ -59,26 +62,77 @@ impl System {
     pub(crate) fn gradient(
         &self,
         worker: &Worker,
-        rank: u8,
         sequence: u8,
         resend: bool,
         bypass: bool,
     ) -> (Node, Frame) {
         let bypass = bypass && self.mutant != Some(Mutant::NoBypass);
-        let gradient = worker.gradient(&self.config, rank, sequence, resend, bypass);
-        (Node::Switch(self.config.switch_of(rank)), Frame::Contribution(gradient))
+        let gradient = worker.gradient(&self.config, sequence, resend, bypass);
+        (Node::Switch(self.config.switch_of(worker.rank)), Frame::Contribution(gradient))
+    }
+
+    /// A worker's note that it is there.
+    pub fn alive(&self, worker: &Worker) -> Option<(Node, Frame)> {
+        let Worker { rank, life, run, .. } = *worker;
+        let speaks = self.config.handshake() && worker.failed.is_none();
+        speaks.then_some((Node::Server, Frame::Alive { worker: rank, life, run }))
+    }
+
+    /// Lets a host begin anew, with all that it knew forgotten.
+    pub fn restart_host(&self, state: &mut State, peer: Peer) {
+        state.reborn = Some(peer);
+        match peer {
+            Peer::Worker(rank) => {
+                state.workers[usize::from(rank)] = Worker::new(&self.config, rank, Life::Second);
+            }
+            Peer::Server => {
+                state.ended_before = state.server.ended;
+                state.server = Server::new(&self.config, Run::Second);
+            }
+        }
+    }
+
+    /// What is still under way of an epoch or a run before.
+    pub fn before(&self) -> Outgoing {
+        let config = &self.config;
+        let run = match (config.old_epoch, config.rerun) {
+            (true, _) => Run::OldEpoch,
+            (_, true) => Run::Former,
+            _ => return Vec::new(),
+        };
+        let mut frames = Vec::new();
+        for sequence in 0..config.chunks {
+            let gradients = (0..config.workers).map(|worker| Contribution::before(run, config, worker, sequence));
+            let sum = gradients.clone().fold(Sum::default(), |sum, gradient| sum + gradient.sum);
+            let switch = |worker| Node::Switch(config.switch_of(worker));
+            frames.extend(gradients.map(|frame| (switch(frame.worker), Frame::Contribution(frame))));
+            if config.rerun {
+                frames.push((Node::Workers, Frame::Result { run, sequence, exponent: 0, sum }));
+            }
+        }
+        let (life, to) = (Life::Former, Talk { life: Life::Former, run });
+        for worker in (0..config.workers).filter(|_| config.rerun) {
+            let alive = [None, Some(run)].map(|run| Frame::Alive { worker, life, run });
+            frames.extend(alive.map(|alive| (Node::Server, alive)));
+            let said = [Frame::Answer { to, bound: true }, Frame::Abort { to, culprit: Peer::Server }];
+            frames.extend(said.map(|said| (Node::Worker(worker), said)));
+        }
+        frames
     }
 
     /// All that a worker sends, sooner or later, until its window goes on.
     fn sends(&self, state: &State, rank: u8) -> Outgoing {
         let worker = &state.workers[usize::from(rank)];
-        let outstanding = worker.outstanding(&self.config, self.mutant, state.server.ended);
+        let outstanding = state.outstanding(&self.config, self.mutant, rank);
         // Flag resend decides only who counts as having asked.
         let waves = self.config.waves;
         let ways = [(false, false), (waves, false), (waves, true)];
         let all =
-            |sequence| ways.map(|(resend, bypass)| self.gradient(worker, rank, sequence, resend, bypass));
-        if state.is_live(Peer::Worker(rank)) { outstanding.flat_map(all).collect() } else { Vec::new() }
+            |sequence| ways.map(|(resend, bypass)| self.gradient(worker, sequence, resend, bypass));
+        match state.is_live(Peer::Worker(rank)) {
+            true => outstanding.flat_map(all).chain(self.alive(worker)).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// The nodes that a frame arrives at.
@@ -118,8 +172,8 @@ impl System {
 
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
-        let Frame::Contribution(frame) = frame else { return true };
-        frame.old_epoch || server.has_ended(frame.sequence) && !self.config.waves
+        let Frame::Contribution(frame) = frame else { return false };
+        frame.run != server.run || server.has_ended(frame.sequence) && !self.config.waves
     }
 }
 
@@ -131,15 +185,7 @@ impl Model for System {
         let mut state = State::new(&self.config);
         let ranks = 0..self.config.workers;
         let mut frames: Outgoing = ranks.clone().flat_map(|rank| self.sends(&state, rank)).collect();
-        if self.config.old_epoch {
-            let fresh = Worker::default();
-            for (rank, sequence) in
-                ranks.flat_map(|rank| (0..self.config.chunks).map(move |chunk| (rank, chunk)))
-            {
-                let (node, _) = self.gradient(&fresh, rank, sequence, false, false);
-                frames.push((node, Frame::Contribution(Contribution::of_old_epoch(rank, sequence))));
-            }
-        }
+        frames.extend(self.before());
         self.settle(&mut state, None, frames);
         vec![state]
     }
@@ -154,17 +200,18 @@ impl Model for System {
                 .filter(|switch| state.switches[usize::from(*switch)] != Slots::default());
             actions.extend(used.map(Action::Restart));
         }
+        let hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
         match state.gone {
             None if self.config.crash => {
-                actions.extend((0..self.config.workers).map(|rank| Action::Crash(Peer::Worker(rank))));
-                actions.push(Action::Crash(Peer::Server));
-            }
-            None => {}
-            Some(Peer::Worker(rank)) => {
-                actions.extend(self.notices(state, rank).then_some(Action::ServerPatience));
+                actions.extend(hosts.clone().map(Action::Crash));
             }
             Some(Peer::Server) => actions.extend(self.waiting_workers(state).map(Action::WorkerPatience)),
+            _ => {}
         }
+        if self.config.reborn && state.reborn.is_none() {
+            actions.extend(hosts.map(Action::Reborn));
+        }
+        actions.extend(self.blames(state).map(Action::ServerPatience));
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
@@ -184,9 +231,16 @@ impl Model for System {
                 next.gone = Some(peer);
                 (None, Vec::new())
             }
-            Action::ServerPatience => {
-                let culprit = state.gone.expect("patience ends when somebody is gone");
-                (Some(Node::Server), next.server.give_up(culprit))
+            Action::Reborn(peer) => {
+                self.restart_host(&mut next, peer);
+                let node = match peer {
+                    Peer::Worker(rank) => Node::Worker(rank),
+                    Peer::Server => Node::Server,
+                };
+                (Some(node), Vec::new())
+            }
+            Action::ServerPatience(rank) => {
+                (Some(Node::Server), next.server.give_up(Peer::Worker(rank)))
             }
             Action::WorkerPatience(rank) => {
                 next.workers[usize::from(rank)].failed = Some(Peer::Server);
@@ -195,7 +249,8 @@ impl Model for System {
         };
         let senders = match touched {
             Some(Node::Worker(rank)) => rank..rank + 1,
-            Some(Node::Server) if next.server.ended != state.server.ended => 0..self.config.workers,
+            Some(Node::Server) if next.ended(Run::First) != state.ended(Run::First)
+                || next.server.ended != state.server.ended => 0..self.config.workers,
             _ => 0..0,
         };
         frames.extend(senders.flat_map(|rank| self.sends(&next, rank)));

@@ -1,13 +1,21 @@
-//! A worker: which chunks it sends, and what it makes of results.
+//! A worker: which chunks it sends, and what it makes of what it hears.
 
 use crate::config::{Config, MAX_CHUNKS};
-use crate::frame::{Contribution, Peer, one};
+use crate::frame::{Contribution, Life, Peer, Run, Talk, one};
 use crate::mutant::Mutant;
-use crate::sum::Sum;
+use crate::sum::{NEXT_ROUND, SECOND_LIFE, SECOND_RUN, Sum};
 
 /// What a worker has and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Worker {
+    /// Its rank.
+    pub rank: u8,
+    /// Its incarnation.
+    pub life: Life,
+    /// The run it takes part in, as far as it knows.
+    pub run: Option<Run>,
+    /// Whether the server says so.
+    pub bound: bool,
     /// The chunks whose results it has: a bitmap.
     pub held: u8,
     /// What its values of each chunk are scaled by, in steps above the agreed exponent.
@@ -18,9 +26,10 @@ pub struct Worker {
 
 impl Worker {
     /// A worker that has just started the round.
-    pub fn new(config: &Config, rank: u8) -> Self {
+    pub fn new(config: &Config, rank: u8, life: Life) -> Self {
         let used = std::array::from_fn(|sequence| config.need(rank, sequence as u8));
-        Self { used, ..Self::default() }
+        let known = !config.handshake();
+        Self { rank, life, run: known.then_some(Run::First), bound: known, used, ..Self::default() }
     }
 
     /// Whether it has that chunk's result.
@@ -34,7 +43,8 @@ impl Worker {
     }
 
     /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the one before that. It
-    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile.
+    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile. A chunk of the
+    /// next round waits for all results of this one.
     fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let window = match mutant {
             Some(Mutant::WindowTooLong) => config.window + 1,
@@ -42,6 +52,10 @@ impl Worker {
         };
         let has_ended = |before: u8| ended >> before & 1 == 1;
         let is_held = |before: u8| self.holds(before) || mutant == Some(Mutant::ResultsMissed);
+        let own = config.chunks_of(self.rank);
+        if sequence >= own && (0..own).any(|chunk| !self.holds(chunk)) {
+            return false;
+        }
         match mutant {
             // One chunk that has ended, whichever, lets the window go on by one.
             Some(Mutant::WindowAdvancesEarly) => sequence < window + ended.count_ones() as u8,
@@ -54,11 +68,12 @@ impl Worker {
 
     /// Whether that chunk was sent and has no result yet.
     fn awaits(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
+        let may_begin = self.bound || self.run.is_some() && mutant == Some(Mutant::UnboundSends);
         let sent = sequence < config.chunks && self.may_send(config, mutant, ended, sequence);
-        self.failed.is_none() && sent && !self.holds(sequence)
+        self.failed.is_none() && may_begin && sent && !self.holds(sequence)
     }
 
-    /// The chunks that it sends, again and again.
+    /// The chunks that it sends, again and again, when those have `ended` in its run.
     pub fn outstanding(
         &self,
         config: &Config,
@@ -70,32 +85,43 @@ impl Worker {
 
     /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for the chunk, or has
     /// to be.
-    pub fn gradient(
-        &self,
-        config: &Config,
-        rank: u8,
-        sequence: u8,
-        resend: bool,
-        bypass: bool,
-    ) -> Contribution {
+    pub fn gradient(&self, config: &Config, sequence: u8, resend: bool, bypass: bool) -> Contribution {
         let exponent = self.used[usize::from(sequence)];
-        let clipped = exponent != 0 && exponent == config.need(rank, sequence);
+        let clipped = exponent != 0 && exponent == config.need(self.rank, sequence);
+        let (run, own) = (self.run.unwrap_or_default(), config.chunks_of(self.rank));
+        let generation = match (run, self.life) {
+            _ if sequence >= own => NEXT_ROUND,
+            (Run::Second, _) => SECOND_RUN,
+            (_, Life::Second) => SECOND_LIFE,
+            _ => exponent,
+        };
         Contribution {
             partial: false,
-            old_epoch: false,
+            run,
             sequence,
-            worker: rank,
-            contributors: one(rank),
+            worker: self.rank,
+            contributors: one(self.rank),
             exponent,
             resend,
             bypass: bypass || exponent != 0,
+            last: (sequence + 1).is_multiple_of(own),
             overflow: clipped,
-            sum: Sum::term(false, exponent, sequence, rank),
+            sum: Sum::term(generation, sequence, self.rank),
         }
     }
 
     /// A result comes in; whether it ends a chunk, and which.
-    pub fn result(&mut self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> Option<u8> {
+    pub fn result(
+        &mut self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        ended: u8,
+        run: Run,
+        sequence: u8,
+    ) -> Option<u8> {
+        if self.run != Some(run) && mutant != Some(Mutant::AnyRunsResult) {
+            return None;
+        }
         let chunk = match mutant {
             Some(Mutant::AnyResult) => self.outstanding(config, mutant, ended).next()?,
             _ => sequence,
@@ -107,20 +133,32 @@ impl Worker {
         awaited.then_some(chunk)
     }
 
+    /// The server speaks to some life of this worker, in some run; whether it is to be listened to. A server of another run than is
+    /// known was restarted.
+    pub fn is_spoken_to(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
+        if self.life != to.life && mutant != Some(Mutant::AnyHost) {
+            return false;
+        }
+        let run = *self.run.get_or_insert(to.run);
+        if run != to.run && mutant != Some(Mutant::OtherServerUnnoticed) {
+            self.failed = Some(Peer::Server);
+        }
+        run == to.run
+    }
+
     /// The server wants a chunk by bypass, at that exponent; whether it will be sent.
     pub fn request(
         &mut self,
         config: &Config,
         mutant: Option<Mutant>,
         ended: u8,
-        rank: u8,
         sequence: u8,
         exponent: u8,
     ) -> bool {
         let awaited = self.awaits(config, mutant, ended, sequence);
         let used = &mut self.used[usize::from(sequence)];
         if awaited && exponent > *used {
-            *used = exponent.max(config.need(rank, sequence));
+            *used = exponent.max(config.need(self.rank, sequence));
         }
         awaited
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use inart_model::{Config, Contribution, Frame, Node, Server, Slots, State, System, Worker};
+use inart_model::{Config, Frame, Node, Peer, Server, Slots, State, System, Worker};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use stateright::Model;
@@ -31,29 +31,33 @@ fn explored(system: &System) -> HashSet<Everybody> {
     states.iter().map(everybody).collect()
 }
 
+/// Frames, each at every node it arrives at.
+fn all_nodes(system: &System, frames: &[(Node, Frame)]) -> Vec<(Node, Frame)> {
+    frames.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))).collect()
+}
+
 /// A walk of so many steps; the different states of hosts and switches that it comes to.
 fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Everybody> {
     let config = system.config;
     let mut state = State::new(&config);
     let mut under_way: Vec<(Node, Frame)> = Vec::new();
     let mut seen = HashSet::from([everybody(&state)]);
-    if config.old_epoch {
-        let ranks = (0..config.workers).flat_map(|rank| (0..config.chunks).map(move |chunk| (rank, chunk)));
-        under_way.extend(ranks.map(|(rank, chunk)| {
-            let frame = Frame::Contribution(Contribution::of_old_epoch(rank, chunk));
-            (Node::Switch(config.switch_of(rank)), frame)
-        }));
-    }
+    under_way.extend(all_nodes(system, &system.before()));
     for _ in 0..steps {
-        if config.restart && random.random_ratio(1, 40) {
+        if config.reborn && state.reborn.is_none() && random.random_ratio(1, 100) {
+            let host = random.random_range(0..=config.workers);
+            let peer = if host == config.workers { Peer::Server } else { Peer::Worker(host) };
+            system.restart_host(&mut state, peer);
+        } else if config.restart && random.random_ratio(1, 40) {
             state.switches[random.random_range(0..usize::from(config.switches))] = Slots::default();
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
-            let Some(sequence) = worker.outstanding(&config, None, state.server.ended).choose(random) else {
+            under_way.extend(system.alive(&worker));
+            let Some(sequence) = state.outstanding(&config, None, rank).choose(random) else {
                 continue;
             };
-            let gradient = worker.gradient(&config, rank, sequence, random.random(), random.random());
+            let gradient = worker.gradient(&config, sequence, random.random(), random.random());
             under_way.push((Node::Switch(config.switch_of(rank)), Frame::Contribution(gradient)));
         } else {
             let place = random.random_range(0..under_way.len());
@@ -66,9 +70,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             }
             let arrival = system.arrival(&state, to, &frame);
             arrival.apply(&mut state);
-            under_way.extend(
-                arrival.outgoing.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))),
-            );
+            under_way.extend(all_nodes(system, &arrival.outgoing));
         }
         seen.insert(everybody(&state));
     }
@@ -87,6 +89,9 @@ fn walks_without_reduction_stay_where_the_exploration_has_been() {
         Config { old_epoch: true, ..two },
         Config { saturation: true, ..three },
         Config { clipped: true, ..three },
+        Config { rerun: true, ..two },
+        Config { reborn: true, restart: false, ..two },
+        Config { shorter: true, ..three },
     ];
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for config in networks {

@@ -3,10 +3,11 @@
 
 mod passes;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 
 use crate::one_line::one_line;
+use crate::options::Paths;
 use crate::plan::{Plan, Trunk, WORKERS_PER_SUM};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
@@ -111,7 +112,8 @@ pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<
         let what = format!("topology \"{}\" has no job \"{}\"", plan.topology, plan.job);
         return Err(vec![Violation::OtherTopology(what)]);
     };
-    let mut checker = Checker { topology, job, plan, found: Vec::new() };
+    let (found, distances) = (Vec::new(), HashMap::new());
+    let mut checker = Checker { topology, job, plan, found, neighbours: None, distances };
     if !(1..=2).contains(&plan.levels) {
         checker.wrong("levels", format!("{}, not 1 or 2", plan.levels));
     }
@@ -155,6 +157,9 @@ struct Checker<'a> {
     job: &'a Job,
     plan: &'a Plan,
     found: Vec<Violation>,
+    /// For plans over shortest paths: who is linked to whom, and hops to the ends met so far.
+    neighbours: Option<HashMap<NodeId, Vec<NodeId>>>,
+    distances: HashMap<NodeId, HashMap<NodeId, usize>>,
 }
 
 impl Checker<'_> {
@@ -363,6 +368,9 @@ impl Checker<'_> {
                 format!("its path leads through {}, a host, which does not forward", self.name(host));
             return self.wrong(place, problem);
         }
+        if self.plan.paths == Some(Paths::Shortest) && nodes.len() - 1 > self.distance(start, end) {
+            return self.wrong(place, "its path is longer than others, in a plan over shortest paths");
+        }
         for hop in nodes.windows(2) {
             if self.topology.link_between(hop[0], hop[1]).is_none() {
                 let problem = format!("there is no link {}-{}", self.name(hop[0]), self.name(hop[1]));
@@ -370,6 +378,35 @@ impl Checker<'_> {
             }
             *demand.entry(Resource::Arc(hop[0], hop[1])).or_default() += share;
         }
+    }
+
+    /// Hops from one node to another over switches, whatever traffic there is.
+    fn distance(&mut self, from: NodeId, to: NodeId) -> usize {
+        let topology = self.topology;
+        let neighbours = self.neighbours.get_or_insert_with(|| {
+            let mut neighbours: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+            for [a, b] in topology.links().iter().map(|link| link.ends) {
+                neighbours.entry(a).or_default().push(b);
+                neighbours.entry(b).or_default().push(a);
+            }
+            neighbours
+        });
+        let of_end = self.distances.entry(to).or_insert_with(|| {
+            let mut distances = HashMap::from([(to, 0)]);
+            let mut reached = VecDeque::from([to]);
+            while let Some(node) = reached.pop_front() {
+                let forwards = node == to || topology.node(node).kind == NodeKind::Switch;
+                let next = distances[&node] + 1;
+                for &before in neighbours.get(&node).filter(|_| forwards).into_iter().flatten() {
+                    distances.entry(before).or_insert_with(|| {
+                        reached.push_back(before);
+                        next
+                    });
+                }
+            }
+            distances
+        });
+        of_end.get(&from).copied().unwrap_or(usize::MAX)
     }
 
     /// What is left of a resource; `None` when nothing limits it or this plan may ignore it.

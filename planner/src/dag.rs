@@ -1,18 +1,32 @@
-//! All shortest paths that leave one node, or that lead to it, as flat lists in order of distance: one pass over them finds
-//! the cheapest for every other end at once.
+//! The paths that leave one node, or that lead to it, priced for every other end at once: over the shortest paths by one pass
+//! over flat lists in order of distance, over any paths by Dijkstra's algorithm.
 
 use std::cell::OnceCell;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
 
 use crate::model::{Arc, Model, NodeIx};
+use crate::routes::Rule;
 
-/// The shortest paths from a root, or (inward) to it.
+/// The paths from a root, or (inward) to it.
 pub(crate) struct Dag {
     root: NodeIx,
-    /// Every other node, nearest first, and the end of its steps.
-    nodes: Box<[(NodeIx, u32)]>,
-    /// The last steps of all paths between the root and each node.
-    steps: Box<[Step]>,
+    ways: Ways,
+}
+
+enum Ways {
+    Shortest {
+        /// Every other node, nearest first, and the end of its steps.
+        nodes: Box<[(NodeIx, u32)]>,
+        /// The last steps of all paths between the root and each node.
+        steps: Box<[Step]>,
+    },
+    Any {
+        inward: bool,
+        /// By node, what a path may do there.
+        roles: Rc<[Role]>,
+    },
 }
 
 struct Step {
@@ -20,11 +34,23 @@ struct Step {
     arc: Arc,
 }
 
-/// What the cheapest path between the root and every node costs, and the step that ends it.
+/// What a path may do at a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Neither end nor lead on.
+    None,
+    /// End there, or begin.
+    End,
+    /// All of it: a switch.
+    Through,
+}
+
+/// What the cheapest path between the root and every node costs, and what ends it: a position among the steps, or an arc.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     of: Vec<f64>,
     last: Vec<u32>,
+    open: BinaryHeap<Reverse<(u64, NodeIx)>>,
 }
 
 impl Costs {
@@ -35,16 +61,24 @@ impl Costs {
 }
 
 impl Dag {
-    /// Hosts never forward; of those, only the nodes that `ends` names are led to.
-    fn new(model: &Model<'_>, root: NodeIx, inward: bool, ends: &[NodeIx]) -> Self {
+    /// Hosts never forward; of those, only the nodes that `ends` names are led to. `built`: hops count over all links, though only
+    /// those with capacity left are taken.
+    fn shortest(model: &Model<'_>, root: NodeIx, inward: bool, ends: &[NodeIx], built: bool) -> Self {
         let mut hops = vec![u32::MAX; model.topology.nodes().len()];
+        let mut reached = vec![false; hops.len()];
         hops[root as usize] = 0;
+        reached[root as usize] = true;
         let (mut nodes, mut steps) = (Vec::new(), Vec::new());
         let mut queue = VecDeque::from([root]);
         while let Some(node) = queue.pop_front() {
             let here = hops[node as usize];
             if node == root || model.forwards(node) {
-                for &(_, far) in if inward { model.arcs_in(node) } else { model.arcs_out(node) } {
+                let arcs = match (built, inward) {
+                    (true, _) => model.arcs_built(node),
+                    (false, true) => model.arcs_in(node),
+                    (false, false) => model.arcs_out(node),
+                };
+                for &(_, far) in arcs {
                     if hops[far as usize] == u32::MAX && (model.forwards(far) || ends.contains(&far)) {
                         hops[far as usize] = here + 1;
                         queue.push_back(far);
@@ -52,44 +86,80 @@ impl Dag {
                 }
             }
             if node != root {
+                let before = steps.len();
                 let back = if inward { model.arcs_out(node) } else { model.arcs_in(node) }.iter();
-                let nearer =
-                    |near: NodeIx| hops[near as usize] != u32::MAX && hops[near as usize] + 1 == here;
+                let nearer = |near: NodeIx| reached[near as usize] && hops[near as usize] + 1 == here;
                 let through = |near: NodeIx| near == root || model.forwards(near);
                 let last = back.filter(|&&(_, near)| nearer(near) && through(near));
                 steps.extend(last.map(|&(arc, near)| Step { near, arc }));
-                nodes.push((node, steps.len() as u32));
+                if steps.len() > before {
+                    reached[node as usize] = true;
+                    nodes.push((node, steps.len() as u32));
+                }
             }
         }
-        Dag { root, nodes: nodes.into(), steps: steps.into() }
+        Dag { root, ways: Ways::Shortest { nodes: nodes.into(), steps: steps.into() } }
     }
 
-    /// Prices all paths of a model with `nodes` nodes at `prices` per arc.
-    pub fn price(&self, prices: &[f64], costs: &mut Costs, nodes: usize) {
+    /// Prices all paths at `prices` per arc, none of them negative.
+    pub fn price(&self, model: &Model<'_>, prices: &[f64], costs: &mut Costs) {
+        let nodes = model.topology.nodes().len();
         costs.of.clear();
         costs.of.resize(nodes, f64::INFINITY);
         costs.last.resize(nodes, 0);
         costs.of[self.root as usize] = 0.0;
-        let mut start = 0;
-        for &(node, end) in &self.nodes {
-            let (mut least, mut last) = (f64::INFINITY, start);
-            for (at, step) in (start..).zip(&self.steps[start as usize..end as usize]) {
-                let cost = costs.of[step.near as usize] + prices[step.arc as usize];
-                (least, last) = if cost < least { (cost, at) } else { (least, last) };
+        match &self.ways {
+            Ways::Shortest { nodes, steps } => {
+                let mut start = 0;
+                for &(node, end) in nodes {
+                    let (mut least, mut last) = (f64::INFINITY, start);
+                    for (at, step) in (start..).zip(&steps[start as usize..end as usize]) {
+                        let cost = costs.of[step.near as usize] + prices[step.arc as usize];
+                        (least, last) = if cost < least { (cost, at) } else { (least, last) };
+                    }
+                    costs.of[node as usize] = least;
+                    costs.last[node as usize] = last;
+                    start = end;
+                }
             }
-            costs.of[node as usize] = least;
-            costs.last[node as usize] = last;
-            start = end;
+            Ways::Any { inward, roles } => self.settle(model, *inward, roles, prices, costs),
+        }
+    }
+
+    /// Dijkstra's algorithm from the root.
+    fn settle(&self, model: &Model<'_>, inward: bool, roles: &[Role], prices: &[f64], costs: &mut Costs) {
+        costs.open.clear();
+        costs.open.push(Reverse((0, self.root)));
+        while let Some(Reverse((bits, node))) = costs.open.pop() {
+            let here = f64::from_bits(bits);
+            if here > costs.of[node as usize] || node != self.root && roles[node as usize] != Role::Through {
+                continue;
+            }
+            for &(arc, far) in if inward { model.arcs_in(node) } else { model.arcs_out(node) } {
+                // Bits of numbers that are not negative are in their order; adding 0.0 makes -0.0 one of them.
+                let cost = here + prices[arc as usize].max(0.0) + 0.0;
+                if cost < costs.of[far as usize] && roles[far as usize] != Role::None {
+                    costs.of[far as usize] = cost;
+                    costs.last[far as usize] = arc;
+                    costs.open.push(Reverse((cost.to_bits(), far)));
+                }
+            }
         }
     }
 
     /// Appends the arcs of the cheapest path between the root and `far`, the farthest first.
-    pub fn trace(&self, costs: &Costs, far: NodeIx, path: &mut Vec<Arc>) {
+    pub fn trace(&self, model: &Model<'_>, costs: &Costs, far: NodeIx, path: &mut Vec<Arc>) {
         let mut node = far;
         while node != self.root {
-            let step = &self.steps[costs.last[node as usize] as usize];
-            path.push(step.arc);
-            node = step.near;
+            let last = costs.last[node as usize];
+            let (arc, near) = match &self.ways {
+                Ways::Shortest { steps, .. } => (steps[last as usize].arc, steps[last as usize].near),
+                Ways::Any { inward, .. } => {
+                    (last, if *inward { model.head(last) } else { model.tail(last) })
+                }
+            };
+            path.push(arc);
+            node = near;
         }
     }
 }
@@ -97,23 +167,42 @@ impl Dag {
 /// The lists of a model, made when first asked for.
 pub(crate) struct Dags<'m> {
     model: &'m Model<'m>,
+    rule: Rule,
     outward: Vec<OnceCell<Dag>>,
     inward: Vec<OnceCell<Dag>>,
+    /// What a path may do at every node if it leads to servers, or from workers.
+    roles: [OnceCell<Rc<[Role]>>; 2],
 }
 
 impl<'m> Dags<'m> {
-    pub fn new(model: &'m Model<'m>) -> Self {
+    pub fn new(model: &'m Model<'m>, rule: Rule) -> Self {
         let none = || model.topology.nodes().iter().map(|_| OnceCell::new()).collect();
-        Dags { model, outward: none(), inward: none() }
+        Dags { model, rule, outward: none(), inward: none(), roles: [OnceCell::new(), OnceCell::new()] }
     }
 
     /// From `root` to every switch and the job's servers.
     pub fn from(&self, root: NodeIx) -> &Dag {
-        self.outward[root as usize].get_or_init(|| Dag::new(self.model, root, false, &self.model.servers))
+        self.outward[root as usize].get_or_init(|| self.made(root, false))
     }
 
     /// From every switch and the job's workers to `root`.
     pub fn to(&self, root: NodeIx) -> &Dag {
-        self.inward[root as usize].get_or_init(|| Dag::new(self.model, root, true, &self.model.workers))
+        self.inward[root as usize].get_or_init(|| self.made(root, true))
+    }
+
+    fn made(&self, root: NodeIx, inward: bool) -> Dag {
+        let model = self.model;
+        let ends = if inward { &model.workers } else { &model.servers };
+        if self.rule != Rule::Any {
+            return Dag::shortest(model, root, inward, ends, self.rule == Rule::Built);
+        }
+        let roles = self.roles[usize::from(inward)].get_or_init(|| {
+            let nodes = 0..model.topology.nodes().len() as NodeIx;
+            let mut roles: Vec<Role> =
+                nodes.map(|node| if model.forwards(node) { Role::Through } else { Role::None }).collect();
+            ends.iter().for_each(|&end| roles[end as usize] = Role::End);
+            roles.into()
+        });
+        Dag { root, ways: Ways::Any { inward, roles: roles.clone() } }
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn write(
         topology: model.topology.name().to_owned(),
         job: model.job.name.clone(),
         levels: options.levels.number(),
+        paths: Some(options.paths),
         exact: model.job.exact,
         rate_bps,
         bounds,

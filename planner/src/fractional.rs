@@ -12,6 +12,8 @@ use crate::routes::Routes;
 pub(crate) struct Fractional {
     /// f~, bit/s.
     pub rate: f64,
+    /// No solution has a higher rate than this, bit/s: proven by the LP's prices, whatever its solver's tolerances.
+    pub proven: f64,
     /// F_s, bit/s.
     pub sending: Vec<f64>,
     /// The racks.
@@ -107,7 +109,7 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
         vec![list; classes.len()]
     };
     let ends = (0..model.servers.len()).map(of_server).collect();
-    Fractional { rate: split.rate, sending: split.sending.clone(), classes, ends, spread: Spread::Even }
+    Fractional { rate: split.rate, proven: split.rate, sending: split.sending.clone(), classes, ends, spread: Spread::Even }
 }
 
 /// Whether the even spread of a solution overloads no link.

@@ -33,6 +33,7 @@ mod model;
 mod one_line;
 mod options;
 mod packing;
+mod passes;
 mod phase1;
 mod placement;
 pub mod plan;
@@ -56,8 +57,8 @@ extern crate self as inart_planner;
 
 pub use check::{Violation, check};
 pub use jobs::{JobPlans, Order, check_jobs, plan_jobs};
-pub use options::{Levels, Options, PlanError, Scheme};
+pub use options::{Levels, Options, Paths, PlanError, Scheme};
 pub use plan::Plan;
-pub use relaxation::{LpMethod, lp_bound};
+pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
 pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

@@ -6,8 +6,10 @@
 //! and partial sums of shard s on r. So a plan's rate is the smallest capacity over load, and for a given
 //! placement the best shares are a linear program with one variable per server.
 
+use std::cell::OnceCell;
+
 use crate::plan::Load;
-use crate::topology::{Job, NodeId, NodeKind, Topology};
+use crate::topology::{Job, Link, NodeId, NodeKind, Topology};
 
 /// A link in one direction; arc `2 l` of link `l` runs from its first end to its second, `2 l + 1` back.
 pub(crate) type Arc = u32;
@@ -35,7 +37,12 @@ pub(crate) struct Model<'a> {
     out: Vec<(Arc, NodeIx)>,
     first_in: Vec<u32>,
     into: Vec<(Arc, NodeIx)>,
+    /// The same over all links, whether or not anything is left of them; made when first asked for.
+    built: OnceCell<Adjacency>,
 }
+
+/// First index into the list of every node's arcs, and the end; the arcs with the nodes they lead to.
+type Adjacency = (Vec<u32>, Vec<(Arc, NodeIx)>);
 
 impl<'a> Model<'a> {
     /// The job alone on the network.
@@ -55,14 +62,7 @@ impl<'a> Model<'a> {
             }
         }
         let index = |ids: &[NodeId]| ids.iter().map(|id| id.0).collect();
-        let arcs: Vec<(NodeIx, NodeIx)> = topology
-            .links()
-            .iter()
-            .flat_map(|link| {
-                let [a, b] = link.ends.map(|end| end.0);
-                [(a, b), (b, a)]
-            })
-            .collect();
+        let arcs = arcs(topology);
         let nodes = topology.nodes().len();
         let (first_out, out) = adjacency(nodes, &arcs, &capacity);
         let reversed: Vec<_> = arcs.iter().map(|&(a, b)| (b, a)).collect();
@@ -84,7 +84,17 @@ impl<'a> Model<'a> {
             out,
             first_in,
             into,
+            built: OnceCell::new(),
         }
+    }
+
+    /// Arcs out of a node over all links, with the node they lead to.
+    pub fn arcs_built(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
+        let (first, list) = self.built.get_or_init(|| {
+            let arcs = arcs(self.topology);
+            adjacency(self.topology.nodes().len(), &arcs, &vec![1.0; arcs.len()])
+        });
+        &list[first[node as usize] as usize..first[node as usize + 1] as usize]
     }
 
     /// Number of arcs; the resources from here on are the nodes.
@@ -178,8 +188,17 @@ pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
     capacity
 }
 
+/// All links in both directions, as from and to.
+fn arcs(topology: &Topology) -> Vec<(NodeIx, NodeIx)> {
+    let both = |link: &Link| {
+        let [a, b] = link.ends.map(|end| end.0);
+        [(a, b), (b, a)]
+    };
+    topology.links().iter().flat_map(both).collect()
+}
+
 /// Compressed adjacency by first node, leaving out arcs without capacity.
-fn adjacency(nodes: usize, arcs: &[(NodeIx, NodeIx)], capacity: &[f64]) -> (Vec<u32>, Vec<(Arc, NodeIx)>) {
+fn adjacency(nodes: usize, arcs: &[(NodeIx, NodeIx)], capacity: &[f64]) -> Adjacency {
     let usable = || arcs.iter().enumerate().filter(|&(arc, _)| capacity[arc] > 0.0);
     let mut first = vec![0u32; nodes + 1];
     for (_, &(from, _)) in usable() {

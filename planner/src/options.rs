@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::Plan;
 
 /// How to place aggregation.
@@ -99,6 +101,45 @@ impl FromStr for Levels {
     }
 }
 
+/// The paths that flows and trunks may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Paths {
+    /// Every simple path over switches: no node twice, each link with capacity left.
+    #[default]
+    Any,
+    /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P of the paper.
+    Shortest,
+}
+
+impl Paths {
+    /// Its name in plans and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Paths::Any => "any",
+            Paths::Shortest => "shortest",
+        }
+    }
+}
+
+impl fmt::Display for Paths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Paths {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "any" => Ok(Paths::Any),
+            "shortest" => Ok(Paths::Shortest),
+            _ => Err(format!("unknown paths \"{text}\"; any or shortest")),
+        }
+    }
+}
+
 /// How to plan.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -110,6 +151,9 @@ pub struct Options<'a> {
     pub equal_shares: bool,
     /// How often a gradient may be added up.
     pub levels: Levels,
+    /// Which paths plans may take, and bounds are proven for. The schemes that stand for other people's work (r-inart, even,
+    /// atp, lbmm) take the fewest hops that lead there in any case.
+    pub paths: Paths,
     /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
     /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
@@ -121,13 +165,14 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// Seed 1, free shares, one level, no time limit, no plan in force.
+    /// Seed 1, free shares, one level, any paths, no time limit, no plan in force.
     pub fn new(scheme: Scheme) -> Self {
         Options {
             scheme,
             seed: 1,
             equal_shares: false,
             levels: Levels::One,
+            paths: Paths::Any,
             time_left: &|| f64::INFINITY,
             running: None,
             stable_loss: 0.0,
@@ -148,6 +193,7 @@ impl fmt::Debug for Options<'_> {
             .field("equal_shares", &self.equal_shares)
             .field("stable_loss", &self.stable_loss)
             .field("levels", &self.levels)
+            .field("paths", &self.paths)
             .finish_non_exhaustive()
     }
 }

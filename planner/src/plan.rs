@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::one_line::one_line;
+use crate::options::Paths;
 
 /// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its switch as one sum
 /// for each so many workers, which all count on the links, at the next aggregator and at the server.
@@ -24,6 +25,10 @@ pub struct Plan {
     /// trunk may end at another aggregator.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub levels: u8,
+    /// The paths that its flows and trunks are among, and that its bounds are proven for; absent in plans made before there
+    /// was a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Paths>,
     /// Whether it is for an exact job: no switch adds anything. Left out of the JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
@@ -62,7 +67,7 @@ pub struct Moved {
     pub trunks: usize,
 }
 
-/// Upper bounds on the rate, bit/s, of plans that send over shortest paths (the sets P of the paper).
+/// Upper bounds on the rate, bit/s, of plans over the paths that the plan states ([`Plan::paths`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {

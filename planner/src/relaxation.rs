@@ -2,7 +2,7 @@
 
 use crate::lp;
 use crate::model::Model;
-use crate::options::PlanError;
+use crate::options::{Paths, PlanError};
 use crate::placement::equal_shares;
 use crate::router::Router;
 use crate::solve::{feasible, relax};
@@ -18,16 +18,27 @@ pub enum LpMethod {
 }
 
 /// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will, with the
-/// shares free or equal. No plan over shortest paths that adds each gradient up at most once is faster.
+/// shares free or equal. No plan that adds each gradient up at most once is faster, over whatever simple paths.
 pub fn lp_bound(topology: &Topology, job: &Job, equal: bool, method: LpMethod) -> Result<f64, PlanError> {
+    lp_bound_over(topology, job, equal, Paths::Any, method)
+}
+
+/// The same for plans over these paths.
+pub fn lp_bound_over(
+    topology: &Topology,
+    job: &Job,
+    equal: bool,
+    paths: Paths,
+    method: LpMethod,
+) -> Result<f64, PlanError> {
     let model = Model::new(topology, job);
-    let router = Router::new(&model);
+    let router = Router::new(&model, paths);
     feasible(&router)?;
     let equal = equal.then(|| equal_shares(model.servers.len()));
     let forever = || f64::INFINITY;
     let solution = match method {
         LpMethod::Quickest => relax(&router, equal.as_deref(), &forever)?,
-        LpMethod::Program => lp::solve(&model, &router.routes, equal.as_deref(), &forever)
+        LpMethod::Program => lp::solve(&router, equal.as_deref(), &forever)
             .map_err(|reason| PlanError::Solver { job: job.name.clone(), reason })?,
     };
     let solution = solution.expect("invariant: only a time limit leaves the LP unsolved");

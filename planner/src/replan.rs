@@ -1,6 +1,6 @@
 //! Warm start: the plan in force, carried over to a network that may have changed since, and repaired.
 //!
-//! What still fits stays: a flow whose nodes and links are all there, over a path that is still shortest. The others are placed
+//! What still fits stays: a flow whose nodes and links are all there, over a path that plans may take. The others are placed
 //! anew: a group whose switch has gone looks for another switch as a whole. The shares and the rate are worked out
 //! afresh. If that meets a bound that costs nothing to compute, planning is over; else local search moves what lies on
 //! overloaded resources, and nothing else.
@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::options::{Options, PlanError};
+use crate::passes;
 use crate::placement::{FlowTo, Placement};
 use crate::plan::{Moved, Plan};
 use crate::router::Router;
@@ -189,7 +190,8 @@ fn adds_up(router: &Router<'_>, v: NodeIx, server: NodeIx) -> bool {
     model.forwards(v) && model.capacity_of(model.own(v)) > 0.0 && router.routes.hops(v, server) != FAR
 }
 
-/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every link has capacity, and none is shorter.
+/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every link has capacity, and it
+/// passes no node twice; where plans keep to shortest paths, unless none is shorter.
 fn path(
     router: &Router<'_>,
     names: &FxHashMap<&str, NodeIx>,
@@ -199,7 +201,8 @@ fn path(
 ) -> Option<Path> {
     let mut node = from;
     let (first, rest) = path.split_first()?;
-    if names.get(&**first) != Some(&from) || rest.len() != usize::from(router.routes.hops(from, to)) {
+    let shortest = usize::from(router.routes.hops(from, to));
+    if names.get(&**first) != Some(&from) || !router.detours() && rest.len() != shortest {
         return None;
     }
     arcs.clear();
@@ -208,17 +211,17 @@ fn path(
         arcs.push(router.model.arcs_out(node).iter().find(|&&(_, head)| head == next)?.0);
         node = next;
     }
-    // As long as the shortest path, and hosts do not forward: hops counts only such paths.
     let through = arcs.split_last()?.1.iter().all(|&arc| router.model.forwards(router.model.head(arc)));
-    (node == to && through).then(|| arcs.as_slice().into())
+    // A shortest path passes no node twice.
+    let once = |(at, name): (usize, &String)| !path[..at].contains(name);
+    let simple = rest.len() == shortest || path.iter().enumerate().all(once);
+    (node == to && through && simple).then(|| arcs.as_slice().into())
 }
 
 /// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short search from
 /// it gets, with as few moves as it takes. Never worse than the running plan.
 pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Running<'_>, bound: f64) -> Best {
-    let placement = running.complete(router, bound);
-    let rated = inart::rate(router, &placement, options.equal_shares);
-    let best = Best::new(placement, rated);
+    let best = inart::clear(router, running.complete(router, bound), options.equal_shares);
     if inart::met(&best, bound) {
         return best;
     }
@@ -238,10 +241,8 @@ fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending
     (0..ATTEMPTS).take_while(|_| !options.out_of_time()).find_map(|attempt| {
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(attempt));
         let mut search = Search::new(router, from, sending.to_vec(), !options.equal_shares, rng);
-        search.run(STEPS, &|| options.out_of_time()).then(|| {
-            let rated = inart::rate(router, &search.placement(), options.equal_shares);
-            Best::new(search.placement(), rated)
-        })
+        let found = search.run(STEPS, &|| options.out_of_time());
+        found.then(|| inart::clear(router, search.placement(), options.equal_shares))
     })
 }
 
@@ -265,8 +266,7 @@ pub(crate) fn stable(
     let floor = best.rated.rate * (1.0 - loss) * (1.0 - 1e-9);
     let at_floor = |shares: &[f64]| -> Vec<f64> { shares.iter().map(|x| x * floor).collect() };
     let old = running.complete(router, best.rated.rate);
-    let rated = inart::rate(router, &old, options.equal_shares);
-    let mut candidates = vec![Best::new(old, rated), best.clone()];
+    let mut candidates = vec![inart::clear(router, old, options.equal_shares), best.clone()];
     if loss > 0.0 || searched {
         let mut shares = vec![best.rated.shares.clone()];
         let own = running.sending(1.0);
@@ -284,7 +284,9 @@ pub(crate) fn stable(
         let sending = at_floor(&found.rated.shares);
         let placement = undo(router.model, running, found.placement.clone(), &sending);
         let rated = inart::rate(router, &placement, options.equal_shares);
-        if rated.rate >= floor { Best::new(placement, rated) } else { found }
+        // Paths put back one by one may come together in ways that switches cannot tell apart.
+        let holds = rated.rate >= floor && (!router.detours() || passes::are_clear(router.model, &placement));
+        if holds { Best::new(placement, rated) } else { found }
     });
     undone.min_by_key(|found| moves(found)).unwrap_or(best)
 }

@@ -1,17 +1,22 @@
-//! Chooses paths: each flow takes the shortest path whose links are least loaded by those placed before it.
+//! Chooses paths: each flow takes the path whose links are least loaded by those placed before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dag::Dags;
 use crate::model::{Arc, Model, NodeIx};
+use crate::options::Paths;
 use crate::placement::{FlowTo, Placement};
-use crate::routes::{Path, Routes};
+use crate::routes::{Path, Routes, Rule};
 
-/// Routes a placement's flows and trunks.
+/// Routes a placement's flows and trunks. Where plans may take any path it keeps to the fewest hops all the same, since that
+/// is quick and mostly enough; [`Router::widest`] makes detours.
 pub(crate) struct Router<'m> {
     pub model: &'m Model<'m>,
     pub routes: Routes<'m>,
     pub dags: Dags<'m>,
+    rule: Rule,
+    /// The one that makes detours, if plans may.
+    wide: Option<Box<Router<'m>>>,
 }
 
 /// Loads so far, relative to capacity.
@@ -37,8 +42,24 @@ impl Load<'_> {
 }
 
 impl<'m> Router<'m> {
-    pub fn new(model: &'m Model<'m>) -> Self {
-        Router { model, routes: Routes::new(model), dags: Dags::new(model) }
+    pub fn new(model: &'m Model<'m>, paths: Paths) -> Self {
+        let with = |rule: Rule, wide| {
+            Router { model, routes: Routes::new(model, rule), dags: Dags::new(model, rule), rule, wide }
+        };
+        match paths {
+            Paths::Any => with(Rule::Left, Some(Box::new(with(Rule::Any, None)))),
+            Paths::Shortest => with(Rule::Built, None),
+        }
+    }
+
+    /// The router over all paths that plans may take: itself, or one that makes detours.
+    pub fn widest(&self) -> &Router<'m> {
+        self.wide.as_deref().unwrap_or(self)
+    }
+
+    /// Whether plans may take detours.
+    pub fn detours(&self) -> bool {
+        self.rule != Rule::Built
     }
 
     /// Whether `end` can add up for `server` what `worker` sends.

@@ -1,6 +1,8 @@
-//! P: the shortest paths between two nodes over switches (hosts never forward).
+//! P: the paths between two nodes over switches (hosts never forward).
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 use crate::model::{Arc, Model, NodeIx};
@@ -11,20 +13,36 @@ pub(crate) const FAR: u16 = u16::MAX;
 /// The arcs of one path, in order. Placements are copied far more often than paths change.
 pub(crate) type Path = Rc<[Arc]>;
 
+/// Which paths there are. None uses a link that has no capacity left in its direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Those with the fewest hops in the network as it is built: if a link on all of them is full, there is none.
+    Built,
+    /// Those with the fewest hops over links with capacity left.
+    Left,
+    /// Every simple path.
+    Any,
+}
+
+/// The most steps that [`Routes::all_paths`] looks at for one pair of nodes.
+const LOOKS: usize = 200_000;
+
 /// Hop counts to destinations, computed once each.
 pub(crate) struct Routes<'m> {
     model: &'m Model<'m>,
+    rule: Rule,
     towards: Vec<OnceCell<Box<[u16]>>>,
 }
 
 impl<'m> Routes<'m> {
-    pub fn new(model: &'m Model<'m>) -> Self {
-        Routes { model, towards: vec![OnceCell::new(); model.topology.nodes().len()] }
+    pub fn new(model: &'m Model<'m>, rule: Rule) -> Self {
+        Routes { model, rule, towards: vec![OnceCell::new(); model.topology.nodes().len()] }
     }
 
-    /// Hops from every node to `to`; [`FAR`] where there is no route.
+    /// The fewest hops from every node to `to`; [`FAR`] where there is no route.
     pub fn hops_to(&self, to: NodeIx) -> &[u16] {
         self.towards[to as usize].get_or_init(|| {
+            let model = self.model;
             let mut hops = vec![FAR; self.towards.len()];
             hops[to as usize] = 0;
             let mut reached = Vec::with_capacity(hops.len());
@@ -32,14 +50,24 @@ impl<'m> Routes<'m> {
             let mut next = 0;
             while let Some(&node) = reached.get(next) {
                 next += 1;
-                if node != to && !self.model.forwards(node) {
+                if node != to && !model.forwards(node) {
                     continue;
                 }
                 let farther = hops[node as usize] + 1;
-                for &(_, before) in self.model.arcs_in(node) {
+                for &(_, before) in
+                    if self.rule == Rule::Built { model.arcs_built(node) } else { model.arcs_in(node) }
+                {
                     if hops[before as usize] == FAR {
                         hops[before as usize] = farther;
                         reached.push(before);
+                    }
+                }
+            }
+            if self.rule == Rule::Built {
+                // Nearest first: what leads on only over full links leads nowhere.
+                for &node in &reached[1..] {
+                    if self.closer(node, &hops).next().is_none() {
+                        hops[node as usize] = FAR;
                     }
                 }
             }
@@ -62,8 +90,11 @@ impl<'m> Routes<'m> {
             .filter(move |&(_, next)| onward(next) && (hops[next as usize] == 0 || self.model.forwards(next)))
     }
 
-    /// The shortest path with the least sum of `cost` over its arcs; `None` if there is no route.
+    /// The path with the least sum of `cost` (never negative) over its arcs; `None` if there is no route.
     pub fn cheapest(&self, from: NodeIx, to: NodeIx, cost: impl Fn(Arc) -> f64) -> Option<Path> {
+        if self.rule == Rule::Any {
+            return self.cheapest_of_all(from, to, cost);
+        }
         let hops = self.hops_to(to);
         let length = hops[from as usize];
         if length == FAR {
@@ -98,9 +129,94 @@ impl<'m> Routes<'m> {
         Some(path.into())
     }
 
-    /// Up to `limit` shortest paths, spread over all there are: the n-th takes the n-th way at every branch, in
-    /// mixed-radix order. Empty if there is no route.
+    /// Dijkstra's algorithm; of paths that cost the same, one with the fewest hops.
+    fn cheapest_of_all(&self, from: NodeIx, to: NodeIx, cost: impl Fn(Arc) -> f64) -> Option<Path> {
+        let model = self.model;
+        let mut known: Vec<(f64, u16, Arc)> = vec![(f64::INFINITY, FAR, 0); self.towards.len()];
+        known[from as usize] = (0.0, 0, 0);
+        let mut open = BinaryHeap::from([Reverse((0, 0, from))]);
+        while let Some(Reverse((bits, hops, node))) = open.pop() {
+            let so_far = f64::from_bits(bits);
+            if node == to {
+                let mut path = Vec::with_capacity(hops as usize);
+                let mut node = to;
+                while node != from {
+                    path.push(known[node as usize].2);
+                    node = model.tail(known[node as usize].2);
+                }
+                path.reverse();
+                return Some(path.into());
+            }
+            if (so_far, hops) > (known[node as usize].0, known[node as usize].1)
+                || node != from && !model.forwards(node)
+            {
+                continue;
+            }
+            for &(arc, ahead) in model.arcs_out(node) {
+                let next = (so_far + cost(arc).max(0.0) + 0.0, hops + 1);
+                let (least, fewest, _) = known[ahead as usize];
+                if next < (least, fewest) {
+                    known[ahead as usize] = (next.0, next.1, arc);
+                    open.push(Reverse((next.0.to_bits(), next.1, ahead)));
+                }
+            }
+        }
+        None
+    }
+
+    /// All paths over arcs that are `usable`, the shortest first; `None` if there are more than `limit`, or too many to look for.
+    pub fn all_paths(
+        &self,
+        from: NodeIx,
+        to: NodeIx,
+        limit: usize,
+        usable: &dyn Fn(Arc) -> bool,
+    ) -> Option<Vec<Path>> {
+        let hops = self.hops_to(to);
+        if hops[from as usize] == FAR {
+            return Some(Vec::new());
+        }
+        let most = if self.rule == Rule::Any { u16::MAX } else { hops[from as usize] };
+        let mut hunt = Hunt { routes: self, to, hops, usable, most, limit, looks: LOOKS, path: Vec::new(), found: Vec::new() };
+        let mut passed = vec![false; hops.len()];
+        hunt.from(from, &mut passed)?;
+        let mut found = hunt.found;
+        found.sort_by_key(|path| path.len());
+        Some(found)
+    }
+
+    /// Up to `limit` paths. First shortest ones, spread over all there are: the n-th takes the n-th way at every branch, in
+    /// mixed-radix order; then (where any path will do) the shortest of the others. Empty if there is no route.
     pub fn some_paths(&self, from: NodeIx, to: NodeIx, limit: usize) -> Vec<Path> {
+        let mut paths = self.some_shortest(from, to, limit);
+        if self.rule == Rule::Any && !paths.is_empty() {
+            let hops = self.hops_to(to);
+            let shortest = hops[from as usize];
+            for most in shortest + 1..=shortest + 3 {
+                if paths.len() >= limit {
+                    break;
+                }
+                let mut hunt = Hunt {
+                    routes: self,
+                    to,
+                    hops,
+                    usable: &|_| true,
+                    most,
+                    limit: 4 * limit,
+                    looks: 50 * limit,
+                    path: Vec::new(),
+                    found: Vec::new(),
+                };
+                // What it has found by the time it gives up will do.
+                let _ = hunt.from(from, &mut vec![false; hops.len()]);
+                let longer = hunt.found.into_iter().filter(|path| path.len() == usize::from(most));
+                paths.extend(longer.take(limit - paths.len()).collect::<Vec<_>>());
+            }
+        }
+        paths
+    }
+
+    fn some_shortest(&self, from: NodeIx, to: NodeIx, limit: usize) -> Vec<Path> {
         let hops = self.hops_to(to);
         if hops[from as usize] == FAR {
             return Vec::new();
@@ -122,5 +238,46 @@ impl<'m> Routes<'m> {
             }
         }
         paths
+    }
+}
+
+/// A search for all simple paths to one node of at most so many hops, depth first.
+struct Hunt<'h, 'm> {
+    routes: &'h Routes<'m>,
+    to: NodeIx,
+    hops: &'h [u16],
+    usable: &'h dyn Fn(Arc) -> bool,
+    most: u16,
+    limit: usize,
+    looks: usize,
+    path: Vec<Arc>,
+    found: Vec<Path>,
+}
+
+impl Hunt<'_, '_> {
+    /// Follows every way on from the end of the path so far; `None` if that is too much.
+    fn from(&mut self, node: NodeIx, passed: &mut [bool]) -> Option<()> {
+        if node == self.to {
+            if self.found.len() >= self.limit {
+                return None;
+            }
+            self.found.push(self.path.as_slice().into());
+            return Some(());
+        }
+        passed[node as usize] = true;
+        let model = self.routes.model;
+        for &(arc, ahead) in model.arcs_out(node) {
+            self.looks = self.looks.checked_sub(1)?;
+            let left = self.hops[ahead as usize];
+            let open = ahead == self.to || model.forwards(ahead) && !passed[ahead as usize];
+            let near = left != FAR && self.path.len() + 1 + usize::from(left) <= usize::from(self.most);
+            if open && near && (self.usable)(arc) {
+                self.path.push(arc);
+                self.from(ahead, passed)?;
+                self.path.pop();
+            }
+        }
+        passed[node as usize] = false;
+        Some(())
     }
 }

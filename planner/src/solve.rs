@@ -7,6 +7,7 @@ use crate::levels;
 use crate::lp;
 use crate::model::Model;
 use crate::options::{Levels, Options, PlanError, Scheme};
+use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::plan::{Bounds, Plan};
@@ -43,7 +44,7 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     if warm(2) || options.levels == Levels::Two && (options.scheme != Scheme::Inart || warm(1)) {
         return Err(PlanError::Levels { scheme: options.scheme });
     }
-    let router = Router::new(model);
+    let router = Router::new(model, options.paths);
     feasible(&router)?;
     if let (Scheme::Inart, Some(running)) = (options.scheme, options.running) {
         return again(&router, options, running);
@@ -53,7 +54,7 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     }
     // Against the clock the rate comes first: LPs of link-bound networks can take the whole budget.
     let early = early(&router, options);
-    let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.rate);
+    let lp_bps = relax(&router, None, options.time_left)?.map(|relaxation| relaxation.proven);
     let integral_bps = bounds::closed_form(model, options.equal_shares)
         .min(racks::egress(model))
         .min(lp_bps.unwrap_or(f64::INFINITY));
@@ -62,8 +63,8 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     let equal = equal_shares(model.servers.len());
     let (placement, shares) = match options.scheme {
         Scheme::Lbmm => (baselines::lbmm(&router), equal),
-        Scheme::Atp => (baselines::atp(&router, false), equal),
-        Scheme::AtpNocap => (baselines::atp(&router, true), equal),
+        Scheme::Atp => (clear(&router, baselines::atp(&router, false), &equal), equal),
+        Scheme::AtpNocap => (clear(&router, baselines::atp(&router, true), &equal), equal),
         Scheme::RInart | Scheme::Even => {
             let shares = phase1_shares(model, options);
             let Some(fractional) = relax(&router, Some(&shares), &|| f64::INFINITY)? else {
@@ -72,7 +73,8 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
                     reason: "iteration limit".to_owned(),
                 });
             };
-            let placement = rounding::with_seed(&router, &fractional, options.seed);
+            let drawn = rounding::with_seed(&router, &fractional, options.seed);
+            let placement = clear(&router, drawn, &shares);
             violation = Some(finish::violations(model, &placement, &shares, fractional.rate));
             (placement, shares)
         }
@@ -86,15 +88,19 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
             (placement, shares)
         }
         Scheme::Exact => {
-            let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
+            let Some((best, most)) = optimum(&router, options.equal_shares) else {
                 return Err(PlanError::TooLarge { job: model.job.name.clone() });
             };
-            let rated = inart::rate(&router, &placement, options.equal_shares);
-            bounds.integral_bps = bounds.integral_bps.min(rated.rate);
-            (placement, rated.shares)
+            bounds.integral_bps = bounds.integral_bps.min(most);
+            (best.placement, best.rated.shares)
         }
     };
     Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
+}
+
+/// A placement whose passes switches can tell apart.
+fn clear(router: &Router<'_>, placement: Placement, shares: &[f64]) -> Placement {
+    passes::untangled(router, &placement, shares).unwrap_or(placement)
 }
 
 fn is_large(model: &Model<'_>) -> bool {
@@ -145,7 +151,7 @@ fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, int
 /// The scheme inart without any LP: constructions and a short search, for a job that is planned many times beside others.
 /// Its bounds are those that need no LP either.
 pub(crate) fn quick(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
-    let router = Router::new(model);
+    let router = Router::new(model, options.paths);
     feasible(&router)?;
     let integral_bps = bounds::closed_form(model, options.equal_shares).min(racks::egress(model));
     let parts: &[f64] = if options.out_of_time() { &[1.0] } else { &[1.0, 0.9, 0.75, 0.6] };
@@ -173,7 +179,7 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
     let mut best = replan::start(router, options, &running, bounds.integral_bps);
     let mut searched = false;
     if !inart::met(&best, bounds.integral_bps) {
-        bounds.lp_bps = relax(router, None, options.time_left)?.map(|relaxation| relaxation.rate);
+        bounds.lp_bps = relax(router, None, options.time_left)?.map(|relaxation| relaxation.proven);
         bounds.integral_bps = bounds.integral_bps.min(bounds.lp_bps.unwrap_or(f64::INFINITY));
         if !inart::met(&best, bounds.integral_bps) {
             best = ours(router, options, &mut bounds, Some(best))?;
@@ -209,6 +215,13 @@ fn ours(
     if let Some(best) = settle(router, options, &starts[0], bounds) {
         return Ok(best);
     }
+    if router.detours()
+        && !inart::met(&starts[0], bounds.integral_bps)
+        && let Some((best, _)) = ask(router, options, &starts[0])
+    {
+        // The best over shortest paths is no bound on the others.
+        starts.insert(0, best);
+    }
     share(router, options, &mut starts, &mut bounds.integral_bps);
     if inart::met(&starts[0], bounds.integral_bps) {
         return Ok(starts.swap_remove(0));
@@ -219,7 +232,7 @@ fn ours(
     // With a budget, a part of what is left of it.
     let kept = if left().is_finite() { (1.0 - PROVING) * left() } else { 0.0 };
     let proving = || left() - kept;
-    bounds.integral_bps = whole::bound(model, &router.dags, equal, goal, bounds.integral_bps, &proving);
+    bounds.integral_bps = whole::bound(model, &router.widest().dags, equal, goal, bounds.integral_bps, &proving);
     Ok(inart::improve(router, options, starts, bounds.integral_bps))
 }
 
@@ -250,23 +263,58 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
+/// The best plan by the integer program, and what no plan exceeds: the same, unless the best of all would not let switches tell its
+/// passes apart.
+fn optimum(router: &Router<'_>, equal: bool) -> Option<(Best, f64)> {
+    let wide = router.widest();
+    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, false, EXACT) else { return None };
+    let best = Best::new(placement.clone(), inart::rate(wide, &placement, equal));
+    let most = best.rated.rate;
+    if passes::are_clear(wide.model, &placement) {
+        return Some((best, most));
+    }
+    let mended = inart::clear(router, placement, equal);
+    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, true, EXACT) else {
+        return Some((mended, most));
+    };
+    let rated = inart::rate(wide, &placement, equal);
+    Some((if rated.rate > mended.rated.rate { Best::new(placement, rated) } else { mended }, most))
+}
+
 /// Asks the integer program for the best plan, where that is quick.
 fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
     if inart::met(best, bounds.integral_bps) || options.out_of_time() {
         return None;
     }
+    let (found, proven) = ask(router.widest(), options, best)?;
+    bounds.integral_bps = bounds.integral_bps.min(proven.max(found.rated.rate));
+    Some(found)
+}
+
+/// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and what no plan exceeds.
+fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, f64)> {
+    let equal = options.equal_shares;
     let effort = Effort { seconds: (options.time_left)(), ..PROOF };
-    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), effort) {
+    let asked = |clear: bool| exact::solve(router, equal, best.rated.rate * (1.0 - SLACK), clear, effort);
+    // Rounding errors of the solver may cost a hair; the start is still there then.
+    let better = |found: Best| if found.rated.rate > best.rated.rate { found } else { best.clone() };
+    let placement = match asked(false) {
         Answer::Unknown => return None,
-        Answer::None => best.clone(),
-        Answer::Best(placement) => {
-            let rated = inart::rate(router, &placement, options.equal_shares);
-            // Rounding errors of the solver may cost a hair; the start is still there then.
-            if rated.rate > best.rated.rate { Best::new(placement, rated) } else { best.clone() }
-        }
+        Answer::None => return Some((best.clone(), best.rated.rate)),
+        Answer::Best(placement) => placement,
     };
-    bounds.integral_bps = best.rated.rate;
-    Some(best)
+    let most = inart::rate(router, &placement, equal).rate;
+    if passes::are_clear(router.model, &placement) || most <= best.rated.rate {
+        return Some((better(inart::clear(router, placement, equal)), most));
+    }
+    let mended = better(inart::clear(router, placement, equal));
+    match asked(true) {
+        Answer::Best(placement) => {
+            let found = inart::clear(router, placement, equal);
+            Some((if found.rated.rate > mended.rated.rate { found } else { mended }, most))
+        }
+        Answer::None | Answer::Unknown => Some((mended, most)),
+    }
 }
 
 /// x of phase 1, which R-InArt keeps fixed.
@@ -288,7 +336,7 @@ pub(crate) fn relax(
     if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
         return Ok(Some(solution));
     }
-    lp::solve(model, &router.routes, fixed, time_left)
+    lp::solve(router, fixed, time_left)
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 

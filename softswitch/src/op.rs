@@ -428,6 +428,12 @@ pub(crate) enum Op {
         stack: u32,
         member: u32,
     },
+    ExtractVarUnionStack {
+        stack: u32,
+        member: u32,
+        bits: Word,
+        max_bytes: u32,
+    },
     Advance {
         bits: Word,
     },

@@ -1,4 +1,4 @@
-//! What `inart push`, `diff` and `rollback` have in common: where the switches are, what they run, and what to print.
+//! What `inart push`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run, and what to print.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -162,7 +162,7 @@ impl ControlArgs {
             Ok((name.clone(), target))
         });
         let targets = targets.collect::<anyhow::Result<_>>()?;
-        records.switches = addresses;
+        records.give_switches(addresses);
         Ok(targets)
     }
 
@@ -195,12 +195,14 @@ pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
     made.with_context(|| format!("--assignments {}: choose another folder", dir.display()))
 }
 
-/// Writes one assignment per job, for the hosts: `DIR/JOB.json`.
+/// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that was there.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
     for assignment in assignments {
         let path = dir.join(format!("{}.json", assignment.name.replace(['/', '\\'], "_")));
+        let fresh = path.with_extension("json.new");
         let text = serde_json::to_string_pretty(assignment)? + "\n";
-        std::fs::write(&path, text).with_context(|| format!("--assignments {}", path.display()))?;
+        let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
+        written.with_context(|| format!("--assignments {}", path.display()))?;
     }
     Ok(())
 }
@@ -248,12 +250,15 @@ fn counts(change: &SwitchChange) -> serde_json::Value {
 
 /// What was done, as JSON.
 pub fn json(report: &InstallReport) -> String {
+    format!("{}\n", document(report))
+}
+
+/// What was done, to be added to.
+pub fn document(report: &InstallReport) -> serde_json::Value {
     let switches: BTreeMap<_, _> =
         report.switches.iter().map(|(name, change)| (name, counts(change))).collect();
     let updates = report.updates();
-    let document =
-        serde_json::json!({"updates": updates, "switches": switches, "assignments": report.assignments});
-    format!("{document}\n")
+    serde_json::json!({"updates": updates, "switches": switches, "assignments": report.assignments})
 }
 
 /// What would be done, line by line.

@@ -42,6 +42,9 @@ pub struct Args {
     /// Read every switch's tables this often, and mend what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
+    /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
+    #[arg(long)]
+    remove_departed: bool,
     /// Print the status of the controller that listens there, and end.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "topology")]
     ask: Option<String>,
@@ -89,6 +92,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
         records,
         replace_program: args.control.replace_program,
         check_every: args.check_every,
+        remove_departed: args.remove_departed,
     };
     tokio::select! {
         ended = daemon::run(config, state.clone()) => match ended? {},

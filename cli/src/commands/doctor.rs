@@ -11,7 +11,7 @@ use inart_controller::doctor::{Hosts, JobFinding, SwitchState, SwitchView, exami
 use inart_controller::driver::Memory;
 use inart_controller::entries::SwitchTables;
 use inart_controller::{
-    Controller, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running, SwitchCounters,
+    Controller, InstallError, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running, SwitchCounters,
     SwitchDriver, api,
 };
 use inart_host_agent::status::{HostStatus, StatusReport, ask};
@@ -95,13 +95,22 @@ impl Args {
         let Some(first) = pushes.values().next() else {
             bail!("topology {network}: no plan was installed yet")
         };
-        let topology = Topology::from_yaml(&first.topology).context("the topology of the last push")?;
+        let (values, newest) = (first.values, records.newest_topology().unwrap_or(&first.topology));
+        let topology = Topology::from_yaml(newest).context("the topology of the last push")?;
+        let (pushes, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            pushes.into_iter().partition(|(_, push)| topology.job_named(&push.plan.job).is_some());
         let ports = PortMap::new(&topology)?;
-        let program = self.control.program(first.values)?;
+        let program = self.control.program(values)?;
         let targets = self.control.targets(&topology, &mut records, None)?;
         let addresses = self.host_addresses()?;
 
-        let mut problems = Vec::new();
+        let left = left.iter().map(|(number, push)| {
+            format!(
+                "job {number} ({}) is not in topology {network} any more: if it is done, `inart remove {number} TOPOLOGY`",
+                push.plan.job
+            )
+        });
+        let mut problems: Vec<String> = left.collect();
         let mut drivers = connect(targets, &program).await;
         let before = read_all(&mut drivers, Counters).await;
         let hosts_before = ask_all(&addresses).await;
@@ -299,7 +308,12 @@ async fn differences(
         held.insert(name, switch);
     }
     let mut controller = Controller::new(topology.clone(), program.values, program.limits, held, records)?;
-    let report = controller.preview(jobs).await?;
+    let report = match controller.preview(jobs).await {
+        Ok(report) => report,
+        // The network has changed since that plan was pushed.
+        Err(error @ InstallError::Check { .. }) => return Ok(vec![error.to_string()]),
+        Err(error) => return Err(error.into()),
+    };
     let names = Names::new(topology, ports, jobs);
     let differing =
         report.switches.iter().filter(|(name, change)| known.contains(name) && !change.updates.is_empty());

@@ -11,6 +11,7 @@ mod host;
 pub mod output;
 pub mod plan;
 pub mod push;
+pub mod remove;
 pub mod rollback;
 mod security;
 pub mod server;

@@ -13,6 +13,9 @@ use super::control::{self, Access, ControlArgs};
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The topology document as the network is now [default: that of the newest push of any job].
+    #[arg(value_name = "TOPOLOGY", conflicts_with = "topology")]
+    today: Option<PathBuf>,
     /// Name of the topology; needed if plans were pushed to several.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
@@ -30,13 +33,14 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let state = args.control.state();
     let known = Records::networks(&state);
-    let network = choose("topology", args.topology.as_deref(), &known)
-        .with_context(|| format!("records {}", state.display()))?;
+    let today = args.today.as_deref().map(super::topology::read).transpose()?;
+    let named = today.as_ref().map(Topology::name).or(args.topology.as_deref());
+    let network =
+        choose("topology", named, &known).with_context(|| format!("records {}", state.display()))?;
     let records = Records::open(&state, &network)?;
     let job = job(&records, args.job.as_deref()).with_context(|| format!("topology {network}"))?;
-    let push = records.before_last(job)?;
-    let topology = Topology::from_yaml(&push.topology).context("the topology of that push")?;
-    let values = push.values;
+    let values = records.before_last(job)?.values;
+    let topology = today.map_or_else(|| newest(&records, &network), Ok)?;
     control::block_on(async {
         let mut controller = args.control.controller(topology, values, records, Access::Write).await?;
         if let Some(dir) = &args.assignments {
@@ -49,6 +53,17 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         super::output::print(&if json { control::json(&report) } else { control::table(&report) })?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The topology that the tables of all jobs follow.
+fn newest(records: &Records, network: &str) -> anyhow::Result<Topology> {
+    let document = records.newest_topology().with_context(|| {
+        format!(
+            "the jobs of {network} were pushed on different topologies, and which is the newest was not noted: \
+             give its document, `inart rollback TOPOLOGY`"
+        )
+    })?;
+    Topology::from_yaml(document).context("the topology of the newest push")
 }
 
 fn job(records: &Records, name: Option<&str>) -> anyhow::Result<JobId> {

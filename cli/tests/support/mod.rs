@@ -1,6 +1,8 @@
 //! The command as a process, and files to give it.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod switches;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

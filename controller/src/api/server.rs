@@ -15,6 +15,7 @@ use tonic::{Request, Response, Status};
 
 use super::proto::{self, controller_server};
 use crate::daemon::State;
+use crate::records::Claim;
 
 /// Where the API listens.
 #[derive(Debug)]
@@ -98,22 +99,23 @@ pub async fn serve(
 
 struct Api(Arc<State>);
 
+impl Api {
+    /// An error that makes hosts ask again unless this controller's word counts.
+    fn in_charge(&self) -> Result<(), Status> {
+        self.0.waiting().map_or(Ok(()), |why| Err(Status::unavailable(why)))
+    }
+}
+
 #[tonic::async_trait]
 impl controller_server::Controller for Api {
     async fn get_assignment(
         &self,
         request: Request<proto::GetAssignmentRequest>,
     ) -> Result<Response<proto::Assignment>, Status> {
-        let waiting = || {
-            let status = self.0.status();
-            let missing: Vec<_> =
-                status.switches.iter().filter(|switch| !switch.connected).map(|s| s.name.as_str()).collect();
-            match missing.is_empty() {
-                true => Status::unavailable("it is at it"),
-                false => Status::unavailable(format!("switch {} is out of reach", missing.join(", "))),
-            }
-        };
-        let found = self.0.assignment(&request.into_inner().job).ok_or_else(waiting)?;
+        let found = self.0.assignment(&request.into_inner().job);
+        // Looked at afterwards: who is in charge now was so when the answer was read.
+        self.in_charge()?;
+        let found = found.ok_or_else(|| Status::unavailable("it is at it"))?;
         found.map(|assignment| Response::new((&assignment).into())).map_err(Status::not_found)
     }
 
@@ -121,20 +123,30 @@ impl controller_server::Controller for Api {
         &self,
         request: Request<proto::ClaimRequest>,
     ) -> Result<Response<proto::ClaimResponse>, Status> {
+        self.in_charge()?;
         let proto::ClaimRequest { job, epoch, role } = request.into_inner();
         let number = |number| {
             u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
         };
         let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
-        match self.0.claim(job, epoch, role.clone()) {
-            Ok(true) => {
+        let (state, who) = (self.0.clone(), role.clone());
+        let claimed = tokio::task::spawn_blocking(move || state.claim(job, epoch, who)).await;
+        let claimed = claimed.map_err(|error| Status::internal(error.to_string()))?;
+        match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
+            Ok(Claim::Granted) => {
                 tracing::info!(job = job.get(), epoch = epoch.get(), role, "a host starts");
                 Ok(Response::new(proto::ClaimResponse {}))
             }
-            Ok(false) => Err(Status::already_exists(format!(
+            Ok(Claim::Taken) => Err(Status::already_exists(format!(
                 "{role} has run under epoch {epoch} before, and switches may still hold sums of that run; \
                  start the controller with --new-epoch and then all hosts again"
             ))),
+            Ok(Claim::NotInForce(live)) => Err(Status::failed_precondition(match live {
+                Some(live) => format!(
+                    "{role} asks for epoch {epoch} of job {job}, but {live} is in force now: start the host again"
+                ),
+                None => format!("{role} asks for epoch {epoch} of job {job}, which has no plan in force"),
+            })),
             Err(error) => Err(Status::internal(error.to_string())),
         }
     }

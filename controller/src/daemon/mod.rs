@@ -1,11 +1,12 @@
 //! The controller as a daemon: installs plans, then keeps every switch as they want it, whatever happens to switches,
 //! to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network goes on.
 
+mod departed;
 mod keeper;
 mod repair;
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,9 +21,10 @@ pub use state::State;
 use crate::assignment::JobPlan;
 use crate::driver::{DriverError, P4Runtime};
 use crate::error::InstallError;
-use crate::install::{Controller, InstallReport};
+use crate::install::Controller;
 use crate::program::Program;
 use crate::records::Records;
+use crate::target::Network;
 use keeper::{Backoff, Keeper};
 
 /// What a daemon does.
@@ -41,6 +43,8 @@ pub struct Config {
     pub replace_program: bool,
     /// How often a switch's tables are read and compared though nothing seems to be wrong.
     pub check_every: Duration,
+    /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the way.
+    pub remove_departed: bool,
 }
 
 /// Why a daemon ends.
@@ -68,13 +72,17 @@ pub fn election_of_now() -> ElectionId {
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the future to
 /// stop it, which leaves everything installed. `state` hears of everything.
 pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
-    let (drivers, report) = install(&config, &state).await?;
+    keep(config, &state).await.inspect_err(|error| state.ended(error.to_string()))
+}
+
+async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
+    let (drivers, desired) = install(&config, state).await?;
     let mut keepers = JoinSet::new();
     for (name, driver) in drivers {
         let keeper = Keeper {
             target: driver.client().target().clone(),
             program: config.program.clone(),
-            desired: report.desired.get(&name).cloned().unwrap_or_default(),
+            desired: desired.get(&name).cloned().unwrap_or_default(),
             replace_program: config.replace_program,
             check_every: config.check_every,
             state: state.clone(),
@@ -94,11 +102,12 @@ pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infa
     }
 }
 
-/// Connects to all switches and installs the plans, and tries again while switches are out of reach.
+/// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns the sessions,
+/// and what the switches hold then.
 async fn install(
     config: &Config,
     state: &State,
-) -> Result<(BTreeMap<String, P4Runtime>, InstallReport), DaemonError> {
+) -> Result<(BTreeMap<String, P4Runtime>, Network), DaemonError> {
     let mut backoff = Backoff::new();
     let mut records = config.records.clone();
     loop {
@@ -107,6 +116,7 @@ async fn install(
         let (values, limits) = (config.program.values, config.program.limits);
         let mut controller = Controller::new(config.topology.clone(), values, limits, drivers, records)?;
         controller.replace_program(config.replace_program);
+        controller.own_epochs_only(true);
         match controller.install(&config.jobs).await {
             Ok(report) => {
                 for (switch, change) in &report.switches {
@@ -117,10 +127,12 @@ async fn install(
                 for assignment in &report.assignments {
                     tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
                 }
+                let installed: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
+                let removed = departed::look(&mut controller, &installed, config.remove_departed).await;
                 let (drivers, records) = controller.into_parts();
                 let rates = config.jobs.iter().map(|job| job.plan.rate_bps);
                 state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
-                return Ok((drivers, report));
+                return Ok((drivers, removed.unwrap_or(report.desired)));
             }
             Err(error) if error.is_transient() => {
                 tracing::warn!("cannot install yet: {error}");

@@ -9,7 +9,7 @@ use inart_wire::{Epoch, JobId};
 
 use super::repair::Repair;
 use crate::api::proto;
-use crate::records::{Records, RecordsError};
+use crate::records::{Claim, Records, RecordsError};
 
 /// How one switch is.
 #[derive(Debug, Clone, Default)]
@@ -26,13 +26,17 @@ struct SwitchState {
 struct Inner {
     switches: BTreeMap<String, SwitchState>,
     /// What the hosts are told and the plan's rate, once everything is installed.
-    installed: Option<(Vec<(Assignment, f64)>, Records)>,
+    installed: Option<Vec<(Assignment, f64)>>,
+    /// Why the daemon is not in charge any more.
+    ended: Option<String>,
 }
 
 /// Shared between the daemon's tasks and its API.
 pub struct State {
     topology: String,
     inner: Mutex<Inner>,
+    /// Once everything is installed. Apart, since the file that they are in may have to be waited for.
+    records: Mutex<Option<Records>>,
 }
 
 impl State {
@@ -44,11 +48,19 @@ impl State {
             ..SwitchState::default()
         };
         let switches = switches.map(|(name, address)| (name.to_owned(), fresh(address))).collect();
-        Self { topology: topology.to_owned(), inner: Mutex::new(Inner { switches, installed: None }) }
+        Self {
+            topology: topology.to_owned(),
+            inner: Mutex::new(Inner { switches, installed: None, ended: None }),
+            records: Mutex::new(None),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn records(&self) -> MutexGuard<'_, Option<Records>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self, switch: &str, change: impl FnOnce(&mut SwitchState)) {
@@ -86,13 +98,33 @@ impl State {
 
     /// All plans are installed. The assignments come with their plan's rate in bit/s.
     pub(super) fn installed(&self, assignments: Vec<(Assignment, f64)>, records: Records) {
-        self.inner().installed = Some((assignments, records));
+        *self.records() = Some(records);
+        self.inner().installed = Some(assignments);
+    }
+
+    /// The daemon has ended, and says why: nobody is told anything from now on.
+    pub(super) fn ended(&self, why: String) {
+        self.inner().ended = Some(why);
+    }
+
+    /// Why hosts have to ask again later: the plans are not installed, or another controller is in charge.
+    pub(crate) fn waiting(&self) -> Option<String> {
+        let inner = self.inner();
+        if inner.ended.is_some() || inner.installed.is_some() {
+            return inner.ended.clone();
+        }
+        let missing = inner.switches.iter().filter(|(_, switch)| !switch.connected);
+        let missing: Vec<_> = missing.map(|(name, _)| name.as_str()).collect();
+        Some(match missing.is_empty() {
+            true => "it is at it".to_owned(),
+            false => format!("switch {} is out of reach", missing.join(", ")),
+        })
     }
 
     /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is installed.
     pub(crate) fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
         let inner = self.inner();
-        let (assignments, _) = inner.installed.as_ref()?;
+        let assignments = inner.installed.as_ref()?;
         let named = |(assignment, _): &&(Assignment, f64)| assignment.name == job;
         Some(match &assignments[..] {
             [(only, _)] if job.is_empty() => Ok(only.clone()),
@@ -103,18 +135,20 @@ impl State {
         })
     }
 
-    /// Notes that a host runs in a role of a job; false if one did under this epoch.
-    pub(crate) fn claim(&self, job: JobId, epoch: Epoch, role: String) -> Result<bool, RecordsError> {
-        match &mut self.inner().installed {
-            Some((_, records)) => records.claim(job, epoch, role),
-            None => Ok(false),
-        }
+    /// Notes that a host runs in a role of a job; `None` before the plans are installed. Waits for the records' file.
+    pub(crate) fn claim(
+        &self,
+        job: JobId,
+        epoch: Epoch,
+        role: String,
+    ) -> Option<Result<Claim, RecordsError>> {
+        Some(self.records().as_mut()?.claim(job, epoch, role))
     }
 
     /// For the API.
     pub(crate) fn status(&self) -> proto::Status {
         let inner = self.inner();
-        let jobs = inner.installed.iter().flat_map(|(assignments, _)| assignments);
+        let jobs = inner.installed.iter().flatten();
         proto::Status {
             topology: self.topology.clone(),
             installed: inner.installed.is_some(),

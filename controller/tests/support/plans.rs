@@ -69,6 +69,7 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
         topology: topology.name().into(),
         job: job.name.clone(),
         levels: 1,
+        paths: None,
         exact: false,
         rate_bps: 1.0,
         bounds: Bounds { lp_bps: None, integral_bps: 1e12, two_levels_bps: None },

@@ -15,7 +15,7 @@ use crate::options::Options;
 /// One rate per job, bit/s: no plans of these jobs are better in the max-min sense, given that no job alone exceeds `most`.
 pub(super) fn max_min(models: &[Model<'_>], most: &[f64], options: &Options<'_>) -> Vec<f64> {
     let equal = options.equal_shares;
-    let whole = if options.out_of_time() { None } else { links::relaxation(models, most, equal) };
+    let whole = if options.out_of_time() { None } else { links::relaxation(models, most, options) };
     let program = whole.unwrap_or_else(|| without_links(models, most, equal));
     // Should the solver give up, each job's own bound is still one.
     program.solve().map_or_else(|| most.to_vec(), |(rates, _)| rates)

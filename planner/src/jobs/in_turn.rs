@@ -43,7 +43,7 @@ fn after(network: &Network<'_>, job: &Job, error: PlanError) -> PlanError {
         }
         _ => return error,
     };
-    match solve::feasible(&Router::new(&alone)) {
+    match solve::feasible(&Router::new(&alone, network.options.paths)) {
         Ok(()) => PlanError::TakenBefore { job: job.name.clone(), left_out },
         Err(error) => error,
     }

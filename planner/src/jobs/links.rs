@@ -1,12 +1,13 @@
 //! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are merged and
-//! paths become one flow per destination over the arcs of its shortest paths; all jobs share switches, servers and arcs.
+//! paths become one flow per destination over the arcs that lead to it; all jobs share switches, servers and arcs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fair::{Program, Row};
 use crate::classes::classes;
 use crate::model::{Arc, Model, NodeIx, Resource};
-use crate::routes::{FAR, Routes};
+use crate::options::{Options, Paths};
+use crate::routes::{FAR, Routes, Rule};
 
 /// Above so many columns the LPs take seconds.
 const COLUMNS: usize = 4000;
@@ -16,6 +17,8 @@ type Terms = Vec<(usize, f64)>;
 struct Builder<'m> {
     models: &'m [Model<'m>],
     routes: Routes<'m>,
+    /// Whether flows may take any path.
+    detours: bool,
     program: Program,
     loads: BTreeMap<Resource, Terms>,
     /// What enters the flow to a destination at a node: `[destination][node]`.
@@ -23,19 +26,24 @@ struct Builder<'m> {
 }
 
 /// The relaxation; `None` if it is too large.
-pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], equal: bool) -> Option<Program> {
+pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], options: &Options<'_>) -> Option<Program> {
     let columns =
         |model: &Model<'_>| (classes(model).len() + 1) * model.servers.len() * (model.aggregators.len() + 1);
     let ends: BTreeSet<NodeIx> =
         models.iter().flat_map(|m| m.servers.iter().chain(&m.aggregators)).copied().collect();
-    let flows = ends.len() * models[0].topology.links().len();
+    let flows = ends.len() * models[0].topology.links().len() * if options.paths == Paths::Any { 2 } else { 1 };
     if models.iter().map(columns).sum::<usize>() + flows > COLUMNS {
         return None;
     }
     let program = Program { variables: 0, rates: Vec::new(), most: most.to_vec(), rows: Vec::new() };
-    let routes = Routes::new(&models[0]); // the same for all: the links' capacities are
-    let mut builder = Builder { models, routes, program, loads: BTreeMap::new(), entering: BTreeMap::new() };
-    models.iter().for_each(|model| builder.add_job(model, equal));
+    // The same for all: the links' capacities are.
+    let (routes, detours) = match options.paths {
+        Paths::Any => (Routes::new(&models[0], Rule::Any), true),
+        Paths::Shortest => (Routes::new(&models[0], Rule::Built), false),
+    };
+    let (loads, entering) = (BTreeMap::new(), BTreeMap::new());
+    let mut builder = Builder { models, routes, detours, program, loads, entering };
+    models.iter().for_each(|model| builder.add_job(model, options.equal_shares));
     builder.add_flows();
     Some(builder.finish())
 }
@@ -107,13 +115,26 @@ impl Builder<'_> {
         }
     }
 
-    /// Conservation of the flow to every destination over the arcs of its shortest paths.
+    /// The arcs out of a node that lead to a destination on some path.
+    fn ways(&self, node: NodeIx, to: NodeIx) -> Vec<(Arc, NodeIx)> {
+        let hops = self.routes.hops_to(to);
+        if !self.detours {
+            return self.routes.closer(node, hops).collect();
+        }
+        let model = &self.models[0];
+        let leads = |&&(_, ahead): &&(Arc, NodeIx)| {
+            ahead == to || model.forwards(ahead) && hops[ahead as usize] != FAR
+        };
+        model.arcs_out(node).iter().filter(leads).copied().collect()
+    }
+
+    /// Conservation of the flow to every destination over the arcs of the paths to it.
     fn add_flows(&mut self) {
         for (to, mut balance) in std::mem::take(&mut self.entering) {
             let mut open: Vec<NodeIx> = balance.keys().copied().collect();
             let mut seen: BTreeSet<NodeIx> = open.iter().copied().collect();
             while let Some(node) = open.pop() {
-                let ways: Vec<(Arc, NodeIx)> = self.routes.closer(node, self.routes.hops_to(to)).collect();
+                let ways = self.ways(node, to);
                 for (arc, ahead) in ways {
                     let flow = self.variable();
                     self.load(arc, flow, 1.0);

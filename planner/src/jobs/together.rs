@@ -7,10 +7,10 @@ use super::set::{Laid, Network, Set, part_of_time};
 use super::{bound, in_turn};
 use crate::bounds::closed_form;
 use crate::model::Model;
-use crate::options::{Levels, Options, PlanError, Scheme};
+use crate::options::{Levels, Options, Paths, PlanError, Scheme};
 use crate::plan::{Bounds, Plan};
 use crate::racks;
-use crate::routes::Routes;
+use crate::routes::{Routes, Rule};
 use crate::solve;
 
 /// Parts of the fair rates that construction aims at, until one set of plans reaches them.
@@ -61,7 +61,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     best = built.into_iter().fold(best, fairest);
     if !options.out_of_time()
         && let Ok(set) = in_turn::plan(network, &part_of_time(options.time_left, 2))
-        && takes_shortest_paths(&models[0], &set)
+        && (options.paths == Paths::Any || takes_shortest_paths(&models[0], &set))
     {
         let better = network.side_by_side(set.laid.clone(), &fair);
         best = fairest(fairest(best, set), better);
@@ -86,7 +86,7 @@ fn fairest(best: Set, other: Set) -> Set {
 
 /// Whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of the whole network.
 fn takes_shortest_paths(model: &Model<'_>, set: &Set) -> bool {
-    let routes = Routes::new(model);
+    let routes = Routes::new(model, Rule::Built);
     let node = |name: &String| model.topology.node_named(name).map(|id| id.0);
     let is_shortest = |path: &Vec<String>| {
         let ends = path.first().and_then(node).zip(path.last().and_then(node));

@@ -8,7 +8,6 @@
 
 mod bound;
 mod construct;
-mod passes;
 mod tree;
 
 use rand::SeedableRng;
@@ -18,6 +17,7 @@ pub(crate) use bound::bound;
 
 use crate::model::Model;
 use crate::options::Options;
+use crate::passes;
 use crate::placement::{Placement, Rated};
 use crate::router::Router;
 use crate::schemes::{baselines, inart};
@@ -76,6 +76,8 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, 
         let sending = best.1.shares.iter().map(|x| x * best.1.rate).collect();
         let start = Start { tree: Tree::new(router, &best.0, sending), rated: best.1.clone(), aim: None };
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_sub(1 + n));
+        // Every other time with detours.
+        let router = if n % 2 == 0 { router.widest() } else { router };
         best = climb(router, options, start, best, bound, rng);
     }
     best

@@ -17,7 +17,7 @@ use crate::router::Router;
 use crate::routes::{FAR, Path};
 
 /// Most paths remembered per pair of nodes.
-pub(super) const PATHS: usize = 16;
+const PATHS: usize = 16;
 /// Switches tried per move, beside those the shard uses already.
 const FRESH_ENDS: usize = 4;
 /// Overload below this is a rounding error.

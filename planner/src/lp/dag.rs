@@ -1,15 +1,18 @@
-//! The shortest paths to one destination as an acyclic graph: what a unit costs from every node at given link prices,
-//! and where it goes.
+//! Paths to one destination as an acyclic graph, all shortest ones or all cheapest ones: what a unit costs from every node at
+//! given link prices, and where it goes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{Arc, NodeIx};
+use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Routes};
 
 /// Two ways whose costs differ by no more than this are equally good; prices are of the order of 1 in all.
 const TIE: f64 = 1e-9;
 
-/// All shortest paths from some nodes to one destination.
+/// Paths from some nodes to one destination, such that every arc leads closer to it.
 pub(crate) struct Dag {
     /// The destination.
     pub to: NodeIx,
@@ -17,7 +20,7 @@ pub(crate) struct Dag {
     position: FxHashMap<NodeIx, u32>,
     /// First arc of each node by position, and the end.
     first: Vec<u32>,
-    /// Arcs one hop closer, with the position of the node they lead to.
+    /// Arcs that lead closer, with the position of the node they lead to.
     arcs: Vec<(Arc, u32)>,
 }
 
@@ -45,6 +48,48 @@ impl Dag {
             first.push(arcs.len() as u32);
         }
         Dag { to, position, first, arcs }
+    }
+
+    /// The paths to `to` that are cheapest at a price per unit on each link (of those that cost the same, the ones with the fewest
+    /// hops), and what they cost from every position.
+    pub fn cheapest(model: &Model<'_>, to: NodeIx, price: &[f64]) -> (Self, Vec<f64>) {
+        let mut known = vec![(f64::INFINITY, u32::MAX); model.topology.nodes().len()];
+        known[to as usize] = (0.0, 0);
+        let mut open = BinaryHeap::from([Reverse((0, 0, to))]);
+        let mut nodes: Vec<NodeIx> = Vec::new();
+        while let Some(Reverse((bits, hops, node))) = open.pop() {
+            let here = f64::from_bits(bits);
+            if (here, hops) > known[node as usize] {
+                continue;
+            }
+            nodes.push(node);
+            if node != to && !model.forwards(node) {
+                continue;
+            }
+            for &(arc, before) in model.arcs_in(node) {
+                let cost = here + price[arc as usize].max(0.0) + 0.0;
+                if (cost, hops + 1) < known[before as usize] {
+                    known[before as usize] = (cost, hops + 1);
+                    open.push(Reverse((cost.to_bits(), hops + 1, before)));
+                }
+            }
+        }
+        nodes.sort_unstable_by_key(|&node| (known[node as usize].1, node));
+        nodes.dedup();
+        let position: FxHashMap<NodeIx, u32> = nodes.iter().copied().zip(0..).collect();
+        let (mut first, mut arcs) = (vec![0], Vec::new());
+        for &node in &nodes {
+            let (cost, hops) = known[node as usize];
+            let closer = |&&(arc, ahead): &&(Arc, NodeIx)| {
+                let (beyond, left) = known[ahead as usize];
+                let through = ahead == to || model.forwards(ahead);
+                node != to && through && left < hops && price[arc as usize] + beyond <= cost + TIE
+            };
+            arcs.extend(model.arcs_out(node).iter().filter(closer).map(|&(arc, ahead)| (arc, position[&ahead])));
+            first.push(arcs.len() as u32);
+        }
+        let costs = nodes.iter().map(|&node| known[node as usize].0).collect();
+        (Dag { to, position, first, arcs }, costs)
     }
 
     /// Position of a node; `None` if it has no way to the destination.

@@ -1,5 +1,6 @@
-//! What one unit of a column does to the network: racks, shortest paths, and the routes that were cheapest when the
-//! column was made.
+//! What one unit of a column does to the network: racks, paths, and the routes that were cheapest when the column was made.
+
+use std::rc::Rc;
 
 use crate::classes::{Class, classes};
 use crate::lp::dag::Dag;
@@ -21,17 +22,29 @@ pub(crate) struct Column {
 
 /// How each node's flow to each destination is split over the arcs; by aggregator, then by server.
 pub(crate) struct Routing {
+    dags: Rc<[Dag]>,
+    switches: usize,
     parts: Vec<Vec<f64>>,
 }
 
-/// A job's racks and shortest paths.
+impl Routing {
+    pub fn to_switch(&self, v: usize) -> &Dag {
+        &self.dags[v]
+    }
+
+    pub fn to_server(&self, s: usize) -> &Dag {
+        &self.dags[self.switches + s]
+    }
+}
+
+/// A job's racks and paths.
 pub(crate) struct Fabric<'m> {
     pub model: &'m Model<'m>,
     pub racks: Vec<Class>,
     /// Workers of each rack.
     pub sizes: Vec<f64>,
-    /// By aggregator, then by server.
-    dags: Vec<Dag>,
+    /// The shortest paths, by aggregator, then by server.
+    dags: Rc<[Dag]>,
     /// Hops from rack to aggregator, `[aggregator][rack]`.
     hops: Vec<Vec<u16>>,
 }
@@ -50,20 +63,19 @@ impl<'m> Fabric<'m> {
         Fabric { model, racks, sizes, dags, hops }
     }
 
-    pub fn to_switch(&self, v: usize) -> &Dag {
-        &self.dags[v]
-    }
-
-    pub fn to_server(&self, s: usize) -> &Dag {
-        &self.dags[self.model.aggregators.len() + s]
-    }
-
-    /// The routing over cheapest paths at these link prices, with what each position of each destination then pays.
-    pub fn route(&self, price: &[f64]) -> (Routing, Vec<Vec<f64>>) {
-        let costs: Vec<Vec<f64>> = self.dags.iter().map(|dag| dag.costs(price)).collect();
-        let parts =
-            self.dags.iter().zip(&costs).map(|(dag, costs)| dag.parts(price, costs, &self.model.capacity));
-        (Routing { parts: parts.collect() }, costs)
+    /// The routing over cheapest paths at these link prices, with what each position of each destination then pays. Of the shortest
+    /// paths, or with `detours` of all there are.
+    pub fn route(&self, price: &[f64], detours: bool) -> (Routing, Vec<Vec<f64>>) {
+        let (dags, costs): (Rc<[Dag]>, Vec<Vec<f64>>) = if detours {
+            let made = self.dags.iter().map(|dag| Dag::cheapest(self.model, dag.to, price));
+            let (dags, costs): (Vec<Dag>, _) = made.unzip();
+            (dags.into(), costs)
+        } else {
+            (self.dags.clone(), self.dags.iter().map(|dag| dag.costs(price)).collect())
+        };
+        let capacity = &self.model.capacity;
+        let parts = dags.iter().zip(&costs).map(|(dag, costs)| dag.parts(price, costs, capacity)).collect();
+        (Routing { dags, switches: self.model.aggregators.len(), parts }, costs)
     }
 
     /// What a column with weight `weight` puts on links: destination, arc and amount, one after the other.
@@ -75,7 +87,7 @@ impl<'m> Fabric<'m> {
         mut carry: impl FnMut(NodeIx, Arc, f64),
     ) {
         let mut push = |at: usize, amounts: &mut dyn Iterator<Item = (NodeIx, f64)>| {
-            let dag = &self.dags[at];
+            let dag = &routing.dags[at];
             let mut standing = vec![0.0; dag.len()];
             for (node, amount) in amounts {
                 let position = dag.position(node).expect("invariant: columns only join what is connected");
@@ -106,7 +118,7 @@ impl<'m> Fabric<'m> {
                 routing: 0,
             }));
             for (v, hops) in self.hops.iter().enumerate() {
-                if self.to_server(server).position(self.model.aggregators[v]).is_none() {
+                if self.dags[self.model.aggregators.len() + server].position(self.model.aggregators[v]).is_none() {
                     continue;
                 }
                 let mut levels: Vec<u16> = hops.iter().copied().filter(|&h| h != FAR).collect();

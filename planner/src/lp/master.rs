@@ -97,7 +97,7 @@ impl<'f> Master<'f> {
             }
         }
         let (limited, links, columns) = (Vec::new(), FxHashMap::default(), Vec::new());
-        let routings = vec![fabric.route(&vec![0.0; model.arcs()]).0];
+        let routings = vec![fabric.route(&vec![0.0; model.arcs()], false).0];
         let program = Some(program);
         Ok(Master {
             fabric,

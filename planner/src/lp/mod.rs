@@ -4,7 +4,8 @@
 //! F_s = f x_s). Workers of a rack are merged. For one (s, v) the y <= z of all racks span a cone, whose extreme rays add up
 //! some racks R' whole: z = 1, y = 1 on R', 0 elsewhere, each with its q. So a *column* is a (s, v, R') with
 //! routes, or one rack's way straight to s, and y <= z needs no rows. The best R' at given prices has a closed form
-//! (see [`prices`]), routes are cheapest paths, and links get rows once a solution overloads them.
+//! (see [`prices`]), routes are cheapest paths, and links get rows once a solution overloads them. Where any path will do, shortest
+//! ones come first; what is best over them is mostly proven best over all by its prices, else columns with detours follow.
 //!
 //! Eq. (5) in the paper's names, beside what stands for it here (E1 to E5 of the readings repaired, times F_s):
 //!
@@ -26,36 +27,51 @@ mod prices;
 use rustc_hash::FxHashMap;
 
 use crate::fractional::{Fractional, Spread};
-use crate::model::{Arc, Model, NodeIx};
-use crate::routes::Routes;
+use crate::model::{Arc, NodeIx};
+use crate::router::Router;
 
 use fabric::Fabric;
 use master::{Master, Optimum};
+use prices::Offers;
 
 /// The gap between the rate and its proven bound at which the rate counts as the optimum.
 const GAP: f64 = 1e-7;
 
-/// Solves Eq. (5), with x_s free or fixed; `None` if that takes longer than `time_left` says.
+/// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer than `time_left` says.
 pub(crate) fn solve(
-    model: &Model<'_>,
-    routes: &Routes<'_>,
+    router: &Router<'_>,
     fixed: Option<&[f64]>,
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
-    let fabric = Fabric::new(model, routes);
+    let fabric = Fabric::new(router.model, &router.routes);
     let mut master = Master::new(&fabric, fixed)?;
     master.add_columns(fabric.start())?;
-    let mut bound = f64::INFINITY;
+    let (mut bound, mut detours) = (f64::INFINITY, false);
     loop {
         let Some(optimum) = master.solve(time_left)? else { return Ok(None) };
         let overloaded = master.overloaded(&optimum);
-        let offers = optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len());
+        let look = |detours: bool| {
+            optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len(), detours)
+        };
+        let is_proven = |bound: f64| optimum.rate >= bound * (1.0 - GAP);
+        let mut offers = look(detours);
         bound = bound.min(offers.bound);
-        let proven = optimum.rate >= bound * (1.0 - GAP);
         // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding errors.
-        if overloaded.is_empty() && (proven || offers.columns.is_empty() || !optimum.moved) {
-            return Ok(Some(read(&fabric, &master, &optimum, fixed)));
+        let ended = |offers: &Offers, bound: f64, moved: bool| {
+            overloaded.is_empty() && (is_proven(bound) || offers.columns.is_empty() || !moved)
+        };
+        let mut is_last = ended(&offers, bound, optimum.moved);
+        if is_last && !detours && router.detours() {
+            detours = true;
+            offers = look(true);
+            bound = offers.bound;
+            is_last = ended(&offers, bound, true);
         }
+        if is_last {
+            let proven = bound.max(optimum.rate) * master.unit;
+            return Ok(Some(Fractional { proven, ..read(&fabric, &master, &optimum, fixed) }));
+        }
+        let proven = is_proven(bound);
         master.add_links(&overloaded)?;
         if !proven {
             master.routings.push(offers.routing);
@@ -101,6 +117,7 @@ fn read(fabric: &Fabric<'_>, master: &Master<'_>, optimum: &Optimum, fixed: Opti
     });
     Fractional {
         rate,
+        proven: rate,
         ends: ends.collect(),
         sending,
         classes: fabric.racks.clone(),
@@ -113,6 +130,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::model::Model;
+    use crate::options::Paths;
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;
 
@@ -132,9 +151,9 @@ mod tests {
         let topology =
             fat_tree(4, &equipment).expect("k = 4 holds twelve hosts").with_drawn_rates(&ranges, 1);
         let model = Model::new(&topology, &topology.jobs()[0]);
-        let routes = Routes::new(&model);
+        let router = Router::new(&model, Paths::Any);
         let rate = |time_left: &dyn Fn() -> f64| {
-            solve(&model, &routes, None, time_left).map(|found| found.map(|optimum| optimum.rate))
+            solve(&router, None, time_left).map(|found| found.map(|optimum| optimum.rate))
         };
         // Every look at the clock takes a second; the number of looks an unlimited run takes is enough, fewer are not.
         let looks = Cell::new(0);

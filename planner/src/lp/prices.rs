@@ -37,16 +37,18 @@ pub(crate) struct Offers {
 }
 
 impl Prices {
-    /// Looks for columns that are worth more than they cost; they are to be routed by routing number `routing`.
+    /// Looks for columns that are worth more than they cost; they are to be routed by routing number `routing`. The bound is
+    /// one over shortest paths, or with `detours` over all.
     pub fn offers(
         &self,
         fabric: &Fabric<'_>,
         limits: &Limits,
         fixed: Option<&[f64]>,
         routing: usize,
+        detours: bool,
     ) -> Offers {
         let model = fabric.model;
-        let (made, costs) = fabric.route(&self.links);
+        let (made, costs) = fabric.route(&self.links, detours);
         let mut columns = Vec::new();
         let mut value = total(&self.links, &limits.links)
             + total(&self.switches, &limits.switches)
@@ -57,14 +59,14 @@ impl Prices {
         let joining: Vec<Vec<Option<f64>>> = (0..switches)
             .map(|v| {
                 let cost = |r: usize| {
-                    let position = fabric.to_switch(v).position(fabric.racks[r].source)?;
+                    let position = made.to_switch(v).position(fabric.racks[r].source)?;
                     Some(fabric.sizes[r] * (costs[v][position] + self.switches[v]))
                 };
                 (0..fabric.racks.len()).map(cost).collect()
             })
             .collect();
         for (server, cover) in self.cover.iter().enumerate() {
-            let (dag, costs) = (fabric.to_server(server), &costs[switches + server]);
+            let (dag, costs) = (made.to_server(server), &costs[switches + server]);
             // By how much this server's intake would have to be dearer for no column to be worth having.
             let mut lacking: f64 = 0.0;
             for (r, &earned) in cover.iter().enumerate() {

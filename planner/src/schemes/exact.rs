@@ -63,13 +63,14 @@ struct TrunkWay {
     rate: Variable,
 }
 
-/// Finds the best plan whose rate is at least `at_least` bit/s.
-pub(crate) fn solve(router: &Router<'_>, equal: bool, at_least: f64, effort: Effort) -> Answer {
+/// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s. `clear`: only plans whose passes switches can
+/// tell apart, that is, no worker's flow takes a link that the trunk of its group takes.
+pub(crate) fn solve(router: &Router<'_>, equal: bool, at_least: f64, clear: bool, effort: Effort) -> Answer {
     // The program counts one sum per group.
     if router.model.workers.len() > WORKERS_PER_SUM {
         return Answer::Unknown;
     }
-    let Some(program) = Program::build(router, equal, at_least, effort.binaries) else {
+    let Some(program) = Program::build(router, equal, at_least, clear, effort.binaries) else {
         return Answer::Unknown;
     };
     program.solve(router.model, effort)
@@ -86,7 +87,13 @@ struct Program {
 }
 
 impl Program {
-    fn build(router: &Router<'_>, equal: bool, at_least: f64, most_binaries: usize) -> Option<Self> {
+    fn build(
+        router: &Router<'_>,
+        equal: bool,
+        at_least: f64,
+        clear: bool,
+        most_binaries: usize,
+    ) -> Option<Self> {
         let model = router.model;
         let unit = model.min_uplink_bps();
         let mut most: Vec<f64> = bounds::alone(model).iter().map(|f| f / unit).collect();
@@ -114,7 +121,12 @@ impl Program {
         };
         let mut left = most_binaries;
         for (s, &most) in most.iter().enumerate() {
-            program.add_server(router, s, most, &mut left)?;
+            // No unit of a shard fits a link with less than the shard's least rate.
+            let least = least(s).min(most) * unit * (1.0 - 1e-6);
+            program.add_server(router, s, (least, most), &mut left)?;
+            if clear {
+                program.tell_apart(s);
+            }
         }
         let all: Expression = program.sending.iter().sum();
         program.rows.push(all.clone().leq(model.min_uplink_bps() / unit));
@@ -146,12 +158,19 @@ impl Program {
     }
 
     /// Adds a server's shard; `None` if that takes more binaries than are left.
-    fn add_server(&mut self, router: &Router<'_>, s: usize, most: f64, left: &mut usize) -> Option<()> {
+    fn add_server(
+        &mut self,
+        router: &Router<'_>,
+        s: usize,
+        (least, most): (f64, f64),
+        left: &mut usize,
+    ) -> Option<()> {
         let model = router.model;
+        let usable = |arc: u32| model.capacity_of(arc) >= least;
         let server = model.servers[s];
         let mut trunks: Vec<TrunkWay> = Vec::new();
         for &v in &model.aggregators {
-            let paths = router.routes.some_paths(v, server, *left + 1);
+            let paths = router.routes.all_paths(v, server, *left, &usable)?;
             *left = left.checked_sub(paths.len())?;
             for path in paths {
                 let (used, rate) = self.product(s, most);
@@ -177,7 +196,7 @@ impl Program {
                 .collect::<Vec<_>>();
             for end in ends {
                 // Merged workers share all but their own uplink, whose row is f <= B(uplink).
-                for path in router.routes.some_paths(first, end, *left + 1) {
+                for path in router.routes.all_paths(first, end, *left / size, &usable)? {
                     *left = left.checked_sub(size)?;
                     let (count, rates): (Vec<_>, Vec<_>) = (0..size).map(|_| self.product(s, most)).unzip();
                     for (&chosen, &rate) in count.iter().zip(&rates) {
@@ -206,6 +225,17 @@ impl Program {
         self.ways.push(ways);
         self.trunks.push(trunks);
         Some(())
+    }
+
+    /// No way of a flow together with a way of its trunk that has a link in common with it.
+    fn tell_apart(&mut self, s: usize) {
+        for way in &self.ways[s] {
+            for trunk in self.trunks[s].iter().filter(|trunk| trunk.v == way.end) {
+                if trunk.path.iter().any(|arc| way.path.contains(arc)) {
+                    self.rows.push((way.count[0] + trunk.used).leq(1.0));
+                }
+            }
+        }
     }
 
     fn solve(self, model: &Model<'_>, effort: Effort) -> Answer {

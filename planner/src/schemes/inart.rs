@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{expectations, groups, rounding};
 use crate::fractional::{self, Fractional};
 use crate::options::Options;
+use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
@@ -19,6 +20,8 @@ const ROUNDINGS: u64 = 30;
 const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
+/// Flows times arcs up to which every other search makes detours; else every fourth does.
+const SMALL: usize = 10_000;
 /// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row before a
 /// start is given up.
 const STEPS: usize = 8000;
@@ -56,6 +59,21 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
+/// A placement mended so that switches can tell all passes apart, and rated.
+pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> Best {
+    let rated = rate(router, &placement, equal);
+    if !router.detours() {
+        return Best::new(placement, rated);
+    }
+    match passes::untangled(router, &placement, &rated.shares) {
+        None => Best::new(placement, rated),
+        Some(mended) => {
+            let rated = rate(router, &mended, equal);
+            Best::new(mended, rated)
+        }
+    }
+}
+
 /// Group constructions that need no LP, at the rates F_s that whole groups allow and at those of phase 1, their sum at most
 /// `bound`; the best first. Ends early if one meets it.
 pub(crate) fn constructed(router: &Router<'_>, equal: bool, bound: f64, parts: &[f64]) -> Vec<Best> {
@@ -81,9 +99,7 @@ fn construct(router: &Router<'_>, sending: &[f64], equal: bool, bound: f64, part
     let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
     let sending: Vec<f64> = shares.iter().map(|x| x * total.min(bound) * part).collect();
     let ends = groups::construct(router, &sending);
-    let placement = router.place_weighted(&ends, &shares);
-    let rated = rate(router, &placement, equal);
-    Best { placement, rated, aim: Some(shares) }
+    Best { aim: Some(shares.clone()), ..clear(router, router.place_weighted(&ends, &shares), equal) }
 }
 
 /// The construction for rates and shared switches that were found to be the best where links are out of the account.
@@ -91,9 +107,7 @@ pub(crate) fn shared(router: &Router<'_>, grouping: &Grouping) -> Best {
     let total: f64 = grouping.sending.iter().sum();
     let shares: Vec<f64> = grouping.sending.iter().map(|f| f / total).collect();
     let ends = groups::construct_around(router, &grouping.sending, &grouping.shared);
-    let placement = router.place_weighted(&ends, &shares);
-    let rated = rate(router, &placement, false);
-    Best { placement, rated, aim: Some(shares) }
+    Best { aim: Some(shares.clone()), ..clear(router, router.place_weighted(&ends, &shares), false) }
 }
 
 /// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` (absent if
@@ -109,10 +123,7 @@ pub(crate) fn starts(
     let direct: Vec<Vec<u32>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
     let flows = model.workers.len() * model.servers.len();
     let mut starts: Vec<Best> = Vec::new();
-    let add = |placement: Placement, starts: &mut Vec<Best>| {
-        let rated = rate(router, &placement, equal);
-        starts.push(Best::new(placement, rated));
-    };
+    let add = |placement: Placement, starts: &mut Vec<Best>| starts.push(clear(router, placement, equal));
     add(router.place(&direct), &mut starts);
     let near_bound = groups::sending(model, equal);
     for sending in std::iter::once(&near_bound).chain(fractional.map(|solution| &solution.sending)) {
@@ -124,6 +135,11 @@ pub(crate) fn starts(
             }
             starts.push(built);
         }
+    }
+    if router.detours() {
+        let wide = router.widest();
+        add(wide.place(&direct), &mut starts);
+        starts.extend([1.0, 0.75].map(|slack| construct(wide, &near_bound, equal, bound, slack)));
     }
     // Constructions near the bound are out of any rounding's reach.
     if flows > LARGE && starts.iter().any(|start| start.rated.rate >= 0.9 * bound) {
@@ -153,7 +169,11 @@ pub(crate) fn met(best: &Best, bound: f64) -> bool {
 /// Local search from the best starts, each in the direction it was built for or of its best shares, then again and again
 /// from the best placement; until `bound` is met or the time is up (without a limit, for `CLIMBS`).
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
-    let climbs = if (options.time_left)().is_finite() { u64::MAX } else { CLIMBS };
+    let climbs = match (options.time_left)().is_finite() {
+        true => u64::MAX,
+        false if router.detours() && is_small(router) => 2 * CLIMBS,
+        false => CLIMBS,
+    };
     improve_in(climbs, router, options, starts, bound)
 }
 
@@ -177,6 +197,9 @@ pub(crate) fn improve_in(
             break;
         }
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n));
+        // Steps with detours take longer.
+        let detours = if is_small(router) { n % 2 == 0 } else { n % 4 == 3 };
+        let router = if detours { router.widest() } else { router };
         let found = match fresh.next() {
             Some(start) => climb(router, options, start, best.rated.rate, bound, rng),
             None => climb(router, options, &best, best.rated.rate, bound, rng),
@@ -186,6 +209,12 @@ pub(crate) fn improve_in(
         }
     }
     best
+}
+
+/// Whether steps of the search are quick, with detours or without.
+fn is_small(router: &Router<'_>) -> bool {
+    let model = router.model;
+    model.workers.len() * model.servers.len() * model.arcs() <= SMALL
 }
 
 /// Raises the target as long as the search reaches it; in smaller steps once it does not.
@@ -211,11 +240,10 @@ fn climb(
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
         let risen = search
             .run(steps, &|| options.out_of_time())
-            .then(|| search.placement())
-            .map(|placement| (rate(router, &placement, options.equal_shares), placement))
-            .filter(|(rated, _)| rated.rate > best.rated.rate);
-        if let Some((rated, placement)) = risen {
-            best = Best::new(placement, rated);
+            .then(|| clear(router, search.placement(), options.equal_shares))
+            .filter(|found| found.rated.rate > best.rated.rate);
+        if let Some(risen) = risen {
+            best = risen;
             misses = 0;
         } else {
             misses += 1;

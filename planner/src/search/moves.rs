@@ -44,13 +44,13 @@ impl Search<'_, '_> {
     /// Prices all paths from a worker.
     fn price_outward(&mut self, s: usize, w: usize) {
         let dag = self.router.dags.from(self.entries[w].0);
-        dag.price(self.state.prices(s), &mut self.outward, self.router.model.topology.nodes().len());
+        dag.price(self.router.model, self.state.prices(s), &mut self.outward);
     }
 
     /// Prices all paths to a node.
     fn price_inward(&mut self, s: usize, to: NodeIx) {
         let dag = self.router.dags.to(to);
-        dag.price(self.state.prices(s), &mut self.inward, self.router.model.topology.nodes().len());
+        dag.price(self.router.model, self.state.prices(s), &mut self.inward);
     }
 
     /// Puts a flow on the path last priced, and its group's trunk (if new) on the one from there to the server.
@@ -59,7 +59,7 @@ impl Search<'_, '_> {
         let w = self.state.worker(flow);
         let (entry, first) = self.entries[w];
         self.path.clear();
-        self.router.dags.from(entry).trace(&self.outward, end, &mut self.path);
+        self.router.dags.from(entry).trace(self.router.model, &self.outward, end, &mut self.path);
         self.path.extend(first);
         self.path.reverse();
         self.state.put(flow, end, &self.path);
@@ -71,7 +71,7 @@ impl Search<'_, '_> {
     fn put_trunk(&mut self, s: usize, at: usize) {
         let (v, server) = (self.router.model.aggregators[at], self.router.model.servers[s]);
         self.path.clear();
-        self.router.dags.to(server).trace(&self.inward, v, &mut self.path);
+        self.router.dags.to(server).trace(self.router.model, &self.inward, v, &mut self.path);
         self.state.put(self.state.trunk(s, at), server, &self.path);
     }
 

@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::bounds;
 use crate::model::Model;
+use crate::options::Paths;
 use crate::router::Router;
 use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart;
@@ -45,8 +46,8 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     let ingress: Vec<f64> = (0..servers).map(|s| if s == 0 { first } else { other }).collect();
     let topology = network(switches, workers, f64::from(rng.random_range(2..30)) / 2.0, &ingress);
     let model = Model::new(&topology, &topology.jobs()[0]);
-    let router = Router::new(&model);
-    let Answer::Best(placement) = exact::solve(&router, false, 0.0, EXACT) else { return None };
+    let router = Router::new(&model, Paths::Any);
+    let Answer::Best(placement) = exact::solve(router.widest(), false, 0.0, false, EXACT) else { return None };
     let optimum = inart::rate(&router, &placement, false).rate;
     Some((topology, optimum))
 }
@@ -68,7 +69,7 @@ fn the_bound_is_the_optimum_and_the_packing_reaches_it() {
         );
         assert!(found.bound_bps <= optimum * (1.0 + 1e-6), "{optimum}: {found:?}\n{}", topology.to_yaml());
         let grouping = found.best.expect("better than what was known");
-        let reached = inart::shared(&Router::new(&model), &grouping).rated.rate;
+        let reached = inart::shared(&Router::new(&model, Paths::Any), &grouping).rated.rate;
         assert!(reached >= optimum * (1.0 - 1e-6), "{reached} of {optimum}: {grouping:?}");
         solved += 1;
         closed_is_above += u32::from(closed > optimum * 1.001);

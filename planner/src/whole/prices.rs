@@ -21,10 +21,6 @@ impl<'m> Network<'m> {
     pub fn own(&self, s: usize) -> usize {
         self.model.own(self.model.servers[s]) as usize
     }
-
-    pub fn nodes(&self) -> usize {
-        self.model.topology.nodes().len()
-    }
 }
 
 /// Lagrange multipliers, per shard.
@@ -89,11 +85,11 @@ impl Ways {
 
     /// Prices all of them; lowers rewards to what a direct flow costs, which never proves less.
     pub fn find(&mut self, network: &Network<'_>, prices: &mut Prices) {
-        let (model, nodes) = (network.model, network.nodes());
+        let model = network.model;
         for (s, &server) in model.servers.iter().enumerate() {
-            network.dags.to(server).price(&prices.unit[s], &mut self.direct[s], nodes);
+            network.dags.to(server).price(model, &prices.unit[s], &mut self.direct[s]);
             for (&v, costs) in model.aggregators.iter().zip(&mut self.to_group[s]) {
-                network.dags.to(v).price(&prices.unit[s], costs, nodes);
+                network.dags.to(v).price(model, &prices.unit[s], costs);
             }
             for (n, rack) in network.racks.iter().enumerate() {
                 let direct = self.direct(network, prices, s, rack.source);

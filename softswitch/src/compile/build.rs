@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
 
+use super::expr::Expr;
 use super::layout::{Field, Layout};
 use super::{CompileError, Result};
 use crate::json::Document;
@@ -42,6 +43,8 @@ pub(super) struct Builder<'d> {
     pub register_groups: Vec<RegisterGroup>,
     pub value_sets: Vec<ValueSetInfo>,
     pub messages: Vec<(String, Vec<Word>)>,
+    /// Keys that are computed before their table is applied, by the table's name.
+    pub computed_keys: HashMap<String, Vec<(Place, Expr)>>,
     pub param_word: u32,
     pub param_byte: u32,
     pub constant_word: u32,
@@ -100,6 +103,7 @@ impl<'d> Builder<'d> {
             register_groups: Vec::new(),
             value_sets: Vec::new(),
             messages: Vec::new(),
+            computed_keys: HashMap::new(),
             initial: vec![(always, 1)],
             cleared_words,
             cleared_bytes,

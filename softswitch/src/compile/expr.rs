@@ -195,6 +195,14 @@ impl Builder<'_> {
             text.ok_or_else(|| bad(&format!("the value of a {kind} must be a list of names")))
         };
         Ok(match kind {
+            // The header may be computed: an expression without its wrapper.
+            "field" if value.get(0).is_some_and(Value::is_object) => {
+                let header = self.operation(&value[0], place)?;
+                let Operand::Header(header) = header else {
+                    return Err(bad("a field needs a header"));
+                };
+                self.named_field(header, pair(1)?, place)?
+            }
             "field" => Operand::Value(Expr::field(self.layout.field(pair(0)?, pair(1)?, place)?)),
             "hexstr" => {
                 let int = parse_int(name()?).ok_or_else(|| bad(&format!("{value} is not hexadecimal")))?;
@@ -213,8 +221,14 @@ impl Builder<'_> {
             "header_union" => Operand::Union(UnionExpr::Fixed(self.layout.union(name()?, place)?)),
             "header_stack" | "header_union_stack" => Operand::Stack(self.layout.stack(name()?, place)?),
             "stack_field" => {
-                let stack = self.layout.stack(pair(0)?, place)?;
-                self.named_field(HeaderExpr::Last(stack), pair(1)?, place)?
+                let last = HeaderExpr::Last(self.layout.stack(pair(0)?, place)?);
+                let example = self.example(&last);
+                let named = example.and_then(|header| self.layout.field_position(header, pair(1).ok()?));
+                match pair(1)? {
+                    // The whole element, unless it has a field of that name.
+                    "last" if example.is_some() && named.is_none() => Operand::Header(last),
+                    name => self.named_field(last, name, place)?,
+                }
             }
             "union_stack_field" => {
                 let stack = self.layout.stack(pair(0)?, place)?;
@@ -447,6 +461,9 @@ impl Builder<'_> {
     }
 
     fn named_field(&self, header: HeaderExpr, name: &str, place: &str) -> Result<Operand> {
+        if name == "$valid$" {
+            return Ok(truth(Kind::Valid(header)));
+        }
         let position = self.example(&header).and_then(|example| self.layout.field_position(example, name));
         let position =
             position.ok_or_else(|| CompileError::new(place, format!("there is no field {name:?}")))?;

@@ -118,7 +118,7 @@ impl Builder<'_> {
                     None => Op::ExtractStack(stack),
                 }
             }
-            ("union_stack", None) => {
+            ("union_stack", length) => {
                 let stack = self.layout.stack(&name(value.get(0).unwrap_or(&Value::Null))?, place)?;
                 if !self.layout.stacks[stack as usize].of_unions {
                     return Err(bad("a stack of header unions is needed"));
@@ -126,7 +126,14 @@ impl Builder<'_> {
                 let union = super::expr::UnionExpr::Last(stack);
                 let member =
                     self.member_position(&union, &name(value.get(1).unwrap_or(&Value::Null))?, place)?;
-                Op::ExtractUnionStack { stack, member }
+                let header = self.example(&HeaderExpr::Member(union, member));
+                match (length, header) {
+                    (Some(bits), Some(header)) => {
+                        let max_bytes = max_bytes(self, header);
+                        Op::ExtractVarUnionStack { stack, member, bits, max_bytes }
+                    }
+                    _ => Op::ExtractUnionStack { stack, member },
+                }
             }
             _ => return Err(bad(&format!("extracting to {kind:?} is not supported"))),
         };

@@ -119,6 +119,10 @@ impl<'d> Builder<'d> {
                     return self.lower_call(action, next, patches);
                 }
                 let index = self.table_index(&table.name)?;
+                for (to, key) in self.computed_keys.remove(&table.name).unwrap_or_default() {
+                    self.store(to, &key);
+                    self.release();
+                }
                 self.emit(Op::Apply { table: index as u32 });
                 let then = table.next_tables.values().map(Option::as_deref);
                 Ok((None, then.chain([table.base_default_next.as_deref()]).collect()))

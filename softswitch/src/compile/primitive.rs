@@ -60,8 +60,8 @@ impl Builder<'_> {
                 self.emit(Op::AssignVar { d, a });
             }
             "assign_header" | "copy_header" => {
-                let (d, a) =
-                    (self.header_param(primitive, 0, place)?, self.header_param(primitive, 1, place)?);
+                let header = |n| self.header_operand(self.param(primitive, n, place)?, place);
+                let (d, a) = (header(0)?, header(1)?);
                 self.assign_headers(&d, &a, place)?;
             }
             "assign_union" => {
@@ -247,9 +247,36 @@ impl Builder<'_> {
         if kind(self, d).is_none() || kind(self, d) != kind(self, a) {
             return Err(CompileError::new(place, "both headers must have one type"));
         }
-        let (d, a) = (self.header_ref(d), self.header_ref(a));
-        self.emit(Op::AssignHeader { d, a });
+        let metadata = |builder: &Self, header: &HeaderExpr| match header {
+            HeaderExpr::Fixed(header) => builder.layout.metadata[*header as usize].then_some(*header),
+            _ => None,
+        };
+        match (metadata(self, d), metadata(self, a)) {
+            (Some(d), Some(a)) => self.assign_metadata(d, a),
+            (None, None) => {
+                let (d, a) = (self.header_ref(d), self.header_ref(a));
+                self.emit(Op::AssignHeader { d, a });
+            }
+            _ => {
+                return Err(CompileError::new(
+                    place,
+                    "metadata cannot be assigned to a header, nor a header to it",
+                ));
+            }
+        }
         Ok(())
+    }
+
+    /// Metadata is always valid, and its fields lie apart.
+    fn assign_metadata(&mut self, d: u32, a: u32) {
+        let fields = |builder: &Self, header: u32| builder.layout.fields[header as usize].clone();
+        for (to, from) in fields(self, d).into_iter().zip(fields(self, a)) {
+            match (to.place, from.place) {
+                (Place::Var { header: d }, Place::Var { header: a }) => self.emit(Op::AssignVar { d, a }),
+                (to, _) => self.store(to, &Expr::field(from)),
+            }
+            self.release();
+        }
     }
 
     fn assign_unions(&mut self, d: &UnionExpr, a: &UnionExpr, place: &str) -> Result<()> {

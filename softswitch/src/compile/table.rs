@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::build::Builder;
+use super::expr::Kind;
 use super::parser::key_parts;
 use super::{CompileError, Result};
 use crate::control::{ActionCall, Entry, EntryAction, Match};
@@ -42,11 +43,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn table_info(&self, table: &json::Table) -> Result<TableInfo> {
+    fn table_info(&mut self, table: &json::Table) -> Result<TableInfo> {
         let place = format!("tables {:?}", table.name);
         let (mut keys, mut parts) = (Vec::new(), Vec::new());
         for key in &table.key {
-            let (info, key_parts) = self.key_info(key, parts.len(), &place)?;
+            let (info, key_parts) = self.key_info(&table.name, key, parts.len(), &place)?;
             keys.push(info);
             parts.extend(key_parts);
         }
@@ -107,8 +108,26 @@ impl Builder<'_> {
         Ok((meter, target))
     }
 
+    /// Where a key's value is when the table is applied, and its width in bits. One that is computed gets a place.
+    fn computed_key(&mut self, table: &str, target: &Value, place: &str) -> Result<(Place, u32)> {
+        let value = self.value(target, place)?;
+        let bits = match &value.kind {
+            Kind::Field(field) if matches!(field.place, Place::Var { .. }) => {
+                return Err(CompileError::new(place, "a variable-length field cannot be a key"));
+            }
+            Kind::Field(field) => return Ok((field.place, field.bits)),
+            Kind::FieldAt(_, _, bits) => *bits,
+            Kind::Valid(_) => 1,
+            _ => return Err(CompileError::new(place, "a key must be a field")),
+        };
+        let to = self.layout.allocate(bits, false, place)?;
+        self.computed_keys.entry(table.to_owned()).or_default().push((to, value));
+        Ok((to, bits))
+    }
+
     fn key_info(
-        &self,
+        &mut self,
+        table: &str,
         key: &json::TableKey,
         first: usize,
         place: &str,
@@ -129,6 +148,10 @@ impl Builder<'_> {
                     return Err(CompileError::new(place, format!("the match type {other:?} is not known")));
                 }
             };
+            if key.target.is_object() {
+                let (at, bits) = self.computed_key(table, &key.target, place)?;
+                return Self::key_parts_of(key, key.target.to_string(), kind, first, (at, bits), place);
+            }
             let (header, field) = (name(0).unwrap_or_default(), name(1).unwrap_or_default());
             let resolved = self.layout.field(header, field, place)?;
             if matches!(resolved.place, Place::Var { .. }) {
@@ -136,6 +159,17 @@ impl Builder<'_> {
             }
             (format!("{header}.{field}"), kind, resolved.place, resolved.bits)
         };
+        Self::key_parts_of(key, given, kind, first, (at, bits), place)
+    }
+
+    fn key_parts_of(
+        key: &json::TableKey,
+        given: String,
+        kind: MatchKind,
+        first: usize,
+        (at, bits): (Place, u32),
+        place: &str,
+    ) -> Result<(KeyInfo, Vec<(KeyPart, u64)>)> {
         let parts = key_parts(at, bits);
         let masks = match &key.mask {
             Some(mask) => {

@@ -48,6 +48,9 @@ pub(super) fn action(program: &Program, table: &TableInfo, call: &Call) -> Resul
 
 /// The key field a script means.
 fn key_position(keys: &[KeyInfo], wanted: &str) -> Result<usize, String> {
+    if let Some(position) = keys.iter().position(|key| key.name == wanted) {
+        return Ok(position);
+    }
     // Header stacks are written h$0 for h[0].
     let wanted = match wanted.split_once('$') {
         Some((stack, rest)) if rest.starts_with(|digit: char| digit.is_ascii_digit()) => {

@@ -45,23 +45,62 @@ pub(super) struct Call {
 pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if !line.is_empty() {
-            let parsed = statement(line);
+        let (masked, quoted) = Quoted::take(line);
+        let masked = masked.split('#').next().unwrap_or_default().trim();
+        if !masked.is_empty() {
+            let parsed = statement(masked, &quoted);
+            let line = line.trim();
             statements.push(parsed.ok_or_else(|| format!("line {}: cannot read {line:?}", number + 1))?);
         }
     }
     Ok(statements)
 }
 
-fn statement(line: &str) -> Option<Statement> {
+/// The quoted names of a line: they may hold anything that means something outside quotes.
+struct Quoted(Vec<String>);
+
+/// Stands for the first quoted name of a line, the next character for the second, and so on (Unicode's private use).
+const FIRST: u32 = 0xf_0000;
+
+impl Quoted {
+    /// A line with a character in the place of each quoted name; a quote that does not end stays.
+    fn take(line: &str) -> (String, Quoted) {
+        let (mut masked, mut names, mut rest) = (String::new(), Vec::new(), line);
+        while let Some((before, after)) = rest.split_once('"')
+            && let Some((name, after)) = after.split_once('"')
+            && let Some(mark) = char::from_u32(FIRST + names.len() as u32)
+        {
+            masked.push_str(before);
+            masked.push(mark);
+            names.push(name.to_owned());
+            rest = after;
+        }
+        masked.push_str(rest);
+        (masked, Quoted(names))
+    }
+
+    /// A part of the line with its names as they were, without quotes.
+    fn restore(&self, text: &str) -> String {
+        let mut whole = String::new();
+        for letter in text.chars() {
+            let place = (letter as u32).checked_sub(FIRST).map(|place| place as usize);
+            match place.and_then(|place| self.0.get(place)) {
+                Some(name) => whole.push_str(name),
+                None => whole.push(letter),
+            }
+        }
+        whole
+    }
+}
+
+fn statement(line: &str, quoted: &Quoted) -> Option<Statement> {
     let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match keyword.to_ascii_lowercase().as_str() {
-        "add" => add(rest),
+        "add" => add(rest, quoted),
         "setdefault" => {
             let (table, action) = rest.split_once(char::is_whitespace)?;
-            Some(Statement::SetDefault { table: unquote(table), action: call(action.trim())? })
+            Some(Statement::SetDefault { table: quoted.restore(table), action: call(action.trim(), quoted)? })
         }
         "packet" => {
             let (port, digits) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -86,7 +125,7 @@ fn statement(line: &str) -> Option<Statement> {
                 _ => None,
             };
             Some(Statement::CheckCounter {
-                counter: unquote(counter.trim()),
+                counter: quoted.restore(counter.trim()),
                 cell: cell.trim().to_owned(),
                 check,
             })
@@ -95,23 +134,19 @@ fn statement(line: &str) -> Option<Statement> {
         "remove" => None,
         name => Some(Statement::Command {
             name: name.to_owned(),
-            arguments: rest.split_whitespace().map(str::to_owned).collect(),
+            arguments: rest.split_whitespace().map(|word| quoted.restore(word)).collect(),
         }),
     }
 }
 
-fn unquote(name: &str) -> String {
-    name.trim_matches('"').to_owned()
-}
-
-fn add(rest: &str) -> Option<Statement> {
+fn add(rest: &str, quoted: &Quoted) -> Option<Statement> {
     let (table, rest) = rest.split_once(char::is_whitespace)?;
     let open = rest.find('(')?;
     // The action's name is the last word before its parameters; an entry's own name may follow them.
     let before = rest[..open].trim_end();
     let action_start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let close = rest.rfind(')')?;
-    let action = call(rest.get(action_start..=close)?)?;
+    let action = call(rest.get(action_start..=close)?, quoted)?;
     let mut words = before[..action_start].split_whitespace().peekable();
     let priority = words.peek().and_then(|word| word.parse().ok());
     if priority.is_some() {
@@ -120,13 +155,13 @@ fn add(rest: &str) -> Option<Statement> {
     let key = words
         .map(|word| {
             let (field, value) = word.split_once(':')?;
-            Some((unquote(field), value.to_owned()))
+            Some((quoted.restore(field), value.to_owned()))
         })
         .collect::<Option<Vec<_>>>()?;
-    Some(Statement::Add { table: unquote(table), priority, key, action })
+    Some(Statement::Add { table: quoted.restore(table), priority, key, action })
 }
 
-fn call(text: &str) -> Option<Call> {
+fn call(text: &str, quoted: &Quoted) -> Option<Call> {
     let (action, rest) = text.split_once('(')?;
     let arguments = rest.strip_suffix(')')?;
     let arguments = arguments
@@ -134,10 +169,10 @@ fn call(text: &str) -> Option<Call> {
         .filter(|argument| !argument.trim().is_empty())
         .map(|argument| {
             let (name, value) = argument.split_once(':')?;
-            Some((unquote(name.trim()), value.trim().to_owned()))
+            Some((quoted.restore(name.trim()), value.trim().to_owned()))
         })
         .collect::<Option<Vec<_>>>()?;
-    Some(Call { action: unquote(action.trim()), arguments })
+    Some(Call { action: quoted.restore(action.trim()), arguments })
 }
 
 /// A number in decimal, `0x`, `0b` or `0o`, big endian; `*` digits are zero in it and in the mask.
@@ -197,6 +232,22 @@ mod tests {
         assert_eq!(parsed[1], Statement::Expect { port: 1, digits: Some("01**$".into()) });
         assert_eq!(parsed[2], Statement::Packet { port: 0, bytes: vec![0x0a, 0x0b] });
         assert!(parse("packet 0 0a0").is_err());
+    }
+
+    #[test]
+    fn quoted_names_may_hold_anything() {
+        let script =
+            "add \"c.a b#(x):y\" 2 \"h.a[22:18]\":0b1* \"h.b & 0x1\":7 \"c.go (1)\"(\"p:q\":2) # end\n";
+        let parsed = parse(script).expect("parses");
+        assert_eq!(
+            parsed,
+            [Statement::Add {
+                table: "c.a b#(x):y".into(),
+                priority: Some(2),
+                key: vec![("h.a[22:18]".into(), "0b1*".into()), ("h.b & 0x1".into(), "7".into())],
+                action: Call { action: "c.go (1)".into(), arguments: vec![("p:q".into(), "2".into())] },
+            }]
+        );
     }
 
     #[test]

@@ -219,6 +219,7 @@ impl Machine<'_> {
                 | Op::ExtractVar { .. }
                 | Op::ExtractVarStack { .. }
                 | Op::ExtractUnionStack { .. }
+                | Op::ExtractVarUnionStack { .. }
                 | Op::Advance { .. }
                 | Op::Verify { .. }
                 | Op::Peek { .. }

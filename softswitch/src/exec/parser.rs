@@ -18,10 +18,14 @@ impl Machine<'_> {
                 Ok(())
             }
             Op::ExtractUnionStack { stack, member } => {
-                let union = self.next_element(stack)?;
-                let header = self.program.unions[union as usize].get(member as usize);
-                let header = *header.ok_or(self.program.errors.stack_out_of_bounds)?;
+                let header = self.next_member(stack, member)?;
                 self.extract(header as usize)?;
+                self.advance_stack(stack);
+                Ok(())
+            }
+            Op::ExtractVarUnionStack { stack, member, bits, max_bytes } => {
+                let header = self.next_member(stack, member)?;
+                self.extract_var(header as usize, self.word(bits), max_bytes)?;
                 self.advance_stack(stack);
                 Ok(())
             }
@@ -76,6 +80,13 @@ impl Machine<'_> {
         let stack = &self.program.stacks[stack as usize];
         let next = self.word(stack.next) as usize;
         stack.elements.get(next).copied().ok_or(self.program.errors.stack_out_of_bounds)
+    }
+
+    /// A member of a stack's next header union.
+    fn next_member(&self, stack: u32, member: u32) -> Parsed<u32> {
+        let union = self.next_element(stack)?;
+        let header = self.program.unions[union as usize].get(member as usize);
+        header.copied().ok_or(self.program.errors.stack_out_of_bounds)
     }
 
     fn advance_stack(&mut self, stack: u32) {

@@ -18,6 +18,9 @@ use super::{Options, PortError};
 use crate::control::Port;
 use crate::switch::{DROP_PORT, Digest, Sink, Switch};
 
+/// Frames from the control plane that wait for the switch.
+const MAX_INJECTED: usize = 1024;
+
 /// What the switch tells its control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -77,9 +80,15 @@ impl Handle {
         &self.shared.switch
     }
 
-    /// Hands the switch a frame as if it came in through `port`.
+    /// Hands the switch a frame as if it came in through `port`. When too many wait already it is lost, as in any
+    /// full queue.
     pub fn inject(&self, port: Port, frame: Vec<u8>) {
-        lock(&self.shared.injected).push((port, frame));
+        let mut injected = lock(&self.shared.injected);
+        if injected.len() >= MAX_INJECTED {
+            return tracing::warn!(port = port.0, "a frame for the switch was lost: {MAX_INJECTED} wait");
+        }
+        injected.push((port, frame));
+        drop(injected);
         // A full counter means that the loop is about to wake already.
         let _ = self.shared.wake.write(1);
     }

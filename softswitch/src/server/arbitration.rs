@@ -8,15 +8,14 @@ use inart_p4runtime::p4::v1::{MasterArbitrationUpdate, Role};
 use inart_p4runtime::{DeviceId, ElectionId};
 use tonic::{Code, Status};
 
+use super::limits::{self, at_most};
+
 /// A live stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClientId(pub u64);
 
 /// Messages to send, each to its client.
 pub(super) type Notices = Vec<(ClientId, MasterArbitrationUpdate)>;
-
-/// The controllers that one role of a device takes at once.
-const MAX_CLIENTS: usize = 64;
 
 /// The elections of one device.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(super) struct Elections {
 #[derive(Debug, Default)]
 struct Candidates {
     live: BTreeMap<ClientId, Option<ElectionId>>,
-    /// The greatest election id ever seen; kept when its holder leaves.
+    /// The greatest election id ever seen; kept when its holder leaves, until the last of a named role has left.
     greatest: Option<ElectionId>,
 }
 
@@ -62,19 +61,8 @@ impl Elections {
             ));
         }
         let election = update.election_id.map(ElectionId::from);
+        self.check_room(client, role, election)?;
         let candidates = self.roles.entry(role.to_owned()).or_default();
-        let taken = |(other, id): (&ClientId, &Option<ElectionId>)| *other != client && *id == election;
-        if election.is_some() && candidates.live.iter().any(taken) {
-            return Err(Status::invalid_argument(format!(
-                "election id {} belongs to another live controller of role \"{role}\": use another one",
-                election.map_or(0, |id| id.0)
-            )));
-        }
-        if candidates.live.len() >= MAX_CLIENTS && !candidates.live.contains_key(&client) {
-            return Err(Status::resource_exhausted(format!(
-                "{MAX_CLIENTS} controllers hold role \"{role}\""
-            )));
-        }
         let was_primary = candidates.primary() == Some(client);
         candidates.live.insert(client, election);
         self.role_of.insert(client, role.to_owned());
@@ -85,12 +73,39 @@ impl Elections {
         Ok(self.notices(role, |other| was_primary || other == client))
     }
 
-    /// Forgets a client whose stream ended.
+    /// Refuses what there is no room for, before anything is kept of it.
+    fn check_room(&self, client: ClientId, role: &str, election: Option<ElectionId>) -> Result<(), Status> {
+        at_most(role.len(), limits::ROLE_BYTES, "bytes of a role's name", "use a shorter one")?;
+        let Some(candidates) = self.roles.get(role) else {
+            let named = self.roles.keys().filter(|role| !role.is_empty()).count();
+            return match !role.is_empty() && named >= limits::ROLES {
+                true => Err(limits::beyond(format!("device {} has {named} roles already", self.device))),
+                false => Ok(()),
+            };
+        };
+        let taken = |(other, id): (&ClientId, &Option<ElectionId>)| *other != client && *id == election;
+        if election.is_some() && candidates.live.iter().any(taken) {
+            return Err(Status::invalid_argument(format!(
+                "election id {} belongs to another live controller of role \"{role}\": use another one",
+                election.map_or(0, |id| id.0)
+            )));
+        }
+        if candidates.live.len() >= limits::CONTROLLERS && !candidates.live.contains_key(&client) {
+            return Err(limits::beyond(format!("{} controllers hold role \"{role}\"", limits::CONTROLLERS)));
+        }
+        Ok(())
+    }
+
+    /// Forgets a client whose stream ended, and its role with the last of its clients.
     pub fn leave(&mut self, client: ClientId) -> Notices {
         let Some(role) = self.role_of.remove(&client) else { return Vec::new() };
         let Some(candidates) = self.roles.get_mut(&role) else { return Vec::new() };
         let was_primary = candidates.primary() == Some(client);
         candidates.live.remove(&client);
+        if candidates.live.is_empty() && !role.is_empty() {
+            self.roles.remove(&role);
+            return Vec::new();
+        }
         if was_primary { self.notices(&role, |_| true) } else { Vec::new() }
     }
 

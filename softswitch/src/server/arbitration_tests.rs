@@ -103,12 +103,50 @@ fn roles_elect_apart_and_an_unknown_role_is_not_found() {
 #[test]
 fn there_is_room_for_so_many_controllers() {
     let mut e = elections();
-    for client in 0..MAX_CLIENTS as u64 {
+    for client in 0..limits::CONTROLLERS as u64 {
         e.update(ClientId(client), &asks("", Some(client.into()))).unwrap();
     }
     assert_eq!(e.update(ClientId(999), &asks("", Some(999))).unwrap_err().code(), Code::ResourceExhausted);
     e.leave(ClientId(0));
     e.update(ClientId(999), &asks("", Some(999))).unwrap();
+}
+
+#[test]
+fn a_role_goes_with_its_last_controller() {
+    let mut e = elections();
+    for client in 0..10_000 {
+        e.update(ClientId(client), &asks(&format!("role {client}"), Some(5))).unwrap();
+        e.leave(ClientId(client));
+    }
+    assert_eq!(e.roles.len(), 0);
+    // A refused one leaves nothing behind either.
+    e.update(ClientId(1), &asks("a", Some(5))).unwrap();
+    e.update(ClientId(2), &asks("a", Some(5))).unwrap_err();
+    e.leave(ClientId(2));
+    e.leave(ClientId(1));
+    assert_eq!((e.roles.len(), e.role_of.len()), (0, 0));
+    // The role that needs no name remembers how far its elections had come.
+    e.update(ClientId(1), &asks("", Some(5))).unwrap();
+    e.leave(ClientId(1));
+    assert_eq!(told(&e.update(ClientId(2), &asks("", Some(4))).unwrap()), [(2, Code::NotFound, Some(5))]);
+}
+
+#[test]
+fn there_is_room_for_so_many_roles_with_names_of_bounded_length() {
+    let mut e = elections();
+    let long = "r".repeat(limits::ROLE_BYTES + 1);
+    assert_eq!(e.update(ClientId(1), &asks(&long, Some(1))).unwrap_err().code(), Code::ResourceExhausted);
+    e.update(ClientId(1), &asks(&long[1..], Some(1))).unwrap();
+    e.leave(ClientId(1));
+    for client in 0..limits::ROLES as u64 {
+        e.update(ClientId(client), &asks(&format!("role {client}"), Some(1))).unwrap();
+    }
+    assert_eq!(
+        e.update(ClientId(99), &asks("another", Some(1))).unwrap_err().code(),
+        Code::ResourceExhausted
+    );
+    e.update(ClientId(99), &asks("role 0", Some(2))).unwrap();
+    e.update(ClientId(100), &asks("", Some(1))).unwrap();
 }
 
 proptest! {

@@ -1,10 +1,12 @@
 //! Counters, meters and registers, on their own and attached to table entries.
 
+use std::ops::Range;
+
 use inart_p4runtime::Schema;
 use inart_p4runtime::p4::config::v1::{CounterSpec, MeterSpec, Table, counter_spec, meter_spec};
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
-    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterConfig, MeterEntry,
+    CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Entity, Index, MeterConfig, MeterEntry,
     RegisterEntry, TableEntry,
 };
 use tonic::Status;
@@ -13,6 +15,7 @@ use super::check::{cells, invalid, known, only_modify, unsigned};
 use super::data;
 use super::pipeline::Pipeline;
 use super::plane::Row;
+use super::reads::{Page, Position};
 use crate::control::{self, CounterValue};
 
 /// Refuses direct resources that the table does not have.
@@ -88,7 +91,7 @@ fn shown(value: CounterValue, spec: Option<&CounterSpec>) -> CounterData {
     }
 }
 
-fn at(index: usize) -> Option<Index> {
+fn place(index: usize) -> Option<Index> {
     Some(Index { index: index as i64 })
 }
 
@@ -108,17 +111,24 @@ impl Pipeline {
     }
 
     /// Reads the cells that a filter selects.
-    pub(super) fn read_counter(&self, filter: &CounterEntry) -> Result<Vec<CounterEntry>, Status> {
-        let mut found = Vec::new();
+    pub(super) fn read_counter(
+        &self,
+        filter: &CounterEntry,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         let all = self.schema.info().counters.iter();
-        for counter in selected(all, filter.counter_id, self.schema.counter_by_id(filter.counter_id))? {
-            let values = self.plane.lock().counters(counter.full_name())?.to_vec();
-            for cell in cells(filter.index, values.len(), counter.short_name())? {
-                let data = Some(shown(values[cell], counter.spec.as_ref()));
-                found.push(CounterEntry { counter_id: counter.id(), index: at(cell), data });
+        let counters = selected(all, filter.counter_id, self.schema.counter_by_id(filter.counter_id))?;
+        let ranges = ranges(&counters, filter.index, |counter| (counter.size, counter.short_name()))?;
+        page.cells(at, &ranges, |array, cells, page| {
+            let counter = counters[array];
+            let values = self.plane.lock().counters(counter.full_name())?[cells.clone()].to_vec();
+            for (cell, value) in cells.zip(values) {
+                let data = Some(shown(value, counter.spec.as_ref()));
+                page.push(CounterEntry { counter_id: counter.id(), index: place(cell), data });
             }
-        }
-        Ok(found)
+            Ok(())
+        })
     }
 
     /// Configures one cell, or all, of a meter.
@@ -140,20 +150,35 @@ impl Pipeline {
     }
 
     /// Reads the cells that a filter selects.
-    pub(super) fn read_meter(&self, filter: &MeterEntry) -> Result<Vec<MeterEntry>, Status> {
-        let mut found = Vec::new();
+    pub(super) fn read_meter(
+        &self,
+        filter: &MeterEntry,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         let all = self.schema.info().meters.iter();
-        for meter in selected(all, filter.meter_id, self.schema.meter_by_id(filter.meter_id))? {
-            if filter.counter_data.is_some() {
-                return Err(no_colours(meter.short_name()));
-            }
-            let configs: Vec<_> = self.plane.lock().meters(meter.full_name())?.collect();
-            for cell in cells(filter.index, configs.len(), meter.short_name())? {
-                let config = configs[cell].map(message);
-                found.push(MeterEntry { meter_id: meter.id(), index: at(cell), config, counter_data: None });
-            }
+        let meters = selected(all, filter.meter_id, self.schema.meter_by_id(filter.meter_id))?;
+        if let (Some(_), Some(meter)) = (&filter.counter_data, meters.first()) {
+            return Err(no_colours(meter.short_name()));
         }
-        Ok(found)
+        let ranges = ranges(&meters, filter.index, |meter| (meter.size, meter.short_name()))?;
+        page.cells(at, &ranges, |array, cells, page| {
+            let meter = meters[array];
+            let configs: Vec<_> = {
+                let switch = self.plane.lock();
+                switch.meters(meter.full_name())?.skip(cells.start).take(cells.len()).collect()
+            };
+            for (cell, config) in cells.zip(configs) {
+                let config = config.map(message);
+                page.push(MeterEntry {
+                    meter_id: meter.id(),
+                    index: place(cell),
+                    config,
+                    counter_data: None,
+                });
+            }
+            Ok(())
+        })
     }
 
     /// Sets one cell, or all, of a register.
@@ -176,18 +201,27 @@ impl Pipeline {
     }
 
     /// Reads the cells that a filter selects.
-    pub(super) fn read_register(&self, filter: &RegisterEntry) -> Result<Vec<RegisterEntry>, Status> {
-        let schema = self.schema.clone();
-        let mut found = Vec::new();
+    pub(super) fn read_register(
+        &self,
+        filter: &RegisterEntry,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
+        let schema = &self.schema;
         let all = schema.info().registers.iter();
-        for register in selected(all, filter.register_id, schema.register_by_id(filter.register_id))? {
-            for cell in cells(filter.index, register.size.max(0) as usize, register.short_name())? {
-                let value = self.plane.lock().register(register.full_name(), cell)?;
-                let data = data::decode(&schema, register.type_spec.as_ref(), &mut [value].into_iter())?;
-                found.push(RegisterEntry { register_id: register.id(), index: at(cell), data: Some(data) });
+        let registers = selected(all, filter.register_id, schema.register_by_id(filter.register_id))?;
+        let ranges =
+            ranges(&registers, filter.index, |register| (register.size.into(), register.short_name()))?;
+        page.cells(at, &ranges, |array, cells, page| {
+            let register = registers[array];
+            let values = self.plane.lock().register_cells(register.full_name(), cells.clone())?;
+            for (cell, value) in cells.zip(values) {
+                let data = data::decode(schema, register.type_spec.as_ref(), &mut [value].into_iter())?;
+                let (register_id, index) = (register.id(), place(cell));
+                page.push(RegisterEntry { register_id, index, data: Some(data) });
             }
-        }
-        Ok(found)
+            Ok(())
+        })
     }
 
     /// Writes what a table entry says of its direct counter and meter.
@@ -280,62 +314,60 @@ impl Pipeline {
     pub(super) fn read_direct_counter(
         &self,
         filter: &DirectCounterEntry,
-    ) -> Result<Vec<DirectCounterEntry>, Status> {
-        let entries = self.read_attached(filter.table_entry.as_ref(), |schema, id| {
-            schema.direct_counter_by_id(id).is_ok()
-        })?;
-        let counter = |entry: TableEntry| DirectCounterEntry {
-            data: entry.counter_data,
-            table_entry: Some(key_of(entry)),
-        };
-        Ok(entries.into_iter().map(counter).collect())
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
+        let attached = |schema: &Schema, id| schema.direct_counter_by_id(id).is_ok();
+        self.read_attached(filter.table_entry.as_ref(), at, page, attached, |entry| {
+            DirectCounterEntry { data: entry.counter_data, table_entry: Some(key_of(entry)) }.into()
+        })
     }
 
     /// Reads the meters of the entries that a filter selects.
     pub(super) fn read_direct_meter(
         &self,
         filter: &DirectMeterEntry,
-    ) -> Result<Vec<DirectMeterEntry>, Status> {
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         if filter.counter_data.is_some() {
             return Err(no_colours("direct"));
         }
-        let entries = self
-            .read_attached(filter.table_entry.as_ref(), |schema, id| schema.direct_meter_by_id(id).is_ok())?;
-        let meter = |entry: TableEntry| DirectMeterEntry {
-            config: entry.meter_config,
-            counter_data: None,
-            table_entry: Some(key_of(entry)),
-        };
-        Ok(entries.into_iter().map(meter).collect())
+        let attached = |schema: &Schema, id| schema.direct_meter_by_id(id).is_ok();
+        self.read_attached(filter.table_entry.as_ref(), at, page, attached, |entry| {
+            let config = entry.meter_config;
+            DirectMeterEntry { config, counter_data: None, table_entry: Some(key_of(entry)) }.into()
+        })
     }
 
     fn read_attached(
         &self,
         filter: Option<&TableEntry>,
+        at: Position,
+        page: &mut Page,
         attached: impl Fn(&Schema, u32) -> bool,
-    ) -> Result<Vec<TableEntry>, Status> {
+        entity: impl Fn(TableEntry) -> Entity,
+    ) -> Result<Option<Position>, Status> {
         let filter = filter.cloned().unwrap_or_default();
         let has = |table: &&Table| table.direct_resource_ids.iter().any(|&id| attached(&self.schema, id));
         let tables: Vec<_> = match filter.table_id {
             0 => self.schema.info().tables.iter().filter(has).collect(),
             id => vec![known(self.schema.table_by_id(id))?],
         };
-        let mut found = Vec::new();
-        for table in tables {
-            if !has(&table) {
+        for table in &tables {
+            if !has(table) {
                 return Err(invalid(format!("table {} has no such direct resource", table.short_name())));
             }
             if !filter.r#match.is_empty() && !filter.is_default_action {
                 self.direct_key(table, &filter)?;
             }
-            found.extend(self.read_table(&TableEntry {
-                table_id: table.id(),
-                counter_data: Some(CounterData::default()),
-                meter_config: Some(MeterConfig::default()),
-                ..filter.clone()
-            })?);
         }
-        Ok(found)
+        let with_direct = TableEntry {
+            counter_data: Some(CounterData::default()),
+            meter_config: Some(MeterConfig::default()),
+            ..filter
+        };
+        self.read_tables(&tables, &with_direct, at, page, entity)
     }
 }
 
@@ -361,4 +393,17 @@ fn selected<'a, T>(
     one: Result<&'a T, inart_p4runtime::SchemaError>,
 ) -> Result<Vec<&'a T>, Status> {
     if id == 0 { Ok(all.collect()) } else { Ok(vec![known(one)?]) }
+}
+
+/// The cells that an index names in each of several arrays.
+fn ranges<'a, T>(
+    arrays: &[&'a T],
+    index: Option<Index>,
+    shape: impl Fn(&'a T) -> (i64, &'a str),
+) -> Result<Vec<Range<usize>>, Status> {
+    let range = |array: &&'a T| {
+        let (size, name) = shape(array);
+        cells(index, usize::try_from(size).unwrap_or(0), name)
+    };
+    arrays.iter().map(range).collect()
 }

@@ -1,31 +1,28 @@
 //! One switch as controllers see it: the election, the pipeline that runs, the one that waits, and the streams.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use inart_p4runtime::p4::v1::{
-    self, MasterArbitrationUpdate, stream_message_response::Update as Event, write_request::Atomicity,
-};
-use inart_p4runtime::{DeviceId, ElectionId, update_errors_status};
-use tokio::sync::{Mutex, mpsc};
+use inart_p4runtime::p4::v1::{self, MasterArbitrationUpdate, stream_message_response::Update as Event};
+use inart_p4runtime::{DeviceId, update_errors_status};
+use prost::bytes::Bytes;
+use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock, mpsc};
 use tonic::Status;
 
 use super::arbitration::{ClientId, Elections, Notices};
 use super::check::{invalid, known};
 use super::clock::{Clock, epoch_ns};
+use super::outbox::Outbox;
 use super::pipeline::Pipeline;
 use super::plane::Plane;
+use super::reads::{Position, Reading};
 use super::verify::Verified;
-use super::{data, packet_io};
+use super::{batch, data, limits, packet_io, request};
 use crate::{Digest, ports};
-
-/// A controller whose machine died without a word is gone after about two of these.
-pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// How often entries are looked over for idle ones.
 const IDLE_SCAN: Duration = Duration::from_millis(50);
-
-type Out = mpsc::Sender<Result<v1::StreamMessageResponse, Status>>;
 
 /// One switch and its controllers.
 pub(super) struct Device {
@@ -33,25 +30,29 @@ pub(super) struct Device {
     plane: Plane,
     clock: Clock,
     inject: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
+    /// Reads share it, a write has it alone: a read finds all of a write or nothing of it.
+    turn: Arc<RwLock<()>>,
+    compiling: Mutex<()>,
     state: Mutex<State>,
 }
 
 struct State {
     elections: Elections,
-    streams: HashMap<ClientId, Out>,
+    streams: HashMap<ClientId, Outbox>,
     running: Option<Pipeline>,
     /// Saved by VERIFY_AND_SAVE: reads and writes go to it until COMMIT makes it run.
     saved: Option<Pipeline>,
+    /// Counts changes that controllers made.
+    writes: u64,
 }
 
 impl State {
-    fn pipeline(&mut self) -> Result<&mut Pipeline, Status> {
-        let pipeline = self.saved.as_mut().or(self.running.as_mut());
-        pipeline.ok_or_else(|| {
-            Status::failed_precondition(
-                "no pipeline is loaded: send one with SetForwardingPipelineConfig first",
-            )
-        })
+    fn pipeline(&self) -> Result<&Pipeline, Status> {
+        self.saved.as_ref().or(self.running.as_ref()).ok_or_else(no_pipeline)
+    }
+
+    fn pipeline_mut(&mut self) -> Result<&mut Pipeline, Status> {
+        self.saved.as_mut().or(self.running.as_mut()).ok_or_else(no_pipeline)
     }
 
     fn notify(&mut self, notices: Notices) {
@@ -62,8 +63,7 @@ impl State {
 
     fn send(&mut self, client: ClientId, event: Event) {
         let Some(out) = self.streams.get(&client) else { return };
-        let message = v1::StreamMessageResponse { update: Some(event) };
-        if let Err(mpsc::error::TrySendError::Full(_)) = out.try_send(Ok(message)) {
+        if !out.send(v1::StreamMessageResponse { update: Some(event) }) {
             tracing::warn!(client = client.0, "a controller is slow: a message for it was dropped");
         }
     }
@@ -81,9 +81,15 @@ impl Device {
         clock: Clock,
         inject: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
     ) -> Self {
-        let state =
-            State { elections: Elections::new(id), streams: HashMap::new(), running: None, saved: None };
-        Self { id, plane, clock, inject, state: Mutex::new(state) }
+        let state = State {
+            elections: Elections::new(id),
+            streams: HashMap::new(),
+            running: None,
+            saved: None,
+            writes: 0,
+        };
+        let (turn, compiling) = Default::default();
+        Self { id, plane, clock, inject, turn, compiling, state: Mutex::new(state) }
     }
 
     pub fn id(&self) -> DeviceId {
@@ -95,7 +101,7 @@ impl Device {
         &self,
         client: ClientId,
         update: &MasterArbitrationUpdate,
-        out: &Out,
+        out: &Outbox,
     ) -> Result<(), Status> {
         let mut state = self.state.lock().await;
         let notices = state.elections.update(client, update)?;
@@ -118,6 +124,10 @@ impl Device {
         if !state.elections.is_primary(client) {
             return Err(Status::permission_denied("only the primary controller may send packets"));
         }
+        if packet.payload.len() > limits::FRAME_BYTES {
+            let most = limits::FRAME_BYTES;
+            return Err(invalid(format!("the payload is longer than {most} bytes: no port sends that")));
+        }
         let schema = state.running.as_ref().map(|pipeline| pipeline.schema.clone());
         drop(state);
         let schema = schema.ok_or_else(|| Status::failed_precondition("no pipeline runs yet"))?;
@@ -135,54 +145,46 @@ impl Device {
         if !state.elections.is_primary(client) {
             return Err(Status::permission_denied("only the primary controller may acknowledge digests"));
         }
-        let pipeline = state.pipeline()?;
+        let pipeline = state.pipeline_mut()?;
         known(pipeline.schema.digest_by_id(ack.digest_id))?;
         pipeline.digests.acknowledge(ack.digest_id, ack.list_id);
         Ok(())
     }
 
-    /// Applies a batch of updates.
-    pub async fn write(&self, request: v1::WriteRequest) -> Result<(), Status> {
+    /// Applies a batch of updates, once the reads before it are done.
+    pub async fn write(&self, request: request::Write) -> Result<(), Status> {
+        let election = request.election();
+        self.state.lock().await.elections.check_primary(&request.role, election)?;
+        let _turn = self.turn.write().await;
         let mut state = self.state.lock().await;
-        state.elections.check_primary(&request.role, request.election_id.map(ElectionId::from))?;
-        let pipeline = state.pipeline()?;
-        let results = match Atomicity::try_from(request.atomicity) {
-            Ok(Atomicity::ContinueOnError) => {
-                request.updates.iter().map(|update| pipeline.write(update)).collect()
-            }
-            Ok(Atomicity::RollbackOnError) => pipeline.write_or_roll_back(&request.updates),
-            Ok(Atomicity::DataplaneAtomic) => {
-                return Err(Status::unimplemented(
-                    "this switch applies updates one by one: use CONTINUE_ON_ERROR or ROLLBACK_ON_ERROR",
-                ));
-            }
-            Err(_) => return Err(invalid(format!("atomicity {} is not known", request.atomicity))),
-        };
-        let results: Vec<Result<(), Status>> = results;
+        state.elections.check_primary(&request.role, election)?;
+        let results = batch::apply(state.pipeline_mut()?, &request.updates, request.atomicity);
+        state.writes += 1;
+        let results = results?;
         if results.iter().all(Result::is_ok) { Ok(()) } else { Err(update_errors_status(&results)) }
     }
 
-    /// The entities that the request's filters select, and how the read ends.
-    pub async fn read(
+    /// Begins a read. Writes wait while its client holds the turn, which it lets go soon.
+    pub async fn begin_read(
         &self,
-        request: v1::ReadRequest,
-    ) -> Result<(Vec<v1::Entity>, Result<(), Status>), Status> {
-        let mut state = self.state.lock().await;
-        let pipeline = state.pipeline()?;
-        let mut entities = Vec::new();
-        let mut results = Vec::with_capacity(request.entities.len());
-        for filter in &request.entities {
-            results.push(pipeline.read(filter).map(|found| entities.extend(found)));
-        }
-        let end =
-            if results.iter().all(Result::is_ok) { Ok(()) } else { Err(update_errors_status(&results)) };
-        Ok((entities, end))
+        filters: Vec<Bytes>,
+    ) -> Result<(Reading, OwnedRwLockReadGuard<()>), Status> {
+        let turn = self.turn.clone().read_owned().await;
+        let state = self.state.lock().await;
+        state.pipeline()?;
+        Ok((Reading::new(filters, state.writes), turn))
+    }
+
+    /// The next answer of a read, which may be empty; `None` after the last. An error ends the read.
+    pub async fn read(&self, reading: &mut Reading) -> Result<Option<Vec<v1::Entity>>, Status> {
+        let state = self.state.lock().await;
+        reading.next(state.pipeline()?, state.writes)
     }
 
     /// Verifies, saves or commits a pipeline.
-    pub async fn set_pipeline(&self, request: v1::SetForwardingPipelineConfigRequest) -> Result<(), Status> {
+    pub async fn set_pipeline(&self, request: request::SetPipeline) -> Result<(), Status> {
         use v1::set_forwarding_pipeline_config_request::Action;
-        let election = request.election_id.map(ElectionId::from);
+        let election = request.election();
         self.state.lock().await.elections.check_primary(&request.role, election)?;
         let action = Action::try_from(request.action).unwrap_or(Action::Unspecified);
         let verified = match (action, request.config) {
@@ -195,13 +197,18 @@ impl Device {
             }
             (_, None) => return Err(invalid(format!("{} needs a config", action.as_str_name()))),
             (_, Some(config)) => {
-                // Compiling a large program takes a while: other calls go on meanwhile.
-                let work = tokio::task::spawn_blocking(move || Verified::new(config));
+                request::check_config(&config)?;
+                // Compiling a large program takes a while: other calls go on meanwhile, but no other compilation.
+                let _turn = self.compiling.lock().await;
+                let work = move || Verified::new(request::decode(config, "the config")?);
+                let work = tokio::task::spawn_blocking(work);
                 Some(work.await.map_err(|error| Status::internal(error.to_string()))??)
             }
         };
+        let _turn = self.turn.write().await;
         let mut state = self.state.lock().await;
         state.elections.check_primary(&request.role, election)?;
+        state.writes += 1;
         match (action, verified) {
             (Action::VerifyAndSave, Some(verified)) => {
                 state.saved = Some(Pipeline::stage(verified, self.clock)?)
@@ -238,7 +245,7 @@ impl Device {
         use v1::get_forwarding_pipeline_config_request::ResponseType;
         let parts = ResponseType::try_from(request.response_type)
             .map_err(|_| invalid(format!("response type {} is not known", request.response_type)))?;
-        let mut state = self.state.lock().await;
+        let state = self.state.lock().await;
         let Ok(pipeline) = state.pipeline() else { return Ok(None) };
         let all = &pipeline.config;
         let (p4info, device_config) = match parts {
@@ -314,10 +321,21 @@ impl Device {
         }
     }
 
+    /// Looks at some entries at a time, so that neither packets nor calls wait for all.
     async fn send_idle(&self) {
-        let mut state = self.state.lock().await;
-        if let Some(notice) = state.running.as_mut().and_then(Pipeline::idle_entries) {
-            state.tell_primaries(&Event::IdleTimeoutNotification(notice));
+        let mut at = Some(Position::Start);
+        while let Some(from) = at {
+            let mut state = self.state.lock().await;
+            let Some(pipeline) = state.running.as_mut() else { return };
+            let (notice, next) = pipeline.idle_entries(from);
+            if let Some(notice) = notice {
+                state.tell_primaries(&Event::IdleTimeoutNotification(notice));
+            }
+            at = next;
         }
     }
+}
+
+fn no_pipeline() -> Status {
+    Status::failed_precondition("no pipeline is loaded: send one with SetForwardingPipelineConfig first")
 }

@@ -14,6 +14,8 @@ use super::check::{existence, unsigned};
 const MAX_LIST: usize = 1024;
 /// Lists that wait for an acknowledgement; the oldest is forgotten first.
 const MAX_UNACKNOWLEDGED: usize = 4096;
+/// Data that one digest remembers; with more the oldest list is forgotten first.
+const MAX_KNOWN: usize = 1 << 16;
 
 /// The digests that controllers asked for.
 #[derive(Debug, Default)]
@@ -50,7 +52,9 @@ impl Learning {
     fn forget(&mut self, now_ns: u64) {
         let patience = self.config.ack_timeout_ns.max(0) as u64;
         while let Some((&list, (sent_ns, _))) = self.unacknowledged.first_key_value()
-            && (now_ns.saturating_sub(*sent_ns) >= patience || self.unacknowledged.len() > MAX_UNACKNOWLEDGED)
+            && (now_ns.saturating_sub(*sent_ns) >= patience
+                || self.unacknowledged.len() > MAX_UNACKNOWLEDGED
+                || self.known.len() > MAX_KNOWN)
         {
             self.acknowledge(list);
         }
@@ -185,6 +189,19 @@ mod tests {
         assert!(digests.learn(1, datum(1), 501).is_some());
         assert_eq!(digests.learn(1, datum(1), 1500), None);
         assert!(digests.learn(1, datum(1), 1501).is_some());
+    }
+
+    #[test]
+    fn so_many_data_are_remembered_and_the_oldest_forgotten_first() {
+        let mut digests = digests(i64::MAX, MAX_LIST as i32, i64::MAX);
+        let wide = |value: usize| P4Data { data: Some(Data::Bitstring(value.to_be_bytes().to_vec())) };
+        let count = 2 * MAX_KNOWN;
+        let lists = (0..count).filter(|value| digests.learn(1, wide(*value), 0).is_some()).count();
+        assert_eq!(lists, count / MAX_LIST);
+        assert!(digests.learning[&1].known.len() <= MAX_KNOWN);
+        assert_eq!(digests.learn(1, wide(count - 1), 0), None);
+        digests.learn(1, wide(0), 0);
+        assert_eq!(digests.learning[&1].buffer, [wide(0)], "the oldest is told again");
     }
 
     #[test]

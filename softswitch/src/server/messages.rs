@@ -25,6 +25,11 @@ impl Messages {
 
     /// The entities that a filter selects.
     pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
-        self.0.read(filter)
+        let mut all = Vec::new();
+        self.0.read_all(filter, |found| {
+            all.extend(found);
+            Ok(())
+        })?;
+        Ok(all)
     }
 }

@@ -6,18 +6,26 @@
 mod actions;
 mod arbitration;
 mod arrays;
+mod batch;
 mod check;
 mod clock;
+mod codec;
 mod data;
 mod device;
 mod digests;
+mod front;
+mod incoming;
+mod limits;
 mod matches;
 mod messages;
+mod outbox;
 mod packet_io;
 mod pipeline;
 mod plane;
 mod profiles;
+mod reads;
 mod replication;
+mod request;
 mod service;
 mod table_reads;
 mod tables;
@@ -30,16 +38,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use inart_p4runtime::DeviceId;
-use inart_p4runtime::p4::v1::p4_runtime_server::P4RuntimeServer;
 use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tonic::transport::server::TcpIncoming;
 
 use crate::Switch;
 use crate::ports::Event;
 use clock::Clock;
 use device::Device;
+use front::{Front, Places};
+use incoming::Incoming;
 pub use messages::Messages;
 use plane::Plane;
 use service::Service;
@@ -90,20 +98,18 @@ impl Server {
         listener: TcpListener,
         stop: impl Future<Output = ()>,
     ) -> Result<(), tonic::transport::Error> {
-        let mut builder =
-            tonic::transport::Server::builder().http2_keepalive_interval(Some(device::KEEPALIVE));
+        let mut builder = tonic::transport::Server::builder()
+            .http2_keepalive_interval(Some(limits::KEEPALIVE))
+            .max_concurrent_streams(limits::CALLS_PER_CONNECTION);
         if let Some(tls) = &self.tls {
             builder = builder.tls_config(tls.config())?;
         }
-        let service = P4RuntimeServer::new(Service::new(self.devices))
-            .max_decoding_message_size(usize::MAX)
-            .max_encoding_message_size(usize::MAX);
+        let front = Front { service: Service::new(self.devices), places: Places::default() };
         let mut pumps = tokio::task::JoinSet::new();
         for (device, feed) in self.feeds {
             pumps.spawn(async move { device.pump(feed).await });
         }
-        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let serving = builder.add_service(service).serve_with_incoming(incoming);
+        let serving = builder.add_service(front).serve_with_incoming(Incoming::new(listener));
         tokio::select! {
             result = serving => result,
             () = stop => Ok(()),

@@ -8,15 +8,18 @@ use inart_p4runtime::p4::v1::entity::Entity as Kind;
 use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
-    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, DigestEntry, Entity,
-    ForwardingPipelineConfig, MeterConfig, MulticastGroupEntry, TableEntry, Update, ValueSetEntry,
+    ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DigestEntry,
+    Entity, ForwardingPipelineConfig, Index, MeterConfig, MeterEntry, MulticastGroupEntry, TableEntry,
+    Update, ValueSetEntry,
 };
 use tonic::Status;
 
 use super::check::{invalid, known};
 use super::clock::Clock;
 use super::digests::Digests;
+use super::limits;
 use super::plane::Plane;
+use super::reads::{Page, Position};
 use super::tables::Entries;
 use super::verify::Verified;
 
@@ -36,6 +39,8 @@ pub(super) struct Pipeline {
     pub multicast: BTreeMap<u32, MulticastGroupEntry>,
     pub clones: BTreeMap<u32, CloneSessionEntry>,
     pub value_sets: BTreeMap<u32, ValueSetEntry>,
+    /// Replicas of all multicast groups and clone sessions.
+    pub replicas: usize,
     pub digests: Digests,
 }
 
@@ -53,6 +58,7 @@ impl Pipeline {
             multicast: BTreeMap::new(),
             clones: BTreeMap::new(),
             value_sets: BTreeMap::new(),
+            replicas: 0,
             digests: Digests::default(),
         };
         pipeline.adopt_initial_entries()?;
@@ -63,15 +69,7 @@ impl Pipeline {
     pub fn reconcile(old: &Pipeline, verified: Verified) -> Result<Self, Status> {
         let mut pipeline = Self::stage(verified, old.clock)?;
         pipeline.drop_initial_entries()?;
-        for update in old.history()? {
-            pipeline.write(&update).map_err(|status| {
-                invalid(format!(
-                    "the new pipeline cannot keep {}: {}; delete it first or use VERIFY_AND_COMMIT",
-                    update.describe(Some(&old.schema)),
-                    status.message()
-                ))
-            })?;
-        }
+        pipeline.take_over(old)?;
         pipeline.copy_registers(old)?;
         Ok(pipeline)
     }
@@ -108,57 +106,98 @@ impl Pipeline {
         }
     }
 
-    /// Reads the entities that a filter selects.
-    pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
-        fn all<T: Into<Entity>>(found: Vec<T>) -> Vec<Entity> {
-            found.into_iter().map(Into::into).collect()
-        }
-        Ok(match &filter.entity {
-            None => return Err(invalid("the filter has no entity: say what to read")),
-            Some(Kind::TableEntry(entry)) => all(self.read_table(entry)?),
-            Some(Kind::ActionProfileMember(member)) => all(self.read_member(member)?),
-            Some(Kind::ActionProfileGroup(group)) => all(self.read_group(group)?),
-            Some(Kind::MeterEntry(entry)) => all(self.read_meter(entry)?),
-            Some(Kind::DirectMeterEntry(entry)) => all(self.read_direct_meter(entry)?),
-            Some(Kind::CounterEntry(entry)) => all(self.read_counter(entry)?),
-            Some(Kind::DirectCounterEntry(entry)) => all(self.read_direct_counter(entry)?),
-            Some(Kind::PacketReplicationEngineEntry(entry)) => all(self.read_replication(entry)?),
-            Some(Kind::ValueSetEntry(entry)) => all(self.read_value_set(entry)?),
-            Some(Kind::RegisterEntry(entry)) => all(self.read_register(entry)?),
+    /// Reads the entities that a filter selects, from a position on until the page is full. Gives the position to go
+    /// on at, if there may be more.
+    pub fn read(&self, filter: &Entity, at: Position, page: &mut Page) -> Result<Option<Position>, Status> {
+        match &filter.entity {
+            None => Err(invalid("the filter has no entity: say what to read")),
+            Some(Kind::TableEntry(entry)) => self.read_table(entry, at, page),
+            Some(Kind::ActionProfileMember(member)) => self.read_member(member, at, page),
+            Some(Kind::ActionProfileGroup(group)) => self.read_group(group, at, page),
+            Some(Kind::MeterEntry(entry)) => self.read_meter(entry, at, page),
+            Some(Kind::DirectMeterEntry(entry)) => self.read_direct_meter(entry, at, page),
+            Some(Kind::CounterEntry(entry)) => self.read_counter(entry, at, page),
+            Some(Kind::DirectCounterEntry(entry)) => self.read_direct_counter(entry, at, page),
+            Some(Kind::PacketReplicationEngineEntry(entry)) => self.read_replication(entry, at, page),
+            Some(Kind::ValueSetEntry(entry)) => self.read_value_set(entry, at, page),
+            Some(Kind::RegisterEntry(entry)) => self.read_register(entry, at, page),
             Some(Kind::DigestEntry(entry)) => {
                 if entry.digest_id != 0 {
                     known(self.schema.digest_by_id(entry.digest_id))?;
                 }
-                all(self.digests.read(entry.digest_id))
+                self.digests.read(entry.digest_id).into_iter().for_each(|digest| page.push(digest));
+                Ok(None)
             }
             // Nothing of ours is an extern, so reading all of them finds none.
-            Some(Kind::ExternEntry(entry)) if entry.extern_type_id == 0 => Vec::new(),
-            Some(Kind::ExternEntry(entry)) => return Err(no_extern(entry.extern_type_id)),
-        })
+            Some(Kind::ExternEntry(entry)) if entry.extern_type_id == 0 => Ok(None),
+            Some(Kind::ExternEntry(entry)) => Err(no_extern(entry.extern_type_id)),
+        }
     }
 
-    /// The updates that lead from an empty pipeline to this one, without registers.
-    fn history(&self) -> Result<Vec<Update>, Status> {
-        let with_direct = TableEntry {
+    /// Hands all entities that a filter selects to `each`, a page at a time.
+    pub fn read_all(
+        &self,
+        filter: &Entity,
+        mut each: impl FnMut(Vec<Entity>) -> Result<(), Status>,
+    ) -> Result<(), Status> {
+        let mut at = Some(Position::Start);
+        while let Some(from) = at {
+            let mut page = Page::default();
+            at = self.read(filter, from, &mut page)?;
+            each(page.found)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what another pipeline holds, without registers.
+    fn take_over(&mut self, old: &Pipeline) -> Result<(), Status> {
+        let entries = TableEntry {
             counter_data: Some(CounterData::default()),
             meter_config: Some(MeterConfig::default()),
             ..Default::default()
         };
-        let entries = self.read_table(&with_direct)?.into_iter().filter(|entry| !entry.is_const);
-        let defaults = self.tables.values().filter_map(|entries| entries.default.clone());
-        let multicast = self.multicast.values().cloned();
-        let clones = self.clones.values().cloned();
-        let inserts = (self.members.values().cloned().map(Entity::from))
-            .chain(self.groups.values().cloned().map(Into::into))
-            .chain(entries.map(Into::into))
-            .chain(multicast.map(Into::into))
-            .chain(clones.map(Into::into))
-            .chain(self.digests.read(0).into_iter().map(|entry: DigestEntry| entry.into()));
-        let modifies = (defaults.map(Entity::from))
-            .chain(self.value_sets.values().cloned().map(Into::into))
-            .chain(self.read_counter(&Default::default())?.into_iter().map(Into::into))
-            .chain(self.read_meter(&Default::default())?.into_iter().map(Into::into));
-        Ok(inserts.map(Update::insert).chain(modifies.map(Update::modify)).collect())
+        let inserts: [Entity; 6] = [
+            ActionProfileMember::default().into(),
+            ActionProfileGroup::default().into(),
+            entries.into(),
+            MulticastGroupEntry::default().into(),
+            CloneSessionEntry::default().into(),
+            DigestEntry::default().into(),
+        ];
+        for filter in inserts {
+            self.write_all_of(old, &filter, Update::insert)?;
+        }
+        for default in old.tables.values().filter_map(|entries| entries.default.clone()) {
+            self.keep(old, &Update::modify(default))?;
+        }
+        let modifies: [Entity; 3] =
+            [ValueSetEntry::default().into(), CounterEntry::default().into(), MeterEntry::default().into()];
+        for filter in modifies {
+            self.write_all_of(old, &filter, Update::modify)?;
+        }
+        Ok(())
+    }
+
+    fn write_all_of(
+        &mut self,
+        old: &Pipeline,
+        filter: &Entity,
+        update: impl Fn(Entity) -> Update,
+    ) -> Result<(), Status> {
+        old.read_all(filter, |found| {
+            let told = found.into_iter().filter(|entity| !is_initial(entity));
+            told.map(&update).try_for_each(|update| self.keep(old, &update))
+        })
+    }
+
+    fn keep(&mut self, old: &Pipeline, update: &Update) -> Result<(), Status> {
+        self.write(update).map_err(|status| {
+            invalid(format!(
+                "the new pipeline cannot keep {}: {}; delete it first or use VERIFY_AND_COMMIT",
+                update.describe(Some(&old.schema)),
+                status.message()
+            ))
+        })
     }
 
     fn drop_initial_entries(&mut self) -> Result<(), Status> {
@@ -188,38 +227,50 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Applies a batch whole or not at all: at the first failure what was done is undone, in reverse.
-    pub fn write_or_roll_back(&mut self, updates: &[Update]) -> Vec<Result<(), Status>> {
-        let mut undo = Vec::with_capacity(updates.len());
-        for (index, update) in updates.iter().enumerate() {
-            let done = self.inverse(update).and_then(|inverse| self.write(update).map(|()| inverse));
-            match done {
-                Ok(inverse) => undo.push(inverse),
-                Err(failure) => {
-                    for inverse in undo.iter().rev().flatten() {
-                        if let Err(status) = self.write(inverse) {
-                            tracing::error!(%status, "an update could not be undone");
-                        }
-                    }
-                    let aborted = || Err(Status::aborted("undone: another update of the batch failed"));
-                    let mut results: Vec<_> = updates.iter().map(|_| aborted()).collect();
-                    results[index] = Err(failure);
-                    return results;
-                }
+    /// The cells of arrays that an update sets beyond one.
+    pub fn cells(&self, update: &Update) -> u64 {
+        let size = |size: i64, index: &Option<Index>| if index.is_none() { size.max(0) as u64 } else { 0 };
+        match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
+            Some(Kind::CounterEntry(given)) => {
+                self.schema.counter_by_id(given.counter_id).map_or(0, |array| size(array.size, &given.index))
             }
+            Some(Kind::MeterEntry(given)) => {
+                self.schema.meter_by_id(given.meter_id).map_or(0, |array| size(array.size, &given.index))
+            }
+            Some(Kind::RegisterEntry(given)) => {
+                let array = self.schema.register_by_id(given.register_id);
+                array.map_or(0, |array| size(array.size.into(), &given.index))
+            }
+            _ => 0,
         }
-        updates.iter().map(|_| Ok(())).collect()
     }
 
-    /// The updates that take one back, in the present state.
-    fn inverse(&self, update: &Update) -> Result<Vec<Update>, Status> {
+    /// The updates that take one back, in the present state; at most `most` of them.
+    pub fn inverse(&self, update: &Update, most: usize) -> Result<Vec<Update>, Status> {
         let Some(entity) = &update.entity else { return Ok(Vec::new()) };
         if update.r#type() == Type::Insert {
             return Ok(vec![Update::delete(entity.clone())]);
         }
-        let before = self.read(&whole(entity))?;
         let again = if update.r#type() == Type::Delete { Update::insert } else { Update::modify };
-        Ok(before.into_iter().map(again).collect())
+        let mut undo = Vec::new();
+        self.read_all(&whole(entity), |found| {
+            let mend = "use CONTINUE_ON_ERROR, or send less at a time";
+            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", mend)?;
+            undo.extend(found.into_iter().map(again));
+            Ok(())
+        })?;
+        Ok(undo)
+    }
+}
+
+/// Whether an entity is as a program begins: a const entry, or what nobody has touched.
+fn is_initial(entity: &Entity) -> bool {
+    match &entity.entity {
+        Some(Kind::TableEntry(entry)) => entry.is_const,
+        Some(Kind::CounterEntry(cell)) => cell.data.is_none_or(|data| data == CounterData::default()),
+        Some(Kind::MeterEntry(cell)) => cell.config.is_none(),
+        Some(Kind::ValueSetEntry(set)) => set.members.is_empty(),
+        _ => false,
     }
 }
 

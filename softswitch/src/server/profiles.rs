@@ -9,7 +9,9 @@ use tonic::Status;
 
 use super::actions;
 use super::check::{existence, invalid, known};
+use super::limits;
 use super::pipeline::Pipeline;
+use super::reads::{Page, Position};
 use crate::control::GroupMember;
 
 /// Holds a group's weights to what the selector declares and to `limit` (0: none).
@@ -84,13 +86,16 @@ impl Pipeline {
     pub(super) fn read_member(
         &self,
         filter: &ActionProfileMember,
-    ) -> Result<Vec<ActionProfileMember>, Status> {
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         self.check_profile_filter(filter.action_profile_id)?;
-        let wanted = |member: &&ActionProfileMember| {
+        let wanted = |member: &ActionProfileMember| {
             [0, member.action_profile_id].contains(&filter.action_profile_id)
                 && [0, member.member_id].contains(&filter.member_id)
         };
-        Ok(self.members.values().filter(wanted).cloned().collect())
+        let last = page.walk(&self.members, at.pair(), wanted, |member| member.clone().into());
+        Ok(last.map(|(profile, member)| Position::Pair(profile, member)))
     }
 
     /// Applies one update to a group.
@@ -124,6 +129,10 @@ impl Pipeline {
                 "action profile {name}: max_size of group {group} is {}, and stays so",
                 held.max_size
             )));
+        }
+        let groups = self.groups.range((id, 0)..=(id, u32::MAX)).count();
+        if kind == Type::Insert && groups >= limits::GROUPS {
+            return Err(limits::beyond(format!("action profile {name} is full: it holds {groups} groups")));
         }
         let members = self.group_members(profile, given)?;
         self.plane.lock().put_group(profile.full_name(), group, members, kind == Type::Modify)?;
@@ -174,13 +183,19 @@ impl Pipeline {
     }
 
     /// Reads the groups that a filter selects.
-    pub(super) fn read_group(&self, filter: &ActionProfileGroup) -> Result<Vec<ActionProfileGroup>, Status> {
+    pub(super) fn read_group(
+        &self,
+        filter: &ActionProfileGroup,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         self.check_profile_filter(filter.action_profile_id)?;
-        let wanted = |group: &&ActionProfileGroup| {
+        let wanted = |group: &ActionProfileGroup| {
             [0, group.action_profile_id].contains(&filter.action_profile_id)
                 && [0, group.group_id].contains(&filter.group_id)
         };
-        Ok(self.groups.values().filter(wanted).cloned().collect())
+        let last = page.walk(&self.groups, at.pair(), wanted, |group| group.clone().into());
+        Ok(last.map(|(profile, group)| Position::Pair(profile, group)))
     }
 
     fn check_profile_filter(&self, id: u32) -> Result<(), Status> {

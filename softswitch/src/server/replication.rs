@@ -1,16 +1,18 @@
 //! Multicast groups and clone sessions.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
-    CloneSessionEntry, MulticastGroupEntry, PacketReplicationEngineEntry, Replica,
+    CloneSessionEntry, Entity, MulticastGroupEntry, PacketReplicationEngineEntry, Replica,
 };
 use tonic::Status;
 
 use super::check::{existence, invalid};
+use super::limits;
 use super::pipeline::Pipeline;
+use super::reads::{Page, Position};
 use crate::control::{self, CloneSession, Port};
 
 /// v1model's ports are 9 bits wide.
@@ -53,13 +55,19 @@ impl Pipeline {
             return Err(invalid("multicast group 0 stands for all groups"));
         }
         existence(kind, self.multicast.contains_key(&id), || place.clone())?;
+        let before = self.multicast.get(&id).map_or(0, |group| group.replicas.len());
         if kind == Type::Delete {
             self.plane.lock().delete_multicast_group(id)?;
             self.multicast.remove(&id);
-            return Ok(());
+            return self.count_replicas(0, before, &place);
         }
         let replicas = replicas(&given.replicas, &place)?;
-        self.plane.lock().put_multicast_group(id, replicas, kind == Type::Modify)?;
+        let count = replicas.len();
+        self.count_replicas(count, before, &place)?;
+        if let Err(error) = self.plane.lock().put_multicast_group(id, replicas, kind == Type::Modify) {
+            self.replicas = self.replicas - count + before;
+            return Err(error.into());
+        }
         self.multicast.insert(id, given.clone());
         Ok(())
     }
@@ -71,10 +79,11 @@ impl Pipeline {
             return Err(invalid("clone session 0 stands for all sessions"));
         }
         existence(kind, self.clones.contains_key(&id), || place.clone())?;
+        let before = self.clones.get(&id).map_or(0, |session| session.replicas.len());
         if kind == Type::Delete {
             self.plane.lock().delete_clone_session(id)?;
             self.clones.remove(&id);
-            return Ok(());
+            return self.count_replicas(0, before, &place);
         }
         if given.class_of_service != 0 {
             return Err(Status::unimplemented(format!("{place}: this switch has class of service 0 only")));
@@ -83,8 +92,26 @@ impl Pipeline {
             invalid(format!("{place}: packet length {} is negative", given.packet_length_bytes))
         })?;
         let session = CloneSession { replicas: replicas(&given.replicas, &place)?, max_bytes };
-        self.plane.lock().put_clone_session(id, session, kind == Type::Modify)?;
+        let count = session.replicas.len();
+        self.count_replicas(count, before, &place)?;
+        if let Err(error) = self.plane.lock().put_clone_session(id, session, kind == Type::Modify) {
+            self.replicas = self.replicas - count + before;
+            return Err(error.into());
+        }
         self.clones.insert(id, given.clone());
+        Ok(())
+    }
+
+    /// Counts the replicas of a group or session in place of those before; refuses them if there is no room.
+    fn count_replicas(&mut self, given: usize, before: usize, place: &str) -> Result<(), Status> {
+        let all = self.replicas - before + given;
+        if all > limits::REPLICAS {
+            let most = limits::REPLICAS;
+            return Err(limits::beyond(format!(
+                "{place}: all groups and sessions together hold {most} replicas"
+            )));
+        }
+        self.replicas = all;
         Ok(())
     }
 
@@ -92,37 +119,45 @@ impl Pipeline {
     pub(super) fn read_replication(
         &self,
         filter: &PacketReplicationEngineEntry,
-    ) -> Result<Vec<PacketReplicationEngineEntry>, Status> {
-        let entry = |kind| PacketReplicationEngineEntry { r#type: Some(kind) };
-        match &filter.r#type {
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
+        let entity = |kind| PacketReplicationEngineEntry { r#type: Some(kind) }.into();
+        let last = match &filter.r#type {
             Some(Pre::MulticastGroupEntry(group)) => {
-                let groups = selected(&self.multicast, group.multicast_group_id, "multicast group")?;
-                Ok(groups.into_iter().cloned().map(|group| entry(Pre::MulticastGroupEntry(group))).collect())
+                let id = group.multicast_group_id;
+                selected(&self.multicast, id, "multicast group", at, page, |group| {
+                    entity(Pre::MulticastGroupEntry(group.clone()))
+                })?
             }
             Some(Pre::CloneSessionEntry(session)) => {
-                let sessions = selected(&self.clones, session.session_id, "clone session")?;
-                Ok(sessions
-                    .into_iter()
-                    .cloned()
-                    .map(|session| entry(Pre::CloneSessionEntry(session)))
-                    .collect())
+                selected(&self.clones, session.session_id, "clone session", at, page, |session| {
+                    entity(Pre::CloneSessionEntry(session.clone()))
+                })?
             }
-            None => Err(invalid("the replication entry is neither a multicast group nor a clone session")),
-        }
+            None => {
+                return Err(invalid(
+                    "the replication entry is neither a multicast group nor a clone session",
+                ));
+            }
+        };
+        Ok(last.map(Position::Id))
     }
 }
 
-/// The entities that an id selects: 0 is all.
-fn selected<'a, T>(
-    held: &'a std::collections::BTreeMap<u32, T>,
+/// Reads the entities that an id selects: 0 is all.
+fn selected<T>(
+    held: &BTreeMap<u32, T>,
     id: u32,
     what: &str,
-) -> Result<Vec<&'a T>, Status> {
-    match id {
-        0 => Ok(held.values().collect()),
-        id => held
-            .get(&id)
-            .map(|one| vec![one])
-            .ok_or_else(|| Status::not_found(format!("there is no {what} {id}"))),
+    at: Position,
+    page: &mut Page,
+    entity: impl Fn(&T) -> Entity,
+) -> Result<Option<u32>, Status> {
+    if id == 0 {
+        return Ok(page.walk(held, at.id(), |_| true, entity));
     }
+    let one = held.get(&id).ok_or_else(|| Status::not_found(format!("there is no {what} {id}")))?;
+    page.push(entity(one));
+    Ok(None)
 }

@@ -5,25 +5,23 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use inart_p4runtime::p4::v1::{
-    self, p4_runtime_server::P4Runtime, stream_message_request, stream_message_response,
-};
-use tokio::sync::mpsc;
+use inart_p4runtime::p4::v1::{self, stream_message_request, stream_message_response};
+use prost::bytes::Bytes;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedSemaphorePermit, mpsc};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Status, Streaming};
 
 use super::arbitration::ClientId;
 use super::device::Device;
+use super::front::too_long;
+use super::outbox::{Answers, Outbox};
+use super::reads::Reading;
+use super::{limits, request};
 
 /// The version of the specification that the service follows.
 const API_VERSION: &str = "1.4.1";
-
-/// Messages to a controller kept while its connection is slow.
-const STREAM_QUEUE: usize = 1024;
-
-/// Entities per answer of a read.
-const READ_CHUNK: usize = 1024;
 
 /// All devices of a process.
 #[derive(Clone)]
@@ -32,7 +30,12 @@ pub(super) struct Service {
     next_client: Arc<AtomicU64>,
 }
 
-type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+/// The answers of a read on their way.
+pub(super) type ReadAnswers = ReceiverStream<Result<v1::ReadResponse, Status>>;
+
+/// A pipeline's configuration on its way.
+pub(super) type OneConfig =
+    Pin<Box<dyn Stream<Item = Result<v1::GetForwardingPipelineConfigResponse, Status>> + Send>>;
 
 impl Service {
     pub fn new(devices: BTreeMap<u64, Arc<Device>>) -> Self {
@@ -47,69 +50,95 @@ impl Service {
     }
 }
 
-#[tonic::async_trait]
-impl P4Runtime for Service {
-    type ReadStream = Answers<v1::ReadResponse>;
-    type StreamChannelStream = Answers<v1::StreamMessageResponse>;
-
-    async fn write(&self, request: Request<v1::WriteRequest>) -> Result<Response<v1::WriteResponse>, Status> {
-        let request = request.into_inner();
+impl Service {
+    pub async fn write(self, bytes: Bytes) -> Result<v1::WriteResponse, Status> {
+        let request = request::write(bytes)?;
         self.device(request.device_id)?.write(request).await?;
-        Ok(Response::new(v1::WriteResponse {}))
+        Ok(v1::WriteResponse {})
     }
 
-    async fn read(&self, request: Request<v1::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        let request = request.into_inner();
-        let (mut entities, end) = self.device(request.device_id)?.read(request).await?;
-        let mut parts = Vec::new();
-        while !entities.is_empty() {
-            let rest = entities.split_off(entities.len().min(READ_CHUNK));
-            parts.push(Ok(v1::ReadResponse { entities }));
-            entities = rest;
-        }
-        parts.extend(end.err().map(Err));
-        Ok(Response::new(Box::pin(tokio_stream::iter(parts))))
-    }
-
-    async fn set_forwarding_pipeline_config(
-        &self,
-        request: Request<v1::SetForwardingPipelineConfigRequest>,
-    ) -> Result<Response<v1::SetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        self.device(request.device_id)?.set_pipeline(request).await?;
-        Ok(Response::new(v1::SetForwardingPipelineConfigResponse {}))
-    }
-
-    async fn get_forwarding_pipeline_config(
-        &self,
-        request: Request<v1::GetForwardingPipelineConfigRequest>,
-    ) -> Result<Response<v1::GetForwardingPipelineConfigResponse>, Status> {
-        let request = request.into_inner();
-        let config = self.device(request.device_id)?.get_pipeline(&request).await?;
-        Ok(Response::new(v1::GetForwardingPipelineConfigResponse { config }))
-    }
-
-    async fn stream_channel(
-        &self,
-        request: Request<Streaming<v1::StreamMessageRequest>>,
-    ) -> Result<Response<Self::StreamChannelStream>, Status> {
-        let client = ClientId(self.next_client.fetch_add(1, Ordering::Relaxed));
-        let (out, answers) = mpsc::channel(STREAM_QUEUE);
-        let session = Session { service: self.clone(), client, out: out.clone(), device: None };
+    /// Begins a read, which keeps its place until it has ended.
+    pub async fn read(self, bytes: Bytes, place: OwnedSemaphorePermit) -> Result<ReadAnswers, Status> {
+        let request = request::read(bytes)?;
+        let device = self.device(request.device_id)?;
+        let (reading, turn) = device.begin_read(request.filters).await?;
+        // The next answer is made when the connection has taken the one before.
+        let (out, answers) = mpsc::channel(1);
         tokio::spawn(async move {
-            if let Err(status) = session.run(request.into_inner()).await {
-                // Who has gone away need not be told.
-                let _ = out.send(Err(status)).await;
-            }
+            send_read(&device, reading, turn, &out).await;
+            drop(place);
         });
-        Ok(Response::new(Box::pin(ReceiverStream::new(answers))))
+        Ok(ReceiverStream::new(answers))
     }
 
-    async fn capabilities(
-        &self,
-        _: Request<v1::CapabilitiesRequest>,
-    ) -> Result<Response<v1::CapabilitiesResponse>, Status> {
-        Ok(Response::new(v1::CapabilitiesResponse { p4runtime_api_version: API_VERSION.to_owned() }))
+    pub async fn set_pipeline(self, bytes: Bytes) -> Result<v1::SetForwardingPipelineConfigResponse, Status> {
+        let request: request::SetPipeline = request::decode(bytes, "the request")?;
+        self.device(request.device_id)?.set_pipeline(request).await?;
+        Ok(v1::SetForwardingPipelineConfigResponse {})
+    }
+
+    /// The pipeline's configuration, as a stream that keeps its place.
+    pub async fn get_pipeline(self, bytes: Bytes, place: OwnedSemaphorePermit) -> Result<OneConfig, Status> {
+        let request: v1::GetForwardingPipelineConfigRequest = request::decode(bytes, "the request")?;
+        let config = self.device(request.device_id)?.get_pipeline(&request).await?;
+        let answer = tokio_stream::once(Ok(v1::GetForwardingPipelineConfigResponse { config }));
+        Ok(Box::pin(answer.map(move |answer| {
+            let _until_taken = &place;
+            answer
+        })))
+    }
+
+    pub fn capabilities() -> v1::CapabilitiesResponse {
+        v1::CapabilitiesResponse { p4runtime_api_version: API_VERSION.to_owned() }
+    }
+
+    /// Begins a stream, which keeps its place until it has ended.
+    pub async fn stream_channel(
+        self,
+        requests: Streaming<Bytes>,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Answers, Status> {
+        let client = ClientId(self.next_client.fetch_add(1, Ordering::Relaxed));
+        let (out, answers) = Outbox::new();
+        let session = Session { service: self, client, out: out.clone(), device: None };
+        tokio::spawn(async move {
+            if let Err(status) = session.run(requests).await {
+                out.end(status).await;
+            }
+            drop(place);
+        });
+        Ok(answers)
+    }
+}
+
+/// Sends the answers of a read, as fast as its client takes them.
+async fn send_read(
+    device: &Device,
+    mut reading: Reading,
+    turn: OwnedRwLockReadGuard<()>,
+    out: &mpsc::Sender<Result<v1::ReadResponse, Status>>,
+) {
+    // Writes wait for a read that is soon done, and end one that is not.
+    let over = Instant::now() + limits::READ_TURN;
+    let mut turn = Some(turn);
+    loop {
+        let patience = Instant::now() + limits::READ_PATIENCE;
+        let room = loop {
+            tokio::select! {
+                biased;
+                () = sleep_until(over), if turn.is_some() => turn = None,
+                room = timeout_at(patience, out.reserve()) => break room,
+            }
+        };
+        // Who takes nothing for so long, or has gone away, is not waited for.
+        let Ok(Ok(room)) = room else { return };
+        match device.read(&mut reading).await {
+            Ok(Some(found)) if found.is_empty() => drop(room),
+            Ok(Some(entities)) => room.send(Ok(v1::ReadResponse { entities })),
+            Ok(None) => return,
+            Err(status) => return room.send(Err(status)),
+        }
+        tokio::task::yield_now().await;
     }
 }
 
@@ -117,18 +146,31 @@ impl P4Runtime for Service {
 struct Session {
     service: Service,
     client: ClientId,
-    out: mpsc::Sender<Result<v1::StreamMessageResponse, Status>>,
+    out: Outbox,
     /// Set by the first arbitration.
     device: Option<Arc<Device>>,
 }
 
 impl Session {
     /// Serves the stream until it ends; an error ends it from this side.
-    async fn run(mut self, mut requests: Streaming<v1::StreamMessageRequest>) -> Result<(), Status> {
+    async fn run(mut self, mut requests: Streaming<Bytes>) -> Result<(), Status> {
         let mut result = Ok(());
+        let first = Instant::now() + limits::FIRST_MESSAGE;
         while result.is_ok() {
-            match requests.next().await {
-                Some(Ok(message)) => result = self.take(message).await,
+            let next = requests.next();
+            let next = match &self.device {
+                Some(_) => next.await,
+                None => match timeout_at(first, next).await {
+                    Ok(next) => next,
+                    Err(_) => return Err(Status::deadline_exceeded("no arbitration came on this stream")),
+                },
+            };
+            result = match next {
+                Some(Ok(bytes)) => match request::decode(bytes, "the message") {
+                    Ok(message) => self.take(message).await,
+                    Err(status) => Err(status),
+                },
+                Some(Err(status)) if status.code() == Code::OutOfRange => Err(too_long(limits::STREAM_BYTES)),
                 // The connection broke or the controller hung up.
                 Some(Err(_)) | None => break,
             }
@@ -192,6 +234,6 @@ impl Session {
             ..Default::default()
         };
         let update = Some(stream_message_response::Update::Error(error));
-        let _ = self.out.try_send(Ok(v1::StreamMessageResponse { update }));
+        self.out.send(v1::StreamMessageResponse { update });
     }
 }

@@ -1,16 +1,21 @@
 //! Reads of table entries, the entries that the program declares, and entries that went idle.
 
+use std::ops::Bound;
+
 use inart_p4runtime::p4::config::v1::{Table, table::IdleTimeoutBehavior};
 use inart_p4runtime::p4::v1::table_entry::IdleTimeout;
-use inart_p4runtime::p4::v1::{IdleTimeoutNotification, TableEntry, table_action};
+use inart_p4runtime::p4::v1::{Entity, FieldMatch, IdleTimeoutNotification, TableEntry, table_action};
 use tonic::Status;
 
 use super::actions;
 use super::check::{invalid, known};
+use super::limits;
 use super::matches::{self, Key};
 use super::pipeline::Pipeline;
 use super::plane::Row;
+use super::reads::{Page, Position};
 use super::tables::{Stored, check_timeouts, store_key};
+use crate::Switch;
 use crate::control::EntryAction;
 
 impl Pipeline {
@@ -49,70 +54,102 @@ impl Pipeline {
     }
 
     /// Reads the entries that a filter selects.
-    pub(super) fn read_table(&self, filter: &TableEntry) -> Result<Vec<TableEntry>, Status> {
-        let schema = self.schema.clone();
-        if filter.table_id == 0 {
-            if !filter.r#match.is_empty() || filter.action.is_some() || filter.priority != 0 {
+    pub(super) fn read_table(
+        &self,
+        filter: &TableEntry,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
+        let tables: Vec<_> = match filter.table_id {
+            0 if !filter.r#match.is_empty() || filter.action.is_some() || filter.priority != 0 => {
                 return Err(invalid(
                     "entries are selected by match, action or priority in a given table only",
                 ));
             }
-            let tables = schema.info().tables.iter();
-            let each =
-                tables.map(|table| self.read_table(&TableEntry { table_id: table.id(), ..filter.clone() }));
-            return Ok(each.collect::<Result<Vec<_>, _>>()?.concat());
+            0 => self.schema.info().tables.iter().collect(),
+            id => vec![known(self.schema.table_by_id(id))?],
+        };
+        self.read_tables(&tables, filter, at, page, Into::into)
+    }
+
+    /// Reads the entries of some tables that a filter selects, each as the entity that it makes.
+    pub(super) fn read_tables(
+        &self,
+        tables: &[&Table],
+        filter: &TableEntry,
+        at: Position,
+        page: &mut Page,
+        entity: impl Fn(TableEntry) -> Entity,
+    ) -> Result<Option<Position>, Status> {
+        let (mut index, mut after) = at.row();
+        while let Some(table) = tables.get(index) {
+            if page.is_full() {
+                return Ok(Some(Position::Row(index, after)));
+            }
+            let filter = TableEntry { table_id: table.id(), ..filter.clone() };
+            if let Some(last) = self.read_rows(table, &filter, after.take(), page, &entity)? {
+                return Ok(Some(Position::Row(index, Some(last))));
+            }
+            index += 1;
         }
-        let table = known(schema.table_by_id(filter.table_id))?;
+        Ok(None)
+    }
+
+    /// Reads one table after a key; gives the last key when there may be more.
+    fn read_rows(
+        &self,
+        table: &Table,
+        filter: &TableEntry,
+        after: Option<Vec<u8>>,
+        page: &mut Page,
+        entity: impl Fn(TableEntry) -> Entity,
+    ) -> Result<Option<Vec<u8>>, Status> {
+        page.look(1);
         if !self.runs(table) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         check_timeouts(table, filter)?;
         if filter.is_default_action {
             let mut entry = self.default_entry(table)?;
             self.read_direct(table, None, filter, &mut entry)?;
-            return Ok(vec![entry]);
+            page.push(entity(entry));
+            return Ok(None);
         }
-        let mut found = Vec::new();
-        for stored in self.select(table, filter)? {
-            let mut entry = stored.entry.clone();
-            let row = Row { table: table.full_name(), key: &stored.key.matches, priority: entry.priority };
-            self.read_direct(table, Some(row), filter, &mut entry)?;
-            if filter.time_since_last_hit.is_some() {
-                let elapsed_ns = self.idle_us(table, stored)?.saturating_mul(1000);
-                let elapsed_ns = i64::try_from(elapsed_ns).unwrap_or(i64::MAX);
-                entry.time_since_last_hit = Some(IdleTimeout { elapsed_ns });
+        let selection = Selection::new(table, filter)?;
+        let Some(entries) = self.tables.get(&table.id()) else { return Ok(None) };
+        if let Some(key) = selection.key(table) {
+            // The whole key names one entry: no need to look at the others.
+            if let Some(stored) = entries.by_key.get(&key).filter(|stored| selection.takes(stored)) {
+                page.push(entity(self.row(table, stored, filter)?));
             }
-            found.push(entry);
+            return Ok(None);
         }
-        Ok(found)
+        let mut last = None;
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        for (key, stored) in entries.by_key.range((from, Bound::Unbounded)) {
+            if let Some(last) = last.filter(|_| page.is_full()) {
+                return Ok(Some(Vec::clone(last)));
+            }
+            page.look(1);
+            if selection.takes(stored) {
+                page.push(entity(self.row(table, stored, filter)?));
+            }
+            last = Some(key);
+        }
+        Ok(None)
     }
 
-    fn select(&self, table: &Table, filter: &TableEntry) -> Result<Vec<&Stored>, Status> {
-        let Some(entries) = self.tables.get(&table.id()) else { return Ok(Vec::new()) };
-        let action = match filter.action.as_ref().and_then(|action| action.r#type.as_ref()) {
-            None => None,
-            Some(table_action::Type::Action(action)) => Some(action.action_id),
-            Some(_) => return Err(invalid("entries can be selected by action, not by member or group")),
-        };
-        let fields = match filter.r#match.as_slice() {
-            [] => None,
-            given => Some(
-                matches::key(&format!("table {}", table.short_name()), &table.match_fields, given)?.fields,
-            ),
-        };
-        // The whole key names one entry: no need to look at the others.
-        if let Some(fields) = &fields
-            && (filter.priority != 0 || !table.has_priority())
-        {
-            let stored = entries.by_key.get(&store_key(fields, filter.priority));
-            return Ok(stored.filter(|stored| keeps(stored, filter, action)).into_iter().collect());
+    /// An entry with what the filter asks of its direct resources and time.
+    fn row(&self, table: &Table, stored: &Stored, filter: &TableEntry) -> Result<TableEntry, Status> {
+        let mut entry = stored.entry.clone();
+        let row = Row { table: table.full_name(), key: &stored.key.matches, priority: entry.priority };
+        self.read_direct(table, Some(row), filter, &mut entry)?;
+        if filter.time_since_last_hit.is_some() {
+            let elapsed_ns = self.idle_us(table, stored)?.saturating_mul(1000);
+            let elapsed_ns = i64::try_from(elapsed_ns).unwrap_or(i64::MAX);
+            entry.time_since_last_hit = Some(IdleTimeout { elapsed_ns });
         }
-        let wanted = |stored: &&Stored| {
-            fields.as_ref().is_none_or(|fields| *fields == stored.entry.r#match)
-                && (filter.priority == 0 || filter.priority == stored.entry.priority)
-                && keeps(stored, filter, action)
-        };
-        Ok(entries.by_key.values().filter(wanted).collect())
+        Ok(entry)
     }
 
     fn default_entry(&self, table: &Table) -> Result<TableEntry, Status> {
@@ -140,39 +177,91 @@ impl Pipeline {
         Ok(self.clock.now_us().saturating_sub(hit.max(stored.touched_us)))
     }
 
-    /// The entries that have been idle for their timeout, and starts their timers anew.
-    pub(super) fn idle_entries(&mut self) -> Option<IdleTimeoutNotification> {
+    /// The entries that have been idle for their timeout, and starts their timers anew. Looks at so many from `at`
+    /// on, and says where to go on.
+    pub(super) fn idle_entries(
+        &mut self,
+        at: Position,
+    ) -> (Option<IdleTimeoutNotification>, Option<Position>) {
         let schema = self.schema.clone();
         let now_us = self.clock.now_us();
-        let mut idle = Vec::new();
+        let (mut idle, mut looked) = (Vec::new(), 0);
         let timed = |table: &&Table| table.idle_timeout_behavior() == IdleTimeoutBehavior::NotifyControl;
-        for table in schema.info().tables.iter().filter(timed) {
-            let Some(entries) = self.tables.get_mut(&table.id()) else { continue };
+        let (mut index, mut after) = at.row();
+        let mut next = None;
+        'tables: for table in schema.info().tables.iter().filter(timed).skip(index) {
+            let Some(entries) = self.tables.get_mut(&table.id()) else {
+                index += 1;
+                continue;
+            };
+            let from = after.take().map_or(Bound::Unbounded, Bound::Excluded);
             let switch = self.plane.lock();
-            for stored in entries.by_key.values_mut().filter(|stored| stored.entry.idle_timeout_ns > 0) {
-                let row = switch.entry(table.full_name(), &stored.key.matches, stored.entry.priority);
-                let hit_us = row.map_or(now_us, |view| view.last_hit_us).max(stored.touched_us);
-                let timeout_us = (stored.entry.idle_timeout_ns as u64).div_ceil(1000);
-                if now_us.saturating_sub(hit_us) >= timeout_us {
+            for (key, stored) in entries.by_key.range_mut((from, Bound::Unbounded)) {
+                looked += 1;
+                if is_idle(&switch, table, stored, now_us) {
                     stored.touched_us = now_us;
                     idle.push(stored.entry.clone());
                 }
+                if looked == limits::PAGE {
+                    next = Some(Position::Row(index, Some(key.clone())));
+                    break 'tables;
+                }
             }
+            index += 1;
         }
         let timestamp = super::clock::epoch_ns();
-        (!idle.is_empty()).then_some(IdleTimeoutNotification { table_entry: idle, timestamp })
+        ((!idle.is_empty()).then_some(IdleTimeoutNotification { table_entry: idle, timestamp }), next)
     }
 }
 
-/// Whether an entry passes the filters that do not concern its key.
-#[allow(deprecated)]
-fn keeps(stored: &Stored, filter: &TableEntry, action: Option<u32>) -> bool {
-    let entry = &stored.entry;
-    let runs = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
-        Some(table_action::Type::Action(action)) => Some(action.action_id),
-        _ => None,
-    };
-    (action.is_none() || action == runs)
-        && (filter.controller_metadata == 0 || filter.controller_metadata == entry.controller_metadata)
-        && (filter.metadata.is_empty() || filter.metadata == entry.metadata)
+fn is_idle(switch: &Switch, table: &Table, stored: &Stored, now_us: u64) -> bool {
+    if stored.entry.idle_timeout_ns <= 0 {
+        return false;
+    }
+    let row = switch.entry(table.full_name(), &stored.key.matches, stored.entry.priority);
+    let hit_us = row.map_or(now_us, |view| view.last_hit_us).max(stored.touched_us);
+    now_us.saturating_sub(hit_us) >= (stored.entry.idle_timeout_ns as u64).div_ceil(1000)
+}
+
+/// What a filter asks of a table's entries.
+struct Selection<'a> {
+    filter: &'a TableEntry,
+    fields: Option<Vec<FieldMatch>>,
+    action: Option<u32>,
+}
+
+impl<'a> Selection<'a> {
+    fn new(table: &Table, filter: &'a TableEntry) -> Result<Self, Status> {
+        let action = match filter.action.as_ref().and_then(|action| action.r#type.as_ref()) {
+            None => None,
+            Some(table_action::Type::Action(action)) => Some(action.action_id),
+            Some(_) => return Err(invalid("entries can be selected by action, not by member or group")),
+        };
+        let place = format!("table {}", table.short_name());
+        let fields = match filter.r#match.as_slice() {
+            [] => None,
+            given => Some(matches::key(&place, &table.match_fields, given)?.fields),
+        };
+        Ok(Self { filter, fields, action })
+    }
+
+    /// The key of the one entry that is selected, if it is one.
+    fn key(&self, table: &Table) -> Option<Vec<u8>> {
+        let whole = self.filter.priority != 0 || !table.has_priority();
+        self.fields.as_ref().filter(|_| whole).map(|fields| store_key(fields, self.filter.priority))
+    }
+
+    #[allow(deprecated)]
+    fn takes(&self, stored: &Stored) -> bool {
+        let (entry, filter) = (&stored.entry, self.filter);
+        let runs = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
+            Some(table_action::Type::Action(action)) => Some(action.action_id),
+            _ => None,
+        };
+        self.fields.as_ref().is_none_or(|fields| *fields == entry.r#match)
+            && (filter.priority == 0 || filter.priority == entry.priority)
+            && (self.action.is_none() || self.action == runs)
+            && (filter.controller_metadata == 0 || filter.controller_metadata == entry.controller_metadata)
+            && (filter.metadata.is_empty() || filter.metadata == entry.metadata)
+    }
 }

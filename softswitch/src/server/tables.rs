@@ -14,6 +14,7 @@ use tonic::Status;
 use super::actions::{self, Place};
 use super::arrays;
 use super::check::{existence, invalid, known, unsigned};
+use super::limits::{self, at_most};
 use super::matches::{self, Key};
 use super::pipeline::Pipeline;
 use super::plane::Row;
@@ -64,6 +65,8 @@ impl Pipeline {
                 return Err(invalid(format!("table {name}: time_since_last_hit cannot be written")));
             }
             check_timeouts(table, given)?;
+            let mend = "keep less with an entry";
+            at_most(given.metadata.len(), limits::METADATA_BYTES, "bytes of metadata", mend)?;
             arrays::check_direct(&schema, table, given)?;
         }
         if given.is_default_action {

@@ -1,5 +1,7 @@
 //! Parser value sets.
 
+use std::collections::BTreeMap;
+
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{ValueSetEntry, ValueSetMember};
 use tonic::Status;
@@ -7,6 +9,7 @@ use tonic::Status;
 use super::check::{invalid, known, only_modify};
 use super::matches;
 use super::pipeline::Pipeline;
+use super::reads::{Page, Position};
 use crate::control::Match;
 
 impl Pipeline {
@@ -43,7 +46,12 @@ impl Pipeline {
     }
 
     /// Reads the value sets that a filter selects.
-    pub(super) fn read_value_set(&self, filter: &ValueSetEntry) -> Result<Vec<ValueSetEntry>, Status> {
+    pub(super) fn read_value_set(
+        &self,
+        filter: &ValueSetEntry,
+        at: Position,
+        page: &mut Page,
+    ) -> Result<Option<Position>, Status> {
         if filter.value_set_id != 0 {
             known(self.schema.value_set_by_id(filter.value_set_id))?;
         }
@@ -51,10 +59,12 @@ impl Pipeline {
             return Err(invalid("value sets are read whole: leave the members out"));
         }
         let ids = self.schema.info().value_sets.iter().map(|set| set.id());
-        let wanted = ids.filter(|id| [0, *id].contains(&filter.value_set_id));
-        let entry = |id| {
-            self.value_sets.get(&id).cloned().unwrap_or(ValueSetEntry { value_set_id: id, members: vec![] })
+        let all: BTreeMap<_, _> =
+            ids.filter(|id| [0, *id].contains(&filter.value_set_id)).map(|id| (id, id)).collect();
+        let entry = |&id: &u32| {
+            let held = self.value_sets.get(&id).cloned();
+            held.unwrap_or(ValueSetEntry { value_set_id: id, members: vec![] }).into()
         };
-        Ok(wanted.map(entry).collect())
+        Ok(page.walk(&all, at.id(), |_| true, entry).map(Position::Id))
     }
 }

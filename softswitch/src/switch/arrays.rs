@@ -70,17 +70,24 @@ impl Switch {
 
     /// One cell of a register array, big endian, in its shortest form.
     pub fn register(&mut self, name: &str, cell: usize) -> Result<Vec<u8>> {
+        Ok(self.register_cells(name, cell..cell.saturating_add(1))?.remove(0))
+    }
+
+    /// Some cells of a register array, each big endian in its shortest form.
+    pub fn register_cells(&mut self, name: &str, cells: std::ops::Range<usize>) -> Result<Vec<Vec<u8>>> {
         let loaded = self.loaded_mut()?;
-        let (group, lane, bits) = register_cell(&loaded.program, name, cell)?;
+        let Some(last) = cells.end.checked_sub(1) else { return Ok(Vec::new()) };
+        let (group, lane, bits) = register_cell(&loaded.program, name, last)?;
         let registers = &mut loaded.tables.registers;
-        Ok(match registers.get(group, lane, cell as u64) {
-            Some(word) => to_bytes(&[word]),
+        let value = |cell: usize| match registers.get(group, lane, cell as u64) {
+            Some(word) => Ok(to_bytes(&[word])),
             None => {
                 let bytes =
                     registers.wide(group, lane, cell as u64).map(|bytes| bytes.to_vec()).unwrap_or_default();
-                to_bytes(&to_words(&bytes, bits, || format!("register {name}"))?)
+                Ok(to_bytes(&to_words(&bytes, bits, || format!("register {name}"))?))
             }
-        })
+        };
+        cells.map(value).collect()
     }
 
     /// Sets one cell of a register array.

@@ -128,6 +128,16 @@ pub fn pipeline() -> Pipeline {
     Pipeline { p4info: schema().info().clone(), device_config: JSON.to_vec(), cookie: Some(42) }
 }
 
+/// The program with a register array of that many cells.
+pub fn with_cells(cells: usize) -> Pipeline {
+    let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
+    json["register_arrays"][0]["size"] = cells.into();
+    let mut made = pipeline();
+    made.device_config = json.to_string().into_bytes();
+    made.p4info.registers[0].size = cells as i32;
+    made
+}
+
 /// The code of the first failed update, or of the call.
 pub fn code(result: Result<(), ClientError>) -> Code {
     match result {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 pub use check::{read, read_all};
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Order, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Order, Paths, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -36,6 +36,9 @@ pub struct Args {
     /// one; scheme inart only).
     #[arg(long, default_value = "1", conflicts_with = "check")]
     levels: Levels,
+    /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones. Bounds hold for the same.
+    #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
+    paths: Paths,
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
@@ -91,6 +94,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         equal_shares: args.equal_shares,
         levels: args.levels,
+        paths: args.paths,
         time_left: &time_left,
         running: running.as_ref(),
         stable_loss: args.stable.unwrap_or(0.0),

@@ -22,6 +22,9 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     if let Some(lp) = plan.bounds.lp_bps {
         let _ = writeln!(out, "  LP      {}", display_rate(lp));
     }
+    if let Some(paths) = plan.paths {
+        let _ = writeln!(out, "  paths   {paths}");
+    }
     if plan.levels > 1 {
         let second = plan.trunks.iter().filter(|trunk| trunk.path.last() != Some(&trunk.server)).count();
         let one_level = display_rate(plan.bounds.integral_bps);
@@ -87,6 +90,9 @@ pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     let scheme = plans.plans.first().map_or("", |plan| plan.scheme.as_str());
     let _ = writeln!(out, "{scheme} on {}, {} jobs {}", plans.topology, plans.plans.len(), plans.order);
     let _ = writeln!(out, "  slowest {} per worker{proven}", display_rate(plans.min_rate_bps));
+    if let Some(paths) = plans.plans.first().and_then(|plan| plan.paths) {
+        let _ = writeln!(out, "  paths   {paths}");
+    }
     let _ = writeln!(out, "  solved  in {:.1} ms\n", plans.solve_ms);
     let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0).max(3);
     let bound = match plans.order {

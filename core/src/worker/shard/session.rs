@@ -64,14 +64,14 @@ impl ShardFlow {
         self.session.run
     }
 
-    /// Takes in the incarnation of a server that speaks to this life of the worker; whether it is the one that was known.
+    /// Takes in the incarnation of a server that speaks to this life of the worker; whether no other was known.
     pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
-        if self.session.run == Incarnation::UNKNOWN {
-            self.session.run = run;
+        let known = core::mem::replace(&mut self.session.run, run);
+        if known == Incarnation::UNKNOWN {
             self.session.tries = 0;
             self.timers.set(Timer::Alive, now);
         }
-        self.session.run == run
+        known == Incarnation::UNKNOWN || known == run
     }
 
     /// The server was heard from.

@@ -1,0 +1,128 @@
+//! `inart remove`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use inart_controller::{Controller, HeldJob, P4Runtime, Records, find_held};
+use inart_wire::{JobId, ValuesPerPacket};
+
+use super::control::{self, Access, ControlArgs};
+
+/// For how long frames of a job are looked for; workers that wait send again within half a second.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// Arguments of `inart remove`.
+#[derive(clap::Args)]
+#[command(override_usage = "inart remove [OPTIONS] [JOB]... <TOPOLOGY>")]
+pub struct Args {
+    /// Names or numbers of the jobs to remove, and last the topology document (YAML or JSON) of the network; without
+    /// jobs, those that the switches hold are listed.
+    #[arg(value_name = "TOPOLOGY", required = true)]
+    jobs_and_topology: Vec<String>,
+    /// Show what would be removed, and remove nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove jobs whose hosts may still run: theirs end with an error.
+    #[arg(long)]
+    force: bool,
+    /// Values per packet: 32, 64 or 256; the switches' program is compiled for it.
+    #[arg(long, default_value = "64")]
+    values: ValuesPerPacket,
+    #[command(flatten)]
+    control: ControlArgs,
+}
+
+/// Runs the command.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let (topology, jobs) = args.jobs_and_topology.split_last().context("TOPOLOGY is missing")?;
+    let topology = super::topology::read(Path::new(topology))?;
+    let access = if jobs.is_empty() || args.dry_run { Access::Read } else { Access::Write };
+    control::block_on(async {
+        let records = Records::open(&args.control.state(), topology.name())?;
+        let mut controller = args.control.controller(topology, args.values, records, access).await?;
+        let held = controller.held().await?;
+        if jobs.is_empty() {
+            super::output::print(&if json { json_list(&held) } else { list(&held) })?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let found = jobs.iter().map(|asked| find_held(&held, asked)).collect::<Result<Vec<_>, _>>()?;
+        let jobs: BTreeSet<JobId> = found.iter().map(|job| job.job).collect();
+        if args.dry_run {
+            let report = controller.preview_removal(&jobs).await?;
+            let text = match json {
+                true => control::lines_json(&controller, &[], &report),
+                false => control::lines(&controller, &[], &report),
+            };
+            super::output::print(&text)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !args.force {
+            unused(&mut controller, &found).await?;
+        }
+        let report = controller.remove(&jobs).await?;
+        let removed: Vec<_> = held.iter().filter(|job| jobs.contains(&job.job)).collect();
+        let text = match json {
+            true => {
+                let mut document = control::document(&report);
+                document["removed"] = removed.iter().map(|job| job.job.get()).collect::<Vec<_>>().into();
+                format!("{document}\n")
+            }
+            false => {
+                let lines = removed.iter().map(|job| format!("job {job}: removed and read back\n"));
+                lines.collect::<String>() + &control::table(&report)
+            }
+        };
+        super::output::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// An error if hosts of a job may still run.
+async fn unused(controller: &mut Controller<P4Runtime>, jobs: &[&HeldJob]) -> anyhow::Result<()> {
+    if let Some(job) = jobs.iter().find(|job| !job.claimed.is_empty()) {
+        let (roles, live) = (&job.claimed, job.live.map_or(0, |epoch| epoch.get()));
+        let shown: Vec<_> = roles.iter().take(3).map(String::as_str).collect();
+        let more = if roles.len() > shown.len() { ", …" } else { "" };
+        bail!(
+            "job {job}: {}{more} ran under epoch {live}, and nothing tells whether they have ended: see to it that its hosts \
+             are stopped, then add --force",
+            shown.join(", ")
+        );
+    }
+    let moving = controller.moving(WATCH).await.context("looking for frames of the jobs")?;
+    if let Some(job) = jobs.iter().find(|job| moving.contains(&job.job)) {
+        bail!("job {job}: its frames are on the way, so its hosts still run: stop them, or add --force");
+    }
+    Ok(())
+}
+
+/// Which jobs there are, as a table.
+fn list(held: &[HeldJob]) -> String {
+    if held.is_empty() {
+        return "the switches hold no job\n".to_owned();
+    }
+    let width = held.iter().filter_map(|job| Some(job.name.as_ref()?.len())).max().unwrap_or(0).max(4);
+    let mut out = format!("  {:>5}  {:width$}  {:8}  {:>5}  slots\n", "job", "name", "topology", "epoch");
+    for job in held {
+        let newest = job.live.or(job.epochs.last().copied());
+        let slots: Vec<_> = job.slots.iter().map(|(switch, slots)| format!("{slots} on {switch}")).collect();
+        let _ = writeln!(
+            out,
+            "  {:>5}  {:width$}  {:8}  {:>5}  {}",
+            job.job.to_string(),
+            job.name.as_deref().unwrap_or("?"),
+            if job.in_topology { "has it" } else { "has not" },
+            newest.map_or_else(|| "?".to_owned(), |epoch| epoch.to_string()),
+            if slots.is_empty() { "none".to_owned() } else { slots.join(", ") }
+        );
+    }
+    out
+}
+
+fn json_list(held: &[HeldJob]) -> String {
+    format!("{}\n", serde_json::json!({ "jobs": held }))
+}

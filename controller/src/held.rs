@@ -1,0 +1,122 @@
+//! Which jobs the switches of a network hold: the answer to "what takes the slots", also after the records were lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_planner::Topology;
+use inart_wire::{Epoch, JobId};
+use serde::Serialize;
+
+use crate::assignment::job_number;
+use crate::records::Records;
+use crate::slots::SlotRange;
+use crate::target::Network;
+
+/// A job that switches hold, or that the records take to be installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldJob {
+    /// Its number.
+    pub job: JobId,
+    /// Its name, from the records or else from the topology; `None` if neither knows the number.
+    pub name: Option<String>,
+    /// Whether the topology has this job under this number.
+    pub in_topology: bool,
+    /// Epochs with entries on a switch.
+    pub epochs: BTreeSet<Epoch>,
+    /// The epoch that the hosts were told, if the records know.
+    pub live: Option<Epoch>,
+    /// Hosts that ran under that epoch, such as worker-3, if they asked a controller. Nothing tells when they end.
+    pub claimed: BTreeSet<String>,
+    /// Slots of every switch that holds some.
+    pub slots: BTreeMap<String, u32>,
+}
+
+impl HeldJob {
+    /// Whether it is in the way of other jobs though the topology does not have it: it left, or got another number.
+    pub fn has_left(&self) -> bool {
+        !self.in_topology && !self.epochs.is_empty()
+    }
+}
+
+impl std::fmt::Display for HeldJob {
+    /// As in `2 (vgg)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} ({name})", self.job),
+            None => self.job.fmt(f),
+        }
+    }
+}
+
+/// What `network` and `records` hold, by number.
+pub(crate) fn of(network: &Network, records: &Records, topology: &Topology) -> Vec<HeldJob> {
+    let on_switches = network.values().flat_map(|tables| tables.jobs());
+    let recorded = records.jobs.iter().filter(|(_, record)| record.live().is_some()).map(|(job, _)| *job);
+    let numbers: BTreeSet<JobId> = on_switches.chain(recorded).collect();
+    let jobs = numbers.into_iter().map(|job| {
+        let record = records.jobs.get(&job);
+        let live = record.and_then(|record| record.live());
+        let of_topology = topology.jobs().iter().find(|found| job_number(topology, &found.name) == Some(job));
+        let of_topology = of_topology.map(|found| &found.name);
+        let recorded = live.map(|live| &live.plan.job);
+        let slots = network.iter().filter_map(|(switch, tables)| {
+            let mine = tables.slot_ranges().filter(|(key, _)| key.job == job);
+            let ranges: BTreeSet<SlotRange> = mine.map(|(_, range)| range).collect();
+            let slots = ranges.iter().map(|range| range.len).sum();
+            (slots > 0).then(|| (switch.clone(), slots))
+        });
+        HeldJob {
+            job,
+            name: recorded.or(of_topology).cloned(),
+            in_topology: of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),
+            epochs: network.values().flat_map(|tables| tables.epochs(job)).collect(),
+            live: live.map(|live| live.epoch),
+            claimed: record.map(|record| record.claimed.clone()).unwrap_or_default(),
+            slots: slots.collect(),
+        }
+    });
+    jobs.collect()
+}
+
+/// Why a job cannot be found among those held.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotHeld {
+    /// No job of that name or number.
+    #[error("no switch holds a job {asked}; {}", list(held))]
+    Unknown {
+        /// What was asked for.
+        asked: String,
+        /// The jobs there are.
+        held: Vec<HeldJob>,
+    },
+    /// A name that the jobs of several numbers have, since the topology's list of jobs changed.
+    #[error("several jobs are called {asked}: give the number, {}", numbers.iter().map(JobId::to_string).collect::<Vec<_>>().join(" or "))]
+    Ambiguous {
+        /// The name.
+        asked: String,
+        /// Their numbers.
+        numbers: Vec<JobId>,
+    },
+}
+
+fn list(held: &[HeldJob]) -> String {
+    match held {
+        [] => "they hold none".to_owned(),
+        held => format!("they hold {}", held.iter().map(HeldJob::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The job of that number, or else of that name.
+pub fn find<'a>(held: &'a [HeldJob], asked: &str) -> Result<&'a HeldJob, NotHeld> {
+    if let Some(numbered) = held.iter().find(|job| job.job.to_string() == asked) {
+        return Ok(numbered);
+    }
+    let named: Vec<_> = held.iter().filter(|job| job.name.as_deref() == Some(asked)).collect();
+    match named[..] {
+        [only] => Ok(only),
+        [] => Err(NotHeld::Unknown { asked: asked.to_owned(), held: held.to_vec() }),
+        _ => Err(NotHeld::Ambiguous {
+            asked: asked.to_owned(),
+            numbers: named.iter().map(|job| job.job).collect(),
+        }),
+    }
+}

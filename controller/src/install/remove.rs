@@ -1,0 +1,80 @@
+//! Removing jobs from the switches: their entries under every epoch, and so their slots and multicast groups. What all
+//! jobs share, and other jobs' entries, stay as they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_wire::JobId;
+
+use super::{Controller, InstallReport, SwitchChange, write};
+use crate::diff::diff;
+use crate::driver::{Running, SwitchDriver};
+use crate::entries::SwitchTables;
+use crate::error::{Cause, InstallError};
+use crate::held::{self, HeldJob};
+use crate::target::{Network, newest};
+
+impl<D: SwitchDriver> Controller<D> {
+    /// The jobs that the switches hold or the records know, by number.
+    pub async fn held(&mut self) -> Result<Vec<HeldJob>, InstallError> {
+        self.records.refresh()?;
+        let current = self.current().await?;
+        Ok(held::of(&current, &self.records, &self.topology))
+    }
+
+    /// What [`Controller::remove`] would do. Changes nothing.
+    pub async fn preview_removal(&mut self, jobs: &BTreeSet<JobId>) -> Result<InstallReport, InstallError> {
+        Ok(self.removal(jobs).await?.1)
+    }
+
+    /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest epochs. On
+    /// failure the switches hold what they held. Whether hosts of the jobs still run is not looked at.
+    pub async fn remove(&mut self, jobs: &BTreeSet<JobId>) -> Result<InstallReport, InstallError> {
+        let (current, report) = self.removal(jobs).await?;
+        let epochs = |job: &JobId| newest(current.values().flat_map(|tables| tables.epochs(*job)));
+        let newest: BTreeMap<_, _> = jobs.iter().map(|job| (*job, epochs(job))).collect();
+        let done = match self.write_removal(&report).await {
+            Ok(()) => self.records.forget(&newest).map_err(Cause::from),
+            Err(cause) => Err(cause),
+        };
+        match done {
+            Ok(()) => Ok(report),
+            Err(cause) => Err(self.undo(cause, &current, &report).await),
+        }
+    }
+
+    /// What the switches hold that run our program, and what removing the jobs does to them.
+    async fn removal(&mut self, jobs: &BTreeSet<JobId>) -> Result<(Network, InstallReport), InstallError> {
+        self.records.refresh()?;
+        let current = self.current().await?;
+        let mut report =
+            InstallReport { switches: BTreeMap::new(), assignments: Vec::new(), desired: Network::new() };
+        for (switch, tables) in &current {
+            let mut desired = tables.clone();
+            jobs.iter().for_each(|job| desired.retire(*job, |_| true));
+            let (updates, unchanged) = (diff(tables, &desired), desired.len());
+            report
+                .switches
+                .insert(switch.clone(), SwitchChange { running: Running::Ours, updates, unchanged });
+            report.desired.insert(switch.clone(), desired);
+        }
+        Ok((current, report))
+    }
+
+    async fn write_removal(&mut self, report: &InstallReport) -> Result<(), Cause> {
+        self.on_all(async |switch, driver| match report.switches.get(switch) {
+            Some(change) => write(driver, change.updates.clone()).await,
+            None => Ok(()),
+        })
+        .await?;
+        self.read_back(&report.desired).await
+    }
+
+    /// What the switches hold that run our program. Others hold no job.
+    async fn current(&mut self) -> Result<Network, InstallError> {
+        let all = self.on_all(async |_, driver| match driver.running().await? {
+            Running::Ours => driver.read().await.map(Some),
+            Running::Nothing | Running::Other => Ok(None::<SwitchTables>),
+        });
+        Ok(all.await?.into_iter().filter_map(|(switch, tables)| Some((switch, tables?))).collect())
+    }
+}

@@ -1,0 +1,79 @@
+//! The file that the records are kept in. Processes share it: whoever changes it holds a lock, reads it again, and replaces
+//! it in one step, so that nobody's change is lost and a machine that stops meanwhile leaves the old or the new one.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Records, RecordsError};
+
+/// How often a lock is tried for that another process holds, and the pause between. A change takes milliseconds.
+const ATTEMPTS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The records' file of the network named `topology`.
+pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
+    folder.join(format!("{}.json", topology.replace(['/', '\\'], "_")))
+}
+
+/// Reads the file; new records if there is none.
+pub(super) fn read(path: &Path) -> Result<Records, RecordsError> {
+    let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
+            error(format!("not what `inart push` writes ({cause}); move the file away to start anew"))
+        }),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Records::default()),
+        Err(cause) => Err(error(format!("cannot be read ({cause}); choose another --state"))),
+    }
+}
+
+/// The right to change the file, until dropped.
+pub(super) struct Lock {
+    path: PathBuf,
+    _held: File,
+}
+
+impl Lock {
+    /// Takes the lock, on a file beside the records (which are replaced, and so cannot carry it). Waits for who holds it.
+    pub(super) fn take(path: &Path) -> Result<Self, RecordsError> {
+        let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
+        let system = |cause: io::Error| error(format!("cannot be locked ({cause}); choose another --state"));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|cause| error(format!("cannot be written ({cause}); choose another --state")))?;
+        }
+        let beside = path.with_extension("lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&beside).map_err(system)?;
+        for _ in 0..ATTEMPTS {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock { path: path.to_owned(), _held: file }),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(cause)) => return Err(system(cause)),
+            }
+        }
+        Err(error(format!(
+            "another process holds {} for {} s: end it, or choose another --state",
+            beside.display(),
+            (ATTEMPTS * PAUSE).as_secs()
+        )))
+    }
+
+    /// Replaces the file; either by all of `records` or, if the machine stops meanwhile, not at all.
+    pub(super) fn replace(&self, records: &Records) -> Result<(), RecordsError> {
+        let write = || {
+            let fresh = self.path.with_extension("new");
+            let mut file = File::create(&fresh)?;
+            file.write_all(&serde_json::to_vec(records)?)?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, &self.path)?;
+            // The new name is on the disk only when the folder is.
+            self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+        };
+        write().map_err(|cause: io::Error| RecordsError::File {
+            path: self.path.clone(),
+            reason: format!("cannot be written ({cause}); choose another --state"),
+        })
+    }
+}

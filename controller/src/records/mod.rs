@@ -1,0 +1,317 @@
+//! What was pushed to a network, for rollback and to know which epochs hosts may still use. The switches' tables say
+//! what is installed; the records only say what of it matters, so losing them loses no working plan.
+
+mod file;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use inart_planner::Plan;
+use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use serde::{Deserialize, Serialize};
+
+use crate::assignment::JobPlan;
+
+/// Pushes remembered per job.
+const HISTORY: usize = 16;
+
+/// One plan that was pushed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Push {
+    /// The epoch it got.
+    pub epoch: Epoch,
+    /// The plan.
+    pub plan: Plan,
+    /// The topology document it was pushed on.
+    pub topology: String,
+    /// Values per frame of the switches' program.
+    pub values: ValuesPerPacket,
+    /// Chunks in flight per worker and shard.
+    pub window_chunks: u32,
+    /// What the plan's rates were multiplied by for the hosts.
+    pub rate_scale: f64,
+}
+
+impl Push {
+    /// The plan, to be pushed again.
+    pub fn job_plan(&self, job: JobId) -> JobPlan {
+        JobPlan {
+            job,
+            plan: self.plan.clone(),
+            window_chunks: self.window_chunks,
+            rate_scale: self.rate_scale,
+            new_epoch: false,
+        }
+    }
+}
+
+/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not matter.
+impl PartialEq for Push {
+    fn eq(&self, other: &Push) -> bool {
+        let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
+        let rest = |push: &Push| (push.epoch, push.values, push.window_chunks, push.rate_scale);
+        rest(self) == rest(other) && self.topology == other.topology && timeless(self) == timeless(other)
+    }
+}
+
+/// What is known of one job.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobRecord {
+    /// The pushes that succeeded and were not rolled back, oldest first; the last is live.
+    pub pushes: VecDeque<Push>,
+    /// Epochs that may still have entries though no host uses them: those before the live one, and those of pushes
+    /// that were begun and not finished.
+    pub stale: BTreeSet<Epoch>,
+    /// Hosts that have run under the live epoch, such as worker-3.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub claimed: BTreeSet<String>,
+    /// Of a job that was removed: its newest epoch, since an epoch is never used twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<Epoch>,
+}
+
+impl JobRecord {
+    /// The push that the hosts follow.
+    pub fn live(&self) -> Option<&Push> {
+        self.pushes.back()
+    }
+
+    /// Whether the same pushes succeeded, failed and were removed, whoever runs.
+    fn same_pushes(&self, other: &JobRecord) -> bool {
+        (&self.pushes, &self.stale, self.removed) == (&other.pushes, &other.stale, other.removed)
+    }
+}
+
+/// What is known of one network.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// Addresses of the switches at the last push, as given then.
+    #[serde(default)]
+    pub switches: BTreeMap<String, String>,
+    /// The topology document of the newest push of any job; absent in records of versions that did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topology: Option<String>,
+    /// What is known of its jobs.
+    #[serde(default)]
+    pub jobs: BTreeMap<JobId, JobRecord>,
+    /// Where the records are kept; `None` keeps them in memory only.
+    #[serde(skip)]
+    file: Option<PathBuf>,
+    /// The addresses that this process was given, for the next push.
+    #[serde(skip)]
+    given: Option<BTreeMap<String, String>>,
+}
+
+/// Records that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordsError {
+    /// The file is in the way.
+    #[error("records {path}: {reason}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and the mend.
+        reason: String,
+    },
+    /// Somebody else pushed at the same time.
+    #[error(
+        "records {path}: another push or controller is at job {job} at the same time; when it is done, try again"
+    )]
+    Raced {
+        /// The file.
+        path: PathBuf,
+        /// The job's number.
+        job: JobId,
+    },
+}
+
+/// Nothing to roll back to.
+#[derive(Debug, thiserror::Error)]
+#[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
+pub struct NoEarlierPush {
+    /// The job's name, or its number if nothing is known of it.
+    pub job: String,
+}
+
+/// What came of a host's claim to run in a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// It is the first in this role under this epoch, and may run.
+    Granted,
+    /// One in this role has run under this epoch before.
+    Taken,
+    /// The epoch is not the job's live one, which is this, if it has any.
+    NotInForce(Option<Epoch>),
+}
+
+/// An install that succeeded, for one job.
+pub(crate) struct Success {
+    pub job: JobId,
+    pub push: Push,
+    /// Epochs that still have entries though no host uses them.
+    pub stale: BTreeSet<Epoch>,
+}
+
+impl Records {
+    /// Opens the records of the network named `topology` in `folder`; new ones if there are none.
+    pub fn open(folder: &Path, topology: &str) -> Result<Self, RecordsError> {
+        let path = file::path(folder, topology);
+        Ok(Records { file: Some(path.clone()), ..file::read(&path)? })
+    }
+
+    /// Reads them again, as other processes left them.
+    pub fn refresh(&mut self) -> Result<(), RecordsError> {
+        *self = self.fresh()?;
+        Ok(())
+    }
+
+    /// Names of the networks with records in `folder`, sorted.
+    pub fn networks(folder: &Path) -> Vec<String> {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let names =
+            files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Takes these addresses for those of the switches; the next push notes them.
+    pub fn give_switches(&mut self, addresses: BTreeMap<String, String>) {
+        self.given = Some(addresses);
+    }
+
+    /// The document of the newest topology that any job was pushed on; `None` if nothing was pushed, or if nobody noted
+    /// which of several is the newest.
+    pub fn newest_topology(&self) -> Option<&str> {
+        let mut live = self.jobs.values().filter_map(|record| Some(record.live()?.topology.as_str()));
+        let only = live.next().filter(|first| live.all(|other| other == *first));
+        self.topology.as_deref().or(only)
+    }
+
+    /// The push before the last of a job. One of another job, which had the same number on an older topology, is none.
+    pub fn before_last(&self, job: JobId) -> Result<&Push, NoEarlierPush> {
+        let mut pushes = self.jobs.get(&job).into_iter().flat_map(|record| record.pushes.iter().rev());
+        let live = pushes.next();
+        let name = live.map_or_else(|| job.to_string(), |live| live.plan.job.clone());
+        pushes.next().filter(|push| push.plan.job == name).ok_or(NoEarlierPush { job: name })
+    }
+
+    /// Notes, before anything is written, under which epochs an install is about to leave entries. These records must
+    /// still be what the epochs were chosen by.
+    pub(crate) fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
+        self.change_jobs(epochs.keys(), |records| {
+            for (job, epoch) in epochs {
+                let record = records.jobs.entry(*job).or_default();
+                if record.live().is_none_or(|live| live.epoch != *epoch) {
+                    record.stale.insert(*epoch);
+                }
+            }
+        })
+    }
+
+    /// Notes an install that succeeded on the topology in document `topology`, in place of each job's last `struck`
+    /// pushes.
+    pub(crate) fn succeed(
+        &mut self,
+        struck: usize,
+        topology: String,
+        done: Vec<Success>,
+    ) -> Result<(), RecordsError> {
+        let jobs: Vec<_> = done.iter().map(|success| success.job).collect();
+        self.change_jobs(jobs.iter(), |records| {
+            records.topology = Some(topology);
+            for Success { job, push, stale } in done {
+                let record = records.jobs.entry(job).or_default();
+                record.stale = stale;
+                if record.live().is_some_and(|live| live.epoch == push.epoch) {
+                    continue;
+                }
+                record.pushes.truncate(record.pushes.len().saturating_sub(struck));
+                if record.pushes.len() == HISTORY {
+                    record.pushes.pop_front();
+                }
+                record.pushes.push_back(push);
+                record.claimed.clear();
+                record.removed = None;
+            }
+        })
+    }
+
+    /// Notes that the jobs are on no switch any more. Of their epochs, `newest` (by job) were the newest on switches.
+    pub(crate) fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
+        self.change_jobs(newest.keys(), |records| {
+            for (job, on_switches) in newest {
+                let record = records.jobs.entry(*job).or_default();
+                let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
+                let known = known.chain(record.stale.iter().copied()).chain(*on_switches);
+                *record = JobRecord { removed: crate::target::newest(known), ..JobRecord::default() };
+            }
+        })
+    }
+
+    /// Notes that a host runs in `role` (such as worker-3) under the job's live epoch, unless one did before. Of
+    /// several controllers that are asked at the same time, one grants it.
+    pub fn claim(&mut self, job: JobId, epoch: Epoch, role: String) -> Result<Claim, RecordsError> {
+        self.change(|_, records| {
+            let record = records.jobs.get_mut(&job);
+            let live = record.as_ref().and_then(|record| Some(record.live()?.epoch));
+            Ok(match record {
+                Some(record) if live == Some(epoch) => match record.claimed.insert(role) {
+                    true => Claim::Granted,
+                    false => Claim::Taken,
+                },
+                _ => Claim::NotInForce(live),
+            })
+        })
+    }
+
+    /// What is in the file now; what this process alone knows is kept.
+    fn fresh(&self) -> Result<Self, RecordsError> {
+        let Some(path) = &self.file else { return Ok(self.clone()) };
+        Ok(Records { file: self.file.clone(), given: self.given.clone(), ..file::read(path)? })
+    }
+
+    /// Changes the records of these jobs, if nobody else did since they were read.
+    fn change_jobs<'a>(
+        &mut self,
+        mut jobs: impl Iterator<Item = &'a JobId>,
+        change: impl FnOnce(&mut Records),
+    ) -> Result<(), RecordsError> {
+        self.change(|before, records| {
+            let none = JobRecord::default();
+            let same = |job| {
+                let [before, now] = [before, &*records].map(|records| records.jobs.get(job).unwrap_or(&none));
+                before.same_pushes(now)
+            };
+            if let Some(job) = jobs.find(|job| !same(*job)) {
+                let path = before.file.clone().unwrap_or_default();
+                return Err(RecordsError::Raced { path, job: *job });
+            }
+            change(records);
+            if let Some(given) = &records.given {
+                records.switches.clone_from(given);
+            }
+            Ok(())
+        })
+    }
+
+    /// Changes what the file holds, between nobody else's changes, and keeps it. `change` sees what this process
+    /// knew before, too. After an error everything is as it was.
+    fn change<T>(
+        &mut self,
+        change: impl FnOnce(&Records, &mut Records) -> Result<T, RecordsError>,
+    ) -> Result<T, RecordsError> {
+        let lock = self.file.as_deref().map(file::Lock::take).transpose()?;
+        let found = self.fresh()?;
+        let mut changed = found.clone();
+        let done = change(self, &mut changed)?;
+        if let Some(lock) = lock.filter(|_| changed != found) {
+            lock.replace(&changed)?;
+        }
+        *self = changed;
+        Ok(done)
+    }
+}

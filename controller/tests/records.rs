@@ -1,0 +1,163 @@
+//! Records that several processes use at the same time: nothing is lost, and no role is granted twice.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::path::Path;
+
+use inart_controller::driver::Memory;
+use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
+use inart_planner::{Options, Scheme, plan};
+use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use support::{LIMITS, controller, fig1, job, now};
+
+const JOB: fn() -> JobId = || JobId::from(1);
+const FIRST: fn() -> Epoch = || Epoch::from(1);
+
+fn planned(scheme: Scheme) -> inart_controller::JobPlan {
+    let topology = fig1();
+    job(1, &plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
+}
+
+/// A controller that has installed a plan, with records in `folder`.
+fn installed(folder: &Path) -> Controller<Memory> {
+    let mut controller = controller(&fig1(), Records::open(folder, "fig1").unwrap());
+    now(controller.install(&[planned(Scheme::Atp)])).unwrap();
+    controller
+}
+
+#[test]
+fn of_many_claims_at_once_one_is_granted_for_each_role() {
+    let folder = tempfile::tempdir().unwrap();
+    installed(folder.path());
+    let roles = || (0..12).map(|rank| format!("worker-{rank}"));
+    let threads: Vec<_> = (0..6)
+        .map(|_| {
+            let mut records = Records::open(folder.path(), "fig1").unwrap();
+            std::thread::spawn(move || {
+                let granted =
+                    |role: &String| records.claim(JOB(), FIRST(), role.clone()).unwrap() == Claim::Granted;
+                roles().filter(granted).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let mut granted: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    granted.sort();
+    let mut all: Vec<_> = roles().collect();
+    all.sort();
+    assert_eq!(granted, all, "each once");
+    let kept = Records::open(folder.path(), "fig1").unwrap();
+    assert!(kept.jobs[&JOB()].claimed.iter().eq(&all));
+}
+
+/// The epoch changes while another process goes on with what it has read.
+#[test]
+fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let mut old = first.records().clone();
+    assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into()).unwrap(), Claim::Granted);
+    now(first.install(&[planned(Scheme::Inart)])).unwrap();
+    let second = Epoch::from(2);
+    assert_eq!(old.claim(JOB(), FIRST(), "worker-1".into()).unwrap(), Claim::NotInForce(Some(second)));
+    assert_eq!(old.claim(JOB(), second, "worker-0".into()).unwrap(), Claim::Granted);
+    assert_eq!(old.claim(JobId::from(7), FIRST(), "worker-0".into()).unwrap(), Claim::NotInForce(None));
+    // A push of the same plan leaves the claims of its epoch.
+    assert_eq!(now(first.install(&[planned(Scheme::Inart)])).unwrap().updates(), 0);
+    assert_eq!(old.claim(JOB(), second, "worker-0".into()).unwrap(), Claim::Taken);
+}
+
+/// A switch that is written to by another controller between the reading and the writing.
+struct Meddler {
+    inner: Memory,
+    other: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl inart_controller::SwitchDriver for Meddler {
+    async fn running(&mut self) -> Result<inart_controller::Running, inart_controller::DriverError> {
+        self.inner.running().await
+    }
+    async fn set_pipeline(&mut self) -> Result<(), inart_controller::DriverError> {
+        self.inner.set_pipeline().await
+    }
+    async fn read(
+        &mut self,
+    ) -> Result<inart_controller::entries::SwitchTables, inart_controller::DriverError> {
+        let tables = self.inner.read().await;
+        // In another thread, as futures are not run to their end within each other.
+        self.other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
+        tables
+    }
+    async fn write(
+        &mut self,
+        updates: &[inart_controller::diff::Update],
+    ) -> Result<(), inart_controller::DriverError> {
+        self.inner.write(updates).await
+    }
+}
+
+#[test]
+fn a_push_that_another_one_overtakes_touches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let path = folder.path().to_owned();
+    let switches = first.switches().clone().into_iter().map(|(name, inner)| {
+        let (path, inner_copy) = (path.clone(), inner.clone());
+        let other = (name == "v1").then(|| {
+            Box::new(move || {
+                let switches = ["v1", "v2"].map(|name| (name.to_owned(), inner_copy.clone())).into();
+                let records = Records::open(&path, "fig1").unwrap();
+                let mut other =
+                    Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches, records).unwrap();
+                now(other.install(&[planned(Scheme::Lbmm)])).unwrap();
+            }) as Box<dyn FnOnce() + Send>
+        });
+        (name, Meddler { inner, other })
+    });
+    let records = Records::open(folder.path(), "fig1").unwrap();
+    let mut slow =
+        Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap();
+    let error = now(slow.install(&[planned(Scheme::Inart)])).unwrap_err();
+    assert!(matches!(error, InstallError::Records(RecordsError::Raced { .. })), "{error}");
+    for (name, switch) in slow.switches() {
+        assert_eq!(switch.inner.tables, first.switches()[name].tables, "{name}");
+    }
+    let live = Records::open(folder.path(), "fig1").unwrap();
+    assert_eq!(live.jobs[&JOB()].live().unwrap().plan.scheme, "lbmm");
+}
+
+/// Versions before noted no topology for all jobs.
+#[test]
+fn records_of_older_versions_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let file = folder.path().join("fig1.json");
+    let mut old: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    old.as_object_mut().unwrap().remove("topology").unwrap();
+    std::fs::write(&file, old.to_string()).unwrap();
+    let read = Records::open(folder.path(), "fig1").unwrap();
+    assert_eq!(read.newest_topology(), Some(fig1().to_yaml().as_str()), "there is only one");
+    assert_eq!(now(first.install(&[planned(Scheme::Atp)])).unwrap().updates(), 0);
+}
+
+/// What a process wrote when the machine stopped is in nobody's way, and what cannot be written has not happened.
+#[test]
+fn a_change_that_is_not_written_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let before = first.records().clone();
+    let (mut records, half) = (before.clone(), folder.path().join("fig1.new"));
+    std::fs::create_dir(&half).unwrap();
+    let error = records.claim(JOB(), FIRST(), "worker-0".into()).unwrap_err().to_string();
+    assert!(error.contains("fig1.json: cannot be written") && error.contains("--state"), "{error}");
+    let error = now(first.install(&[planned(Scheme::Lbmm)])).unwrap_err();
+    assert!(matches!(error, InstallError::Records(RecordsError::File { .. })), "{error}");
+    let error = now(first.remove(&[JOB()].into())).unwrap_err();
+    assert!(matches!(error, InstallError::Undone { .. }), "{error}");
+    assert_eq!((&records, first.records()), (&before, &before));
+    assert_eq!(Records::open(folder.path(), "fig1").unwrap(), before);
+    std::fs::remove_dir(&half).unwrap();
+    std::fs::write(&half, "{").unwrap();
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into()).unwrap(), Claim::Granted);
+    assert_eq!(Records::networks(folder.path()), ["fig1"]);
+}

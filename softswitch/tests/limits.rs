@@ -1,0 +1,266 @@
+//! The P4Runtime server's limits over gRPC: what any client may ask of the process that also moves the frames.
+#![allow(clippy::unwrap_used)]
+
+mod rig;
+
+use inart_p4runtime::p4::v1::p4_runtime_client::P4RuntimeClient;
+use inart_p4runtime::p4::v1::{
+    self, CounterEntry, ReadRequest, RegisterEntry, TableEntry, Update, stream_message_request as request,
+};
+use inart_p4runtime::{ClientError, ElectionId, PipelineAction};
+use rig::{DEVICE, Rig, code, encode, exact_entry, frame, pipeline, schema, soon, with_cells};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+
+/// More than a connection holds on its way.
+const CELLS: usize = 1 << 20;
+
+fn all_registers() -> ReadRequest {
+    let entities = vec![RegisterEntry::default().into()];
+    ReadRequest { device_id: DEVICE.0, entities, ..Default::default() }
+}
+
+/// The cells of the answers that are still to come.
+async fn rest(answers: &mut Streaming<v1::ReadResponse>) -> Result<Vec<RegisterEntry>, Status> {
+    let mut cells = Vec::new();
+    while let Some(answer) = soon(answers.message()).await? {
+        cells.extend(answer.entities.into_iter().filter_map(|entity| match entity.entity {
+            Some(v1::entity::Entity::RegisterEntry(cell)) => Some(cell),
+            _ => None,
+        }));
+    }
+    Ok(cells)
+}
+
+#[tokio::test]
+async fn frames_and_their_state_go_on_while_a_read_is_under_way() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let loaded = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_cells(CELLS))).await;
+    assert_eq!(code(loaded), Code::Ok);
+    assert_eq!(rig::insert(&client, &exact_entry(5, 1, 2)).await, Code::Ok);
+    let mut answers = rig.raw().await.read(all_registers()).await.unwrap().into_inner();
+    soon(answers.message()).await.unwrap().unwrap();
+    assert_eq!(rig.send(1, &frame(5, 9, 0, 0, 0, 0)).len(), 1);
+    rig.switch.lock().unwrap().set_register("I.cells", CELLS - 1, &[9]).unwrap();
+    let cells = rest(&mut answers).await.unwrap();
+    let last = cells.last().unwrap();
+    assert_eq!(last.index.unwrap().index, CELLS as i64 - 1);
+    assert_eq!(last.data.as_ref().unwrap().data, Some(v1::p4_data::Data::Bitstring(vec![9])));
+}
+
+#[tokio::test]
+async fn a_write_waits_for_no_slow_reader_and_no_read_sees_half_of_it() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let loaded = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_cells(CELLS))).await;
+    assert_eq!(code(loaded), Code::Ok);
+    let mut answers = rig.raw().await.read(all_registers()).await.unwrap().into_inner();
+    soon(answers.message()).await.unwrap().unwrap();
+    assert_eq!(soon(rig::insert(&client, &exact_entry(5, 1, 2))).await, Code::Ok);
+    assert_eq!(rest(&mut answers).await.unwrap_err().code(), Code::Aborted);
+    assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1, "the next one sees all of it");
+}
+
+fn write(updates: Vec<Update>, election: u128) -> v1::WriteRequest {
+    let election_id = Some(ElectionId(election).into());
+    v1::WriteRequest { device_id: DEVICE.0, election_id, updates, ..Default::default() }
+}
+
+#[tokio::test]
+async fn requests_that_are_too_long_or_ask_too_much_are_refused() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let mut raw = rig.raw().await;
+    let with_metadata = |bytes| {
+        let mut entry = schema().encode(&exact_entry(5, 1, 2)).unwrap();
+        entry.metadata = vec![1; bytes];
+        Update::insert(entry)
+    };
+    let refused = raw.write(write(vec![with_metadata(5 << 20)], 1)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert!(refused.message().contains("longer than 4194304 bytes"), "{refused}");
+    assert_eq!(rig::write(&client, with_metadata(2 << 20)).await, Code::ResourceExhausted);
+    assert_eq!(rig::write(&client, with_metadata(5000)).await, Code::ResourceExhausted);
+    assert_eq!(rig::write(&client, with_metadata(4000)).await, Code::Ok);
+
+    let empty = vec![Update::default(); 70_000];
+    assert_eq!(raw.write(write(empty, 1)).await.unwrap_err().code(), Code::ResourceExhausted);
+    let many = ReadRequest {
+        device_id: DEVICE.0,
+        entities: vec![TableEntry::default().into(); 20_000],
+        ..Default::default()
+    };
+    assert_eq!(raw.read(many).await.err().unwrap().code(), Code::ResourceExhausted);
+
+    let mut large = pipeline();
+    large.device_config.resize(40 << 20, b' ');
+    let set = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(large)).await;
+    assert_eq!(code(set), Code::ResourceExhausted);
+    let mut large = pipeline();
+    large.p4info.actions[0].preamble.as_mut().unwrap().alias = "a".repeat(3 << 20);
+    let set = client.set_pipeline(PipelineAction::Verify, Some(large)).await;
+    assert_eq!(code(set), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn who_may_not_write_is_told_so_whatever_the_updates_are() {
+    let rig = Rig::start().await;
+    let _primary = rig.loaded().await;
+    let mut raw = rig.raw().await;
+    let mut entry = schema().encode(&exact_entry(5, 1, 2)).unwrap();
+    entry.metadata = vec![1; 2 << 20];
+    let refused = raw.write(write(vec![Update::insert(entry)], 99)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::PermissionDenied, "{refused}");
+    let mut info = schema().info().clone();
+    info.actions[0].preamble.as_mut().unwrap().alias = "a".repeat(3 << 20);
+    let config = v1::ForwardingPipelineConfig { p4info: Some(info), ..Default::default() };
+    let set = v1::SetForwardingPipelineConfigRequest {
+        device_id: DEVICE.0,
+        election_id: Some(ElectionId(99).into()),
+        action: v1::set_forwarding_pipeline_config_request::Action::Verify.into(),
+        config: Some(config),
+        ..Default::default()
+    };
+    let refused = raw.set_forwarding_pipeline_config(set).await.unwrap_err();
+    assert_eq!(refused.code(), Code::PermissionDenied, "{refused}");
+}
+
+struct Stream {
+    _out: mpsc::Sender<v1::StreamMessageRequest>,
+    answers: Streaming<v1::StreamMessageResponse>,
+}
+
+async fn stream(client: &mut P4RuntimeClient<Channel>, role: &str, election: u128) -> Result<Stream, Status> {
+    let (out, requests) = mpsc::channel(8);
+    let update = v1::MasterArbitrationUpdate {
+        device_id: DEVICE.0,
+        role: Some(v1::Role { name: role.to_owned(), ..Default::default() }),
+        election_id: Some(ElectionId(election).into()),
+        ..Default::default()
+    };
+    let update = Some(request::Update::Arbitration(update));
+    out.send(v1::StreamMessageRequest { update }).await.unwrap();
+    let requests = tokio_stream::wrappers::ReceiverStream::new(requests);
+    let mut answers = soon(client.stream_channel(requests)).await?.into_inner();
+    soon(answers.message()).await?;
+    Ok(Stream { _out: out, answers })
+}
+
+#[tokio::test]
+async fn roles_go_with_their_last_stream_and_their_names_are_bounded() {
+    let rig = Rig::start().await;
+    let _primary = rig.loaded().await;
+    let mut raw = rig.raw().await;
+    let long = "r".repeat(257);
+    let refused = stream(&mut raw, &long, 1).await.err().unwrap();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+
+    let held = stream(&mut raw, "routes", 7).await.unwrap();
+    let insert = v1::WriteRequest {
+        role: "routes".into(),
+        ..write(vec![Update::insert(encode(&exact_entry(5, 1, 2)))], 7)
+    };
+    raw.write(insert.clone()).await.unwrap();
+    drop(held);
+    soon(async {
+        while raw.write(insert.clone()).await.unwrap_err().code() != Code::NotFound {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_of_a_stream_that_is_too_long_ends_it_with_a_reason() {
+    let rig = Rig::start().await;
+    let _primary = rig.loaded().await;
+    let mut held = stream(&mut rig.raw().await, "", 5).await.unwrap();
+    let packet = v1::PacketOut { payload: vec![0; 300 << 10], ..Default::default() };
+    let update = Some(request::Update::Packet(packet));
+    held._out.send(v1::StreamMessageRequest { update }).await.unwrap();
+    let ended = loop {
+        match soon(held.answers.message()).await {
+            Ok(Some(_)) => {}
+            Ok(None) => break None,
+            Err(status) => break Some(status.code()),
+        }
+    };
+    assert_eq!(ended, Some(Code::ResourceExhausted));
+}
+
+#[tokio::test]
+async fn streams_and_connections_have_so_many_places() {
+    let rig = Rig::start().await;
+    let (mut clients, mut held) = (Vec::new(), Vec::new());
+    for n in 0..256 {
+        if n % 64 == 0 {
+            clients.push(rig.raw().await);
+        }
+        let role = format!("role {}", n / 32);
+        held.push(stream(clients.last_mut().unwrap(), &role, n).await.unwrap());
+    }
+    let refused = stream(&mut clients[0], "another", 999).await.err().unwrap();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    drop(held.pop());
+    soon(async {
+        while stream(&mut clients[0], "role 0", 999).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+
+    let mut others = Vec::new();
+    for _ in clients.len()..256 {
+        others.push(TcpStream::connect(&rig.address).await.unwrap());
+    }
+    let mut closed = TcpStream::connect(&rig.address).await.unwrap();
+    assert_eq!(soon(closed.read(&mut [0; 64])).await.unwrap_or(0), 0, "no word of HTTP/2, only the end");
+    drop(others);
+    soon(async {
+        while P4RuntimeClient::connect(format!("http://{}", rig.address)).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_says_of_each_update_why_however_many_there_are() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let update = |dst| Update::modify(encode(&exact_entry(dst, 1, 2)));
+    let failed = client.write((0..1000).map(update).collect()).await.unwrap_err();
+    let ClientError::Write(error) = failed else { panic!("{failed}") };
+    assert_eq!(error.total, 1000);
+}
+
+#[tokio::test]
+async fn a_write_of_all_cells_many_times_over_is_refused() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let loaded = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_cells(1 << 25))).await;
+    assert_eq!(code(loaded), Code::Ok);
+    let register_id = schema().info().registers[0].id();
+    let data = Some(v1::P4Data { data: Some(v1::p4_data::Data::Bitstring(vec![1])) });
+    let all = || Update::modify(RegisterEntry { register_id, index: None, data: data.clone() });
+    let rollback = v1::WriteRequest {
+        atomicity: v1::write_request::Atomicity::RollbackOnError.into(),
+        ..write(vec![all()], 1)
+    };
+    assert!(rig.raw().await.write(rollback).await.is_err(), "it would remember every cell");
+    let counter = Update::modify(CounterEntry {
+        counter_id: schema().counter("seen").unwrap().id(),
+        data: Some(Default::default()),
+        ..Default::default()
+    });
+    let ClientError::Write(error) = client.write(vec![all(), all(), all(), counter]).await.unwrap_err()
+    else {
+        panic!()
+    };
+    let failed: Vec<_> = error.failures.iter().map(|failure| (failure.index, failure.code)).collect();
+    assert_eq!(failed, [(2, Code::ResourceExhausted), (3, Code::ResourceExhausted)]);
+}
