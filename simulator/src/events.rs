@@ -6,6 +6,7 @@ use inart_wire::MacAddr;
 use rand::Rng;
 
 use crate::agenda::{ChannelId, FrameId, MachineId, What};
+use crate::forge::VALUES;
 use crate::host::{End, Role};
 use crate::simulation::{Node, Simulation};
 use crate::wire::Wire;
@@ -80,6 +81,11 @@ impl Simulation<'_> {
         let mut bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
         take_tags_off(&mut bytes);
         if bytes.get(12..14) == Some(&INART) {
+            if !self.forged.is_empty()
+                && bytes.get(VALUES..).is_some_and(|values| self.forged.contains(values))
+            {
+                self.wire.tally.heard += 1;
+            }
             let Node::Host(node) = &self.nodes[host] else { return };
             let mut heard = false;
             for index in 0..node.machines.len() {
@@ -231,7 +237,9 @@ impl Simulation<'_> {
 
 /// What a host's kernel does before it looks for who wants a frame.
 fn take_tags_off(frame: &mut Vec<u8>) {
-    while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind)) && frame.len() >= 14 + TAG_BYTES {
+    while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind))
+        && frame.len() >= 14 + TAG_BYTES
+    {
         frame.drain(12..12 + TAG_BYTES);
     }
 }

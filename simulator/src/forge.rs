@@ -24,7 +24,7 @@ const OTHERS: [Range<usize>; 10] =
     [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40, INCARNATION];
 const SEQUENCE: Range<usize> = 24..28;
 const INCARNATION: Range<usize> = 40..44;
-const VALUES: usize = 44;
+pub(crate) const VALUES: usize = 44;
 /// Where VLAN tags go, and their EtherTypes.
 const TAGS: usize = 12;
 const TAG_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
@@ -74,6 +74,7 @@ impl Simulation<'_> {
             }
             if !is_own(&frame) {
                 sent += 1;
+                self.forged.insert(frame[VALUES..].to_vec());
                 if rng.random_ratio(1, 6) {
                     put_tags(rng, &mut frame);
                 }

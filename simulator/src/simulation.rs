@@ -1,6 +1,6 @@
 //! One run: the event loop.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -150,6 +150,8 @@ pub(crate) struct Simulation<'a> {
     pub floats: Vec<f32>,
     /// For what a hostile host makes up: apart, so that it changes nothing else.
     pub forger: ChaCha8Rng,
+    /// The values of its frames, which nobody else sends.
+    pub forged: HashSet<Vec<u8>>,
     /// For the incarnations of hosts: apart, too.
     lives: ChaCha8Rng,
 }
@@ -229,6 +231,7 @@ impl<'a> Simulation<'a> {
             running: 0,
             floats: vec![0.0; options.gradient_values],
             forger: ChaCha8Rng::seed_from_u64(!options.seed),
+            forged: HashSet::new(),
             lives: lives(options.seed),
         };
         for id in topology.node_ids() {

@@ -72,6 +72,8 @@ tally! {
     stale "stale frame",
     /// Frames that a host made up in the name of another job.
     forged "forged frame",
+    /// Those that came to a host, tagged or not.
+    heard "forged frame at a host",
 }
 
 /// What switches count.

@@ -78,6 +78,9 @@ impl Simulation<'_> {
                 return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
             }
         }
+        if self.wire.tally.heard > 0 {
+            return Some(format!("{} forged frames came to a host", self.wire.tally.heard));
+        }
         (0..self.jobs.len()).find_map(|job| self.jobs[job].failure.clone().or(self.job_failure(job, ended)))
     }
 
@@ -143,15 +146,7 @@ impl Simulation<'_> {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
-            Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => {
-                // A server that was started again does not know that this worker has its last sum, and has left.
-                let restarted = self.wire.tally.server_restarts > 0;
-                let left = self.workers(job).nth(culprit.index()).is_some_and(|w| w.end == Some(End::Done));
-                if restarted && left {
-                    return true;
-                }
-                &workers[culprit.index()].name
-            }
+            Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
             Failure::NotFinite { .. } | Failure::Aborted { reason: AbortReason::NotFinite, .. } => {
                 return self.options.adjust.is_some();
             }

@@ -22,7 +22,17 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         tally.add(&report.tally);
         sums += report.sums_checked;
     }
-    println!("{sums} sums checked; {:?}", tally.by_name());
+    let happened = tally.by_name();
+    println!("{sums} sums checked; {happened:?}");
+    for what in [
+        "forged frame",
+        "length mismatched",
+        "epoch used again",
+        "interface down",
+        "values of uncommon sizes",
+    ] {
+        assert!(happened.contains_key(what), "{what}: {happened:?}");
+    }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 

@@ -11,8 +11,8 @@ use inart_controller::doctor::{Hosts, JobFinding, SwitchState, SwitchView, exami
 use inart_controller::driver::Memory;
 use inart_controller::entries::SwitchTables;
 use inart_controller::{
-    Controller, InstallError, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running, SwitchCounters,
-    SwitchDriver, api,
+    Controller, InstallError, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running,
+    SwitchCounters, SwitchDriver, api,
 };
 use inart_host_agent::status::{HostStatus, StatusReport, ask};
 use inart_p4runtime::Target;

@@ -1,0 +1,78 @@
+//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of any size.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use inart_planner::Scheme;
+use inart_simulator::gradients::Sizes;
+use inart_simulator::{Faults, Odd, Options, Report, simulate};
+use support::{fig1, network};
+
+const LOSS: &str = "links: [{drop: 0.5%, duplicate: 0.5%, reorder: 1%, reorder_by: 300 us}]";
+
+fn run(scheme: Scheme, faults: &str, options: &Options) -> Report {
+    let network = network(&fig1(), scheme, 4);
+    let report = simulate(&network, &Faults::from_yaml(faults).unwrap(), options, None).unwrap();
+    assert_eq!(report.failure, None, "{scheme}, {options:?}: {report}");
+    report
+}
+
+#[test]
+fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
+    for (scheme, faults) in [(Scheme::Inart, ""), (Scheme::Atp, LOSS)] {
+        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same sequences.
+        for gradient_values in [8 * 32, 5 * 32, 700] {
+            let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
+            let report = run(scheme, faults, &options);
+            assert_eq!((report.jobs[0].rounds, report.tally.reruns), (12, 3), "{report}");
+            assert!(report.summed_in_switches > 0, "{report}");
+        }
+    }
+}
+
+#[test]
+fn every_worker_is_told_whose_gradient_has_another_length() {
+    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+        for rank in [0, 3, 5] {
+            // A shorter last chunk, a chunk less and more, nothing at all.
+            for gradient_values in [295, 256, 340, 0] {
+                let odd = Some(Odd { rank, gradient_values });
+                let options = Options { gradient_values: 300, odd, ..Options::default() };
+                let report = run(scheme, LOSS, &options);
+                assert_eq!((report.sums_checked, report.jobs[0].ends.len()), (0, 6), "{report}");
+                let told = format!("worker {rank} (w{}) ", rank + 1);
+                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&told)), "{report}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_is_not_there_has_no_length() {
+    let network = network(&fig1(), Scheme::Inart, 4);
+    let odd = Some(Odd { rank: 6, gradient_values: 1 });
+    let error =
+        simulate(&network, &Faults::default(), &Options { odd, ..Options::default() }, None).unwrap_err();
+    assert_eq!(error.to_string(), "--odd-length: rank 6: job digits has ranks 0 to 5");
+    assert_eq!("6=1".parse(), Ok(odd.unwrap()));
+    assert!("6".parse::<Odd>().is_err());
+}
+
+/// The report is a failure if any sum is beyond the bound that `docs/protocol.md` states.
+#[test]
+fn sums_of_values_of_any_size_are_within_the_bound() {
+    for sizes in Sizes::ALL {
+        for (faults, spikes) in [("", "0"), (LOSS, "20%")] {
+            let options = Options {
+                rounds: 12,
+                gradient_values: 500,
+                sizes,
+                spikes: spikes.parse().unwrap(),
+                ..Options::default()
+            };
+            assert_eq!(run(Scheme::Inart, faults, &options).jobs[0].rounds, 12);
+        }
+        assert_eq!(sizes.to_string().parse(), Ok(sizes));
+    }
+    assert!("huge".parse::<Sizes>().unwrap_err().contains("even, tiny, sparse, outlier, wild"));
+}
