@@ -252,8 +252,7 @@ async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
 async fn detours() {
     let triangle = |workers: usize, adds: &str, ingress: &str| {
         let hosts: String = (0..workers).map(|w| format!("{{name: w{w}, kind: worker}}, ")).collect();
-        let access: String =
-            (0..workers).map(|w| format!("{{ends: [w{w}, v0], rate: 10 Mbps}}, ")).collect();
+        let access: String = (0..workers).map(|w| format!("{{ends: [w{w}, v0], rate: 10 Mbps}}, ")).collect();
         let capacity = |v: &str| if v == adds { ", aggregation: 60 Mbps" } else { "" };
         let switches: String = ["v0", "v1", "v2", "v3"]
             .map(|v| format!("{{name: {v}, kind: switch{}}}, ", capacity(v)))
@@ -271,7 +270,10 @@ async fn detours() {
         (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
     ] {
         let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
-        assert_eq!((made.rate_bps, &made.flows[0].path), (10e6, &path.iter().map(ToString::to_string).collect()));
+        assert_eq!(
+            (made.rate_bps, &made.flows[0].path),
+            (10e6, &path.iter().map(ToString::to_string).collect())
+        );
         let (arrived, _) = one_round(&topology, &made).await;
         assert_eq!(arrived, planned_arrivals(&made));
     }

@@ -1,6 +1,6 @@
 //! What a plan comes to, whatever the size of the gradient.
 
-use inart_planner::{Options, Plan, PlanError, plan};
+use inart_planner::{Options, Paths, Plan, PlanError, plan};
 
 use crate::network::Network;
 use crate::series::Method;
@@ -25,7 +25,9 @@ impl Outcome {
     /// Plans the network that `seed` draws, rounding with the same seed.
     pub(crate) fn of(network: Network, seed: u64, method: Method) -> Result<Outcome, PlanError> {
         let topology = network.topology(seed);
-        let options = Options { seed, levels: method.levels, ..Options::new(method.scheme) };
+        // The paper's P.
+        let paths = Paths::Shortest;
+        let options = Options { seed, levels: method.levels, paths, ..Options::new(method.scheme) };
         Ok(Outcome::from(&plan(&topology, &topology.jobs()[0], &options)?))
     }
 }

@@ -154,9 +154,7 @@ impl Dag {
             let last = costs.last[node as usize];
             let (arc, near) = match &self.ways {
                 Ways::Shortest { steps, .. } => (steps[last as usize].arc, steps[last as usize].near),
-                Ways::Any { inward, .. } => {
-                    (last, if *inward { model.head(last) } else { model.tail(last) })
-                }
+                Ways::Any { inward, .. } => (last, if *inward { model.head(last) } else { model.tail(last) }),
             };
             path.push(arc);
             node = near;

@@ -109,7 +109,14 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
         vec![list; classes.len()]
     };
     let ends = (0..model.servers.len()).map(of_server).collect();
-    Fractional { rate: split.rate, proven: split.rate, sending: split.sending.clone(), classes, ends, spread: Spread::Even }
+    Fractional {
+        rate: split.rate,
+        proven: split.rate,
+        sending: split.sending.clone(),
+        classes,
+        ends,
+        spread: Spread::Even,
+    }
 }
 
 /// Whether the even spread of a solution overloads no link.

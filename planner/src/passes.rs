@@ -81,11 +81,15 @@ pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f6
                 (placement, left) = better;
                 continue;
             }
-            let path = router.widest().routes.cheapest(model.workers[worker], server, |arc| 1.0 / model.capacity_of(arc));
+            let path = router
+                .widest()
+                .routes
+                .cheapest(model.workers[worker], server, |arc| 1.0 / model.capacity_of(arc));
             let path = path.expect("every worker reaches every server");
             placement.flows[s][worker] = FlowTo { end: server, path };
             let ends: Vec<NodeIx> = placement.flows[s].iter().map(|flow| flow.end).collect();
-            let seconds: Vec<NodeIx> = placement.trunks[s].values().map(|path| trunk_end(model, path)).collect();
+            let seconds: Vec<NodeIx> =
+                placement.trunks[s].values().map(|path| trunk_end(model, path)).collect();
             placement.trunks[s].retain(|v, _| ends.contains(v) || seconds.contains(v));
             left = muddled(model, &placement, s);
         }

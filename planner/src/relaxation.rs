@@ -42,5 +42,5 @@ pub fn lp_bound_over(
             .map_err(|reason| PlanError::Solver { job: job.name.clone(), reason })?,
     };
     let solution = solution.expect("invariant: only a time limit leaves the LP unsolved");
-    Ok(solution.rate)
+    Ok(solution.proven)
 }

@@ -43,8 +43,12 @@ impl Load<'_> {
 
 impl<'m> Router<'m> {
     pub fn new(model: &'m Model<'m>, paths: Paths) -> Self {
-        let with = |rule: Rule, wide| {
-            Router { model, routes: Routes::new(model, rule), dags: Dags::new(model, rule), rule, wide }
+        let with = |rule: Rule, wide| Router {
+            model,
+            routes: Routes::new(model, rule),
+            dags: Dags::new(model, rule),
+            rule,
+            wide,
         };
         match paths {
             Paths::Any => with(Rule::Left, Some(Box::new(with(Rule::Any, None)))),

@@ -177,7 +177,17 @@ impl<'m> Routes<'m> {
             return Some(Vec::new());
         }
         let most = if self.rule == Rule::Any { u16::MAX } else { hops[from as usize] };
-        let mut hunt = Hunt { routes: self, to, hops, usable, most, limit, looks: LOOKS, path: Vec::new(), found: Vec::new() };
+        let mut hunt = Hunt {
+            routes: self,
+            to,
+            hops,
+            usable,
+            most,
+            limit,
+            looks: LOOKS,
+            path: Vec::new(),
+            found: Vec::new(),
+        };
         let mut passed = vec![false; hops.len()];
         hunt.from(from, &mut passed)?;
         let mut found = hunt.found;

@@ -232,7 +232,7 @@ fn ours(
     // With a budget, a part of what is left of it.
     let kept = if left().is_finite() { (1.0 - PROVING) * left() } else { 0.0 };
     let proving = || left() - kept;
-    bounds.integral_bps = whole::bound(model, &router.widest().dags, equal, goal, bounds.integral_bps, &proving);
+    bounds.integral_bps = whole::bound(model, router, equal, goal, bounds.integral_bps, &proving);
     Ok(inart::improve(router, options, starts, bounds.integral_bps))
 }
 

@@ -72,7 +72,8 @@ fn the_checker_holds_a_plan_to_the_paths_it_states() {
 #[test]
 fn more_other_traffic_never_raises_the_rate() {
     let rate = |paths: Paths, bps: u32| {
-        made(&loaded(bps), &Options { paths, ..Options::new(Scheme::Inart) }).map_or(0.0, |plan| plan.rate_bps)
+        made(&loaded(bps), &Options { paths, ..Options::new(Scheme::Inart) })
+            .map_or(0.0, |plan| plan.rate_bps)
     };
     let levels = [0, 1, 500_000, 999_999, 1_000_000];
     assert!(levels.iter().all(|&bps| rate(Paths::Any, bps) == 10e6));
@@ -97,8 +98,12 @@ fn a_running_plan_with_a_detour_stays() {
 
 #[test]
 fn several_jobs_make_detours() {
-    let text = TRIANGLE.replace("  - {name: s0, kind: server}", "  - {name: s0, kind: server}\n  - {name: w1, kind: worker}");
-    let jobs = "jobs:\n  - {name: a, workers: [w0], servers: [s0]}\n  - {name: b, workers: [w1], servers: [s0]}\n";
+    let text = TRIANGLE.replace(
+        "  - {name: s0, kind: server}",
+        "  - {name: s0, kind: server}\n  - {name: w1, kind: worker}",
+    );
+    let jobs =
+        "jobs:\n  - {name: a, workers: [w0], servers: [s0]}\n  - {name: b, workers: [w1], servers: [s0]}\n";
     let both = topology(&format!("{text}  - {{ends: [w1, v0], rate: 10 Mbps}}\n{jobs}"));
     let jobs: Vec<_> = both.jobs().iter().collect();
     for (order, least) in [(Order::Together, 4.9e6), (Order::InTurn, 0.99e6)] {
@@ -133,7 +138,8 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     for seed in 0..250 {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
         for paths in [Paths::Any, Paths::Shortest] {
-            for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact || seed % 10 == 0) {
+            for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact || seed % 10 == 0)
+            {
                 planned += u32::from(made(&network, &Options { paths, ..Options::new(scheme) }).is_ok());
             }
             let two = Options { paths, levels: Levels::Two, ..Options::new(Scheme::Inart) };
@@ -166,7 +172,10 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
         };
         solved += 1;
         let bounds = &plan.bounds;
-        assert!(best <= bounds.integral_bps * (1.0 + 1e-6), "seed {seed}: {best} is above {bounds:?}\n{text}");
+        assert!(
+            best <= bounds.integral_bps * (1.0 + 1e-6),
+            "seed {seed}: {best} is above {bounds:?}\n{text}"
+        );
         assert!(bounds.lp_bps.is_none_or(|lp| best <= lp * (1.0 + 1e-6)), "seed {seed}: {best}, {bounds:?}");
         if plan.rate_bps < best * (1.0 - 1e-6) {
             below += 1;
@@ -185,7 +194,8 @@ fn small_networks_are_planned_as_well_as_by_brute_force() {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
     let (first, count) = (number("FIRST", 1), number("NETWORKS", 300));
-    let size = Size { switches: number("SWITCHES", 5) as usize, workers: number("WORKERS", 3) as usize, servers: 2 };
+    let size =
+        Size { switches: number("SWITCHES", 5) as usize, workers: number("WORKERS", 3) as usize, servers: 2 };
     let [solved, below, proven] =
         against_brute_force(first..first + count, &size, number("BINARIES", 250) as usize);
     assert!(u64::from(solved) * 2 > count, "{solved} solved");

@@ -31,7 +31,8 @@ pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], options: &Options<'
         |model: &Model<'_>| (classes(model).len() + 1) * model.servers.len() * (model.aggregators.len() + 1);
     let ends: BTreeSet<NodeIx> =
         models.iter().flat_map(|m| m.servers.iter().chain(&m.aggregators)).copied().collect();
-    let flows = ends.len() * models[0].topology.links().len() * if options.paths == Paths::Any { 2 } else { 1 };
+    let flows =
+        ends.len() * models[0].topology.links().len() * if options.paths == Paths::Any { 2 } else { 1 };
     if models.iter().map(columns).sum::<usize>() + flows > COLUMNS {
         return None;
     }

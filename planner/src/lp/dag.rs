@@ -85,7 +85,9 @@ impl Dag {
                 let through = ahead == to || model.forwards(ahead);
                 node != to && through && left < hops && price[arc as usize] + beyond <= cost + TIE
             };
-            arcs.extend(model.arcs_out(node).iter().filter(closer).map(|&(arc, ahead)| (arc, position[&ahead])));
+            arcs.extend(
+                model.arcs_out(node).iter().filter(closer).map(|&(arc, ahead)| (arc, position[&ahead])),
+            );
             first.push(arcs.len() as u32);
         }
         let costs = nodes.iter().map(|&node| known[node as usize].0).collect();

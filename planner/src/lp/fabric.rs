@@ -118,7 +118,10 @@ impl<'m> Fabric<'m> {
                 routing: 0,
             }));
             for (v, hops) in self.hops.iter().enumerate() {
-                if self.dags[self.model.aggregators.len() + server].position(self.model.aggregators[v]).is_none() {
+                if self.dags[self.model.aggregators.len() + server]
+                    .position(self.model.aggregators[v])
+                    .is_none()
+                {
                     continue;
                 }
                 let mut levels: Vec<u16> = hops.iter().copied().filter(|&h| h != FAR).collect();

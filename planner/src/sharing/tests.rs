@@ -47,7 +47,9 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     let topology = network(switches, workers, f64::from(rng.random_range(2..30)) / 2.0, &ingress);
     let model = Model::new(&topology, &topology.jobs()[0]);
     let router = Router::new(&model, Paths::Any);
-    let Answer::Best(placement) = exact::solve(router.widest(), false, 0.0, false, EXACT) else { return None };
+    let Answer::Best(placement) = exact::solve(router.widest(), false, 0.0, false, EXACT) else {
+        return None;
+    };
     let optimum = inart::rate(&router, &placement, false).rate;
     Some((topology, optimum))
 }

@@ -94,8 +94,8 @@ impl<'n, 'm> Ascent<'n, 'm> {
                     }
                     left -= joining;
                     served[s][rack] += joining as f64;
-                    let costs = &self.ways.to_group[s][aggregator];
-                    network.dags.to(v).trace(model, costs, network.racks[rack].source, &mut path);
+                    let costs = &self.ways.from_rack[s][rack];
+                    network.dags.from(network.racks[rack].source).trace(model, costs, v, &mut path);
                     path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += joining as f64);
                 }
                 if units > 0 {
@@ -111,7 +111,12 @@ impl<'n, 'm> Ascent<'n, 'm> {
                 let direct = self.ways.direct(network, prices, s, rack.source);
                 // At that reward a direct flow is as good as none.
                 if lacking > 0.0 && prices.reward[s][n] >= direct {
-                    network.dags.to(model.servers[s]).trace(model, &self.ways.direct[s], rack.source, &mut path);
+                    network.dags.to(model.servers[s]).trace(
+                        model,
+                        &self.ways.direct[s],
+                        rack.source,
+                        &mut path,
+                    );
                     path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += lacking);
                     slope.unit[s][network.own(s)] += lacking;
                 } else {

@@ -19,8 +19,8 @@ mod cover;
 mod fill;
 mod prices;
 
-use crate::dag::Dags;
 use crate::model::Model;
+use crate::router::Router;
 
 use ascent::Ascent;
 use prices::{Certificate, Network, Prices};
@@ -30,25 +30,30 @@ const FIRST: usize = 2000;
 const LATER: usize = 700;
 /// Looks in all, and arcs priced in all, which is what limits them on larger networks (at about 4 ns each).
 const LOOKS: usize = 20_000;
-const ARCS: usize = 1_500_000_000;
+const ARCS: usize = 1_000_000_000;
+/// How much longer an arc takes where any path will do.
+const DETOURS: usize = 8;
 /// The bound along a direction is found to this part of the rate.
 const PRECISE: f64 = 2e-3;
 
 /// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time is left.
 pub(crate) fn bound(
     model: &Model<'_>,
-    dags: &Dags<'_>,
+    router: &Router<'_>,
     equal: bool,
     goal: f64,
     bound: f64,
     time_left: &dyn Fn() -> f64,
 ) -> f64 {
     let servers = model.servers.len();
-    let looks = LOOKS.min(ARCS / (model.aggregators.len() * servers * model.arcs()).max(1));
+    let network = Network::new(model, &router.widest().dags);
+    // Dijkstra's algorithm takes longer than one pass over a list.
+    let each = if router.detours() { DETOURS } else { 1 };
+    let arcs = each * (network.racks.len() + 1) * servers * model.arcs();
+    let looks = LOOKS.min(ARCS / arcs.max(1));
     if goal >= bound || looks < FIRST {
         return bound;
     }
-    let network = Network::new(model, dags);
     let mut proof = Proof { network: &network, ascent: Ascent::new(&network), looks, last: None, time_left };
     if equal || servers == 1 {
         let even = vec![1.0 / servers as f64; servers];

@@ -71,16 +71,16 @@ impl Prices {
 pub(super) struct Ways {
     /// `[shard]`, to its server.
     pub direct: Vec<Costs>,
-    /// `[shard][aggregator]`
-    pub to_group: Vec<Vec<Costs>>,
+    /// `[shard][rack]`, to every aggregator.
+    pub from_rack: Vec<Vec<Costs>>,
 }
 
 impl Ways {
     pub fn new(network: &Network<'_>) -> Self {
         let costs = |n: usize| (0..n).map(|_| Costs::default()).collect::<Vec<_>>();
         let model = network.model;
-        let to_group = model.servers.iter().map(|_| costs(model.aggregators.len())).collect();
-        Ways { direct: costs(model.servers.len()), to_group }
+        let from_rack = model.servers.iter().map(|_| costs(network.racks.len())).collect();
+        Ways { direct: costs(model.servers.len()), from_rack }
     }
 
     /// Prices all of them; lowers rewards to what a direct flow costs, which never proves less.
@@ -88,8 +88,8 @@ impl Ways {
         let model = network.model;
         for (s, &server) in model.servers.iter().enumerate() {
             network.dags.to(server).price(model, &prices.unit[s], &mut self.direct[s]);
-            for (&v, costs) in model.aggregators.iter().zip(&mut self.to_group[s]) {
-                network.dags.to(v).price(model, &prices.unit[s], costs);
+            for (rack, costs) in network.racks.iter().zip(&mut self.from_rack[s]) {
+                network.dags.from(rack.source).price(model, &prices.unit[s], costs);
             }
             for (n, rack) in network.racks.iter().enumerate() {
                 let direct = self.direct(network, prices, s, rack.source);
@@ -112,10 +112,10 @@ impl Ways {
         s: usize,
         aggregator: usize,
     ) -> Vec<(f64, usize)> {
-        let costs = &self.to_group[s][aggregator];
-        let gain = |(n, rack): (usize, &Class)| (prices.reward[s][n] - costs.of(rack.source), n);
+        let v = network.model.aggregators[aggregator];
+        let gain = |(n, costs): (usize, &Costs)| (prices.reward[s][n] - costs.of(v), n);
         let mut gains: Vec<_> =
-            network.racks.iter().enumerate().map(gain).filter(|&(gain, _)| gain > 0.0).collect();
+            self.from_rack[s].iter().enumerate().map(gain).filter(|&(gain, _)| gain > 0.0).collect();
         gains.sort_by(|a, b| b.0.total_cmp(&a.0));
         gains
     }

@@ -35,14 +35,16 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     let model = Model::new(&topology, job);
     let router = Router::new(&model, Paths::Any);
     feasible(&router).ok()?;
-    let Answer::Best(placement) = exact::solve(router.widest(), equal, 0.0, false, EXACT) else { return None };
+    let Answer::Best(placement) = exact::solve(router.widest(), equal, 0.0, false, EXACT) else {
+        return None;
+    };
     let optimum = inart::rate(&router, &placement, equal).rate;
     let closed = bounds::closed_form(&model, equal);
     let mut squeezed = Model::new(&topology, job);
     squeezed.capacity.iter_mut().for_each(|capacity| *capacity *= squeeze);
     let router = Router::new(&squeezed, Paths::Any);
     // A goal below the optimum, or a bound too low would not show.
-    let found = bound(&squeezed, &router.widest().dags, equal, 0.6 * optimum, closed, &|| f64::INFINITY);
+    let found = bound(&squeezed, &router, equal, 0.6 * optimum, closed, &|| f64::INFINITY);
     Some((found, optimum, closed))
 }
 

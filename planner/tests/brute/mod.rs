@@ -26,7 +26,11 @@ pub fn network(seed: u64, most: &Size, one_way: usize) -> String {
     let rates = [1, 2, 3, 5, 7, 10, 20];
     let mut links: Vec<(String, String, u32)> = Vec::new();
     for b in 1..switches {
-        links.push((format!("v{}", rng.random_range(0..b)), format!("v{b}"), *rates.choose(&mut rng).unwrap()));
+        links.push((
+            format!("v{}", rng.random_range(0..b)),
+            format!("v{b}"),
+            *rates.choose(&mut rng).unwrap(),
+        ));
     }
     for _ in 0..rng.random_range(0..=switches) {
         let (a, b) = (rng.random_range(0..switches), rng.random_range(0..switches));
@@ -181,9 +185,10 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
         }
         let mut of_server: Vec<Way> = Vec::new();
         let ends = switches.iter().map(|&v| (v, server));
-        let flows = job.workers.iter().flat_map(|&w| {
-            switches.iter().copied().chain([server]).map(move |end| (w, end))
-        });
+        let flows = job
+            .workers
+            .iter()
+            .flat_map(|&w| switches.iter().copied().chain([server]).map(move |end| (w, end)));
         for (unit, end) in ends.chain(flows) {
             for path in network.paths(unit, end) {
                 count += 1;
@@ -251,7 +256,6 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
     let rows: Vec<(Vec<f64>, f64)> = units.into_iter().map(|(r, n)| (n, network.left[&r])).collect();
     Some(best_sum(&rows) * 1e6)
 }
-
 
 fn access(network: &Network<'_>, host: NodeId) -> f64 {
     let out = network.left.iter().filter(|(r, _)| matches!(r, Resource::Arc(from, _) if *from == host));
