@@ -13,7 +13,7 @@ use crate::plan::{Bounds, Plan};
 use crate::racks;
 use crate::replan::{self, Running};
 use crate::router::Router;
-use crate::schemes::exact::{self, Answer, Effort};
+use crate::schemes::exact::{self, Answer, Effort, SAME};
 use crate::schemes::inart::{self, Best};
 use crate::schemes::{baselines, rounding};
 use crate::sharing;
@@ -21,8 +21,8 @@ use crate::topology::{Job, Topology};
 use crate::whole;
 
 /// Effort of the scheme exact, and of a proof for the scheme inart.
-const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INFINITY };
-const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINITY };
+const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000 };
+const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
 /// Part of a budget that is searched in before any LP.
 const EARLY: f64 = 0.8;
 /// Flows times switches from which on a plan that meets the closed form is one without any LP.
@@ -86,12 +86,8 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
             (placement, shares)
         }
         Scheme::Exact => {
-            let Answer::Best(placement) = exact::solve(&router, options.equal_shares, 0.0, EXACT) else {
-                return Err(PlanError::TooLarge { job: model.job.name.clone() });
-            };
-            let rated = inart::rate(&router, &placement, options.equal_shares);
-            bounds.integral_bps = bounds.integral_bps.min(rated.rate);
-            (placement, rated.shares)
+            let best = whole_program(&router, options, &mut bounds)?;
+            (best.placement, best.rated.shares)
         }
     };
     Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
@@ -206,8 +202,8 @@ fn ours(
         let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
         starts.insert(at, known);
     }
-    if let Some(best) = settle(router, options, &starts[0], bounds) {
-        return Ok(best);
+    if settle(router, options, &mut starts, bounds) {
+        return Ok(starts.swap_remove(0));
     }
     share(router, options, &mut starts, &mut bounds.integral_bps);
     if inart::met(&starts[0], bounds.integral_bps) {
@@ -230,7 +226,9 @@ fn two_levels(
     best: Best,
     bounds: &mut Bounds,
 ) -> (Placement, Rated) {
-    let bound = levels::bound(router.model, options.equal_shares);
+    let (model, equal) = (router.model, options.equal_shares);
+    let bound = levels::bound(model, equal);
+    let bound = racks::two_levels(model, equal, best.rated.rate, bound, options.time_left);
     // Plans of one level are among those of two.
     bounds.integral_bps = bounds.integral_bps.min(bound);
     bounds.two_levels_bps = Some(bound);
@@ -250,23 +248,51 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
-/// Asks the integer program for the best plan, where that is quick.
-fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
-    if inart::met(best, bounds.integral_bps) || options.out_of_time() {
-        return None;
+/// Asks the integer program for the best plan, where that is quick; whether the first of the `starts` is then proven to be it.
+fn settle(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, bounds: &mut Bounds) -> bool {
+    let known = starts[0].rated.rate;
+    if inart::met(&starts[0], bounds.integral_bps) || options.out_of_time() {
+        return false;
     }
-    let effort = Effort { seconds: (options.time_left)(), ..PROOF };
-    let best = match exact::solve(router, options.equal_shares, best.rated.rate * (1.0 - SLACK), effort) {
-        Answer::Unknown => return None,
-        Answer::None => best.clone(),
-        Answer::Best(placement) => {
-            let rated = inart::rate(router, &placement, options.equal_shares);
-            // Rounding errors of the solver may cost a hair; the start is still there then.
-            if rated.rate > best.rated.rate { Best::new(placement, rated) } else { best.clone() }
-        }
+    let equal = options.equal_shares;
+    // A program without the plan that is known is none: no other answer proves anything.
+    let Answer::Best { placement, proven } =
+        exact::solve(router, equal, known * (1.0 - SLACK), PROOF, options.time_left)
+    else {
+        return false;
     };
-    bounds.integral_bps = best.rated.rate;
-    Some(best)
+    let rated = inart::rate(router, &placement, equal);
+    let refuted = rated.rate < known * (1.0 - SAME);
+    // Rounding errors of the solver may cost a hair; the start is still there then.
+    if rated.rate > known {
+        starts.insert(0, Best::new(placement, rated));
+    }
+    if !proven || refuted {
+        return false;
+    }
+    bounds.integral_bps = starts[0].rated.rate;
+    true
+}
+
+/// The scheme exact: the integer program over plans from a hair below what the scheme inart finds on. Where it says that there
+/// are none, it is wrong, and the bound is the one of that scheme.
+fn whole_program(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
+    let equal = options.equal_shares;
+    let ours = ours(router, options, bounds, None)?;
+    let known = ours.rated.rate;
+    let (placement, proven) =
+        match exact::solve(router, equal, known * (1.0 - SLACK), EXACT, &|| f64::INFINITY) {
+            Answer::Unknown => return Err(PlanError::TooLarge { job: router.model.job.name.clone() }),
+            Answer::None => return Ok(ours),
+            Answer::Best { placement, proven } => (placement, proven),
+        };
+    let rated = inart::rate(router, &placement, equal);
+    let refuted = rated.rate < known * (1.0 - SAME);
+    let best = if known > rated.rate { ours } else { Best::new(placement, rated) };
+    if proven && !refuted {
+        bounds.integral_bps = bounds.integral_bps.min(best.rated.rate);
+    }
+    Ok(best)
 }
 
 /// x of phase 1, which R-InArt keeps fixed.

@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fractional::{Fractional, Spread};
 use crate::model::{Arc, Model, NodeIx};
+use crate::phase1;
 use crate::routes::Routes;
 
 use fabric::Fabric;
@@ -34,6 +35,9 @@ use master::{Master, Optimum};
 
 /// The gap between the rate and its proven bound at which the rate counts as the optimum.
 const GAP: f64 = 1e-7;
+
+/// An optimum below this, in the program's unit, is found again in a unit of its own: tolerances are absolute.
+const SMALL: f64 = 0.01;
 
 /// Solves Eq. (5), with x_s free or fixed; `None` if that takes longer than `time_left` says.
 pub(crate) fn solve(
@@ -43,18 +47,34 @@ pub(crate) fn solve(
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
     let fabric = Fabric::new(model, routes);
-    let mut master = Master::new(&fabric, fixed)?;
+    // What the nodes allow; where links allow far less, the unit follows.
+    let most = phase1::split(model, fixed).rate;
+    let Some(found) = solve_in(most, &fabric, fixed, time_left)? else { return Ok(None) };
+    if found.rate >= SMALL * most || found.rate <= 0.0 {
+        return Ok(Some(found));
+    }
+    solve_in(found.rate, &fabric, fixed, time_left)
+}
+
+/// Solves it with rates in units of `unit` bit/s.
+fn solve_in(
+    unit: f64,
+    fabric: &Fabric<'_>,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, String> {
+    let mut master = Master::new(fabric, fixed, unit)?;
     master.add_columns(fabric.start())?;
     let mut bound = f64::INFINITY;
     loop {
         let Some(optimum) = master.solve(time_left)? else { return Ok(None) };
         let overloaded = master.overloaded(&optimum);
-        let offers = optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len());
+        let offers = optimum.prices.offers(fabric, &master.limits, fixed, master.routings.len());
         bound = bound.min(offers.bound);
         let proven = optimum.rate >= bound * (1.0 - GAP);
         // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding errors.
         if overloaded.is_empty() && (proven || offers.columns.is_empty() || !optimum.moved) {
-            return Ok(Some(read(&fabric, &master, &optimum, fixed)));
+            return Ok(Some(read(fabric, &master, &optimum, fixed)));
         }
         master.add_links(&overloaded)?;
         if !proven {

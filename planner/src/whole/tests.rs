@@ -25,7 +25,7 @@ mod networks;
 const CASES: u32 = 120;
 const SEED: u64 = 11;
 /// Small enough to be solved at once.
-const EXACT: Effort = Effort { binaries: 150, nodes: 2000, seconds: f64::INFINITY };
+const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
 /// The bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` where that is not known.
 fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64, f64)> {
@@ -34,7 +34,10 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     let model = Model::new(&topology, job);
     let router = Router::new(&model);
     feasible(&router).ok()?;
-    let Answer::Best(placement) = exact::solve(&router, equal, 0.0, EXACT) else { return None };
+    let time = || f64::INFINITY;
+    let Answer::Best { placement, proven: true } = exact::solve(&router, equal, 0.0, EXACT, &time) else {
+        return None;
+    };
     let optimum = inart::rate(&router, &placement, equal).rate;
     let closed = bounds::closed_form(&model, equal);
     let mut squeezed = Model::new(&topology, job);
