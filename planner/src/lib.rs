@@ -26,6 +26,7 @@ mod dag;
 pub mod draw;
 mod finish;
 mod fractional;
+mod integer;
 mod jobs;
 mod levels;
 mod lp;

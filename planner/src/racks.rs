@@ -19,7 +19,7 @@ const BINARIES: usize = 48;
 const GAP: f64 = 2e-3;
 const NODES: i32 = 1000;
 
-/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`.
+/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, which some plan reaches.
 pub(crate) fn bound(
     model: &Model<'_>,
     equal: bool,
@@ -27,7 +27,30 @@ pub(crate) fn bound(
     bound: f64,
     time_left: &dyn Fn() -> f64,
 ) -> f64 {
-    let most = bounds::alone(model);
+    tighten(model, &bounds::alone(model), (equal, goal), bound, time_left)
+}
+
+/// The same for plans that add each gradient up at most twice: whatever its level, a sum that leaves a rack is one unit.
+pub(crate) fn two_levels(
+    model: &Model<'_>,
+    equal: bool,
+    goal: f64,
+    bound: f64,
+    time_left: &dyn Fn() -> f64,
+) -> f64 {
+    let uplink = model.min_uplink_bps();
+    let most: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s).min(uplink)).collect();
+    tighten(model, &most, (equal, goal), bound.min(egress(model)).max(goal), time_left)
+}
+
+/// The bound, given that no server can be sent more than `most`.
+fn tighten(
+    model: &Model<'_>,
+    most: &[f64],
+    (equal, goal): (bool, f64),
+    bound: f64,
+    time_left: &dyn Fn() -> f64,
+) -> f64 {
     let all = classes(model);
     let mut racks: Vec<(f64, &Class)> = all
         .iter()
@@ -46,7 +69,11 @@ pub(crate) fn bound(
             break;
         }
         let together: Vec<&Class> = racks[..count].iter().map(|&(_, class)| class).collect();
-        let Some(found) = solve(model, &together, &most, equal, best, time_left()) else { break };
+        let Some(found) = solve(model, &together, most, equal, best, time_left()) else { break };
+        // Less than some plan reaches is an error of the solver.
+        if found * (1.0 + GAP) < goal * (1.0 - 1e-6) {
+            break;
+        }
         best = best.min(found * (1.0 + GAP)).max(goal);
     }
     best

@@ -3,6 +3,7 @@
 use crate::bounds;
 use crate::finish;
 use crate::fractional::{self, Fractional};
+use crate::integer;
 use crate::levels;
 use crate::lp;
 use crate::model::Model;
@@ -14,24 +15,18 @@ use crate::plan::{Bounds, Plan};
 use crate::racks;
 use crate::replan::{self, Running};
 use crate::router::Router;
-use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart::{self, Best};
 use crate::schemes::{baselines, rounding};
 use crate::sharing;
 use crate::topology::{Job, Topology};
 use crate::whole;
 
-/// Effort of the scheme exact, and of a proof for the scheme inart.
-const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000, seconds: f64::INFINITY };
-const PROOF: Effort = Effort { binaries: 120, nodes: 2000, seconds: f64::INFINITY };
 /// Part of a budget that is searched in before any LP.
 const EARLY: f64 = 0.8;
 /// Flows times switches from which on a plan that meets the closed form is one without any LP.
 const LARGE: usize = 100_000;
 /// The part of what is left of a budget that goes into a better bound.
 const PROVING: f64 = 0.3;
-/// How far below the best known rate the integer program may look: enough to find that plan again.
-const SLACK: f64 = 1e-4;
 
 /// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
@@ -88,10 +83,7 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
             (placement, shares)
         }
         Scheme::Exact => {
-            let Some((best, most)) = optimum(&router, options.equal_shares) else {
-                return Err(PlanError::TooLarge { job: model.job.name.clone() });
-            };
-            bounds.integral_bps = bounds.integral_bps.min(most);
+            let best = integer::whole_program(&router, options, &mut bounds)?;
             (best.placement, best.rated.shares)
         }
     };
@@ -194,7 +186,7 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
 
 /// The scheme inart: constructions and roundings; if they do not meet the bound, the integer program where that is quick;
 /// else a tighter bound, and local search.
-fn ours(
+pub(crate) fn ours(
     router: &Router<'_>,
     options: &Options<'_>,
     bounds: &mut Bounds,
@@ -212,12 +204,12 @@ fn ours(
         let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
         starts.insert(at, known);
     }
-    if let Some(best) = settle(router, options, &starts[0], bounds) {
-        return Ok(best);
+    if integer::settle(router, options, &mut starts, bounds) {
+        return Ok(starts.swap_remove(0));
     }
     if router.detours()
         && !inart::met(&starts[0], bounds.integral_bps)
-        && let Some((best, _)) = ask(router, options, &starts[0])
+        && let Some((best, _)) = integer::ask(router, options, &starts[0])
     {
         // The best over shortest paths is no bound on the others.
         starts.insert(0, best);
@@ -243,7 +235,9 @@ fn two_levels(
     best: Best,
     bounds: &mut Bounds,
 ) -> (Placement, Rated) {
-    let bound = levels::bound(router.model, options.equal_shares);
+    let (model, equal) = (router.model, options.equal_shares);
+    let bound = levels::bound(model, equal);
+    let bound = racks::two_levels(model, equal, best.rated.rate, bound, options.time_left);
     // Plans of one level are among those of two.
     bounds.integral_bps = bounds.integral_bps.min(bound);
     bounds.two_levels_bps = Some(bound);
@@ -263,58 +257,6 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
-/// The best plan by the integer program, and what no plan exceeds: the same, unless the best of all would not let switches tell its
-/// passes apart.
-fn optimum(router: &Router<'_>, equal: bool) -> Option<(Best, f64)> {
-    let wide = router.widest();
-    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, false, EXACT) else { return None };
-    let best = Best::new(placement.clone(), inart::rate(wide, &placement, equal));
-    let most = best.rated.rate;
-    if passes::are_clear(wide.model, &placement) {
-        return Some((best, most));
-    }
-    let mended = inart::clear(router, placement, equal);
-    let Answer::Best(placement) = exact::solve(wide, equal, 0.0, true, EXACT) else {
-        return Some((mended, most));
-    };
-    let rated = inart::rate(wide, &placement, equal);
-    Some((if rated.rate > mended.rated.rate { Best::new(placement, rated) } else { mended }, most))
-}
-
-/// Asks the integer program for the best plan, where that is quick.
-fn settle(router: &Router<'_>, options: &Options<'_>, best: &Best, bounds: &mut Bounds) -> Option<Best> {
-    if inart::met(best, bounds.integral_bps) || options.out_of_time() {
-        return None;
-    }
-    let (found, proven) = ask(router.widest(), options, best)?;
-    bounds.integral_bps = bounds.integral_bps.min(proven.max(found.rated.rate));
-    Some(found)
-}
-
-/// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and what no plan exceeds.
-fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, f64)> {
-    let equal = options.equal_shares;
-    let effort = Effort { seconds: (options.time_left)(), ..PROOF };
-    let asked = |clear: bool| exact::solve(router, equal, best.rated.rate * (1.0 - SLACK), clear, effort);
-    // Rounding errors of the solver may cost a hair; the start is still there then.
-    let better = |found: Best| if found.rated.rate > best.rated.rate { found } else { best.clone() };
-    let placement = match asked(false) {
-        Answer::Unknown => return None,
-        Answer::None => return Some((best.clone(), best.rated.rate)),
-        Answer::Best(placement) => placement,
-    };
-    let most = inart::rate(router, &placement, equal).rate;
-    if passes::are_clear(router.model, &placement) || most <= best.rated.rate {
-        return Some((better(inart::clear(router, placement, equal)), most));
-    }
-    let mended = better(inart::clear(router, placement, equal));
-    match asked(true) {
-        Answer::Best(placement) => {
-            let found = inart::clear(router, placement, equal);
-            Some((if found.rated.rate > mended.rated.rate { found } else { mended }, most))
-        }
-        Answer::None | Answer::Unknown => Some((mended, most)),
-    }
 }
 
 /// x of phase 1, which R-InArt keeps fixed.

@@ -21,6 +21,8 @@ const STEPS: [f64; 3] = [0.3, 0.1, 0.03];
 const KEPT: f64 = 1e-6;
 /// Plans made per job at most while improving.
 const MOVES: usize = 60;
+/// Up to so many flows times switches a job is planned with all that a job alone gets, and sets are built from the last job on too.
+const SMALL: usize = 100;
 
 /// The plans, with each job's bounds in them, and rates that no plans are fairer than.
 pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> {
@@ -37,7 +39,8 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     let most: Vec<f64> = most.collect();
     let mut built = None;
     if ours {
-        let set = build(network, &most, &part_of_time(options.time_left, 4))?;
+        let order: Vec<usize> = (0..jobs.len()).collect();
+        let set = build(network, &order, &most, &part_of_time(options.time_left, 4))?;
         if reaches(&set, &most) {
             let bounds =
                 most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
@@ -72,7 +75,14 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
                 break;
             }
             let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
-            best = fairest(best, build(network, &targets, &part_of_time(options.time_left, 4))?);
+            let first_to_last: Vec<usize> = (0..jobs.len()).collect();
+            best =
+                fairest(best, build(network, &first_to_last, &targets, &part_of_time(options.time_left, 4))?);
+            if models.iter().all(is_small) && !reaches(&best, &fair) {
+                let last_to_first: Vec<usize> = first_to_last.into_iter().rev().collect();
+                let time_left = part_of_time(options.time_left, 4);
+                best = fairest(best, build(network, &last_to_first, &targets, &time_left)?);
+            }
         }
         best = improve(network, best, &fair);
     }
@@ -108,18 +118,31 @@ fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator<Item = Bou
     Set { laid: set.laid.iter().zip(bounds).map(with).collect(), ..set }
 }
 
-/// Plans one job after the other, none faster than its target, beside those before it at theirs, within `time_left` (seconds).
-fn build(network: &Network<'_>, targets: &[f64], time_left: &dyn Fn() -> f64) -> Result<Set, PlanError> {
+fn is_small(model: &Model<'_>) -> bool {
+    model.workers.len() * model.servers.len() * model.aggregators.len() <= SMALL
+}
+
+/// Plans one job after the other in this order, none faster than its target, beside those before it at theirs, within
+/// `time_left` (seconds).
+fn build(
+    network: &Network<'_>,
+    order: &[usize],
+    targets: &[f64],
+    time_left: &dyn Fn() -> f64,
+) -> Result<Set, PlanError> {
     let mut set = Set { laid: Vec::new(), shares: Vec::new(), rates: Vec::new() };
-    for (job, &target) in targets.iter().enumerate() {
-        let time_left = part_of_time(time_left, targets.len() - job);
+    for (before, &job) in order.iter().enumerate() {
+        let time_left = part_of_time(time_left, order.len() - before);
         let options = Options { time_left: &time_left, ..*network.options };
-        let plan = beside(network, &options, job, network.left_for(job, &set, &set.rates), target)?;
-        set.rates.push(plan.rate_bps.min(target));
+        let left = network.left_for(usize::MAX, &set, &set.rates);
+        let plan = beside(network, &options, job, left, targets[job])?;
+        set.rates.push(plan.rate_bps.min(targets[job]));
         set.shares.push(plan.shards.iter().map(|shard| shard.share).collect());
         set.laid.push(network.laid(plan));
     }
-    Ok(network.side_by_side(set.laid, targets))
+    let mut by_job: Vec<(usize, Rc<Laid>)> = order.iter().copied().zip(set.laid).collect();
+    by_job.sort_by_key(|&(job, _)| job);
+    Ok(network.side_by_side(by_job.into_iter().map(|(_, laid)| laid).collect(), targets))
 }
 
 /// Plans a job within what others leave, no faster than `ceiling_bps`.
@@ -137,11 +160,12 @@ fn beside(
         left[resource] = left[resource].max(KEPT * network.capacity[resource]);
     }
     let model = Model::within(topology, network.jobs[job], left, ceiling_bps);
-    solve::quick(&model, options)
+    if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::quick(&model, options) }
 }
 
 /// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then
-/// those that fill what it uses are, one after the other, beside it at its next rate. Ends when no job can rise so.
+/// those that fill what it uses are, one after the other, beside it at its next rate; once as fast as they are, then no faster
+/// than it. Ends when no job can rise so.
 fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     let mut moves = MOVES * best.laid.len();
     'rising: loop {
@@ -149,30 +173,56 @@ fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
         order.retain(|&job| best.rates[job] < fair[job] * (1.0 - 1e-6));
         order.sort_by(|&a, &b| best.rates[a].total_cmp(&best.rates[b]));
         for &slow in &order {
-            for step in STEPS {
+            let rivals = rivals(network, &best, slow);
+            for (step, yielding) in STEPS.into_iter().flat_map(|step| [(step, false), (step, true)]) {
                 let mut rates = best.rates.clone();
                 rates[slow] = (rates[slow] * (1.0 + step)).min(fair[slow]);
-                let mut trial = best.clone();
-                for job in std::iter::once(slow).chain(rivals(network, &best, slow)) {
-                    if moves == 0 || network.options.out_of_time() {
-                        return best;
+                let next = rates[slow];
+                let faster = || rivals.iter().copied().filter(|&job| best.rates[job] > next * (1.0 + 1e-6));
+                if yielding {
+                    if faster().next().is_none() {
+                        continue;
                     }
-                    moves -= 1;
-                    let left = network.left_for(job, &trial, &rates);
-                    let Ok(plan) = beside(network, network.options, job, left, rates[job]) else { continue };
-                    trial.shares[job] = plan.shards.iter().map(|shard| shard.share).collect();
-                    trial.laid[job] = network.laid(plan);
-                    let risen = network.side_by_side(trial.laid.clone(), fair);
-                    let before = best.rates.clone();
-                    best = fairest(best, risen);
-                    if best.rates != before {
-                        continue 'rising;
-                    }
+                    faster().for_each(|job| rates[job] = next);
+                }
+                if let Some(risen) = raise(network, &best, (slow, &rivals), &rates, fair, &mut moves) {
+                    best = risen;
+                    continue 'rising;
+                }
+                if moves == 0 || network.options.out_of_time() {
+                    return best;
                 }
             }
         }
         return best;
     }
+}
+
+/// Plans a job, then each of its rivals, anew beside the others at these rates; the first set that is fairer than `best`.
+fn raise(
+    network: &Network<'_>,
+    best: &Set,
+    (slow, rivals): (usize, &[usize]),
+    rates: &[f64],
+    fair: &[f64],
+    moves: &mut usize,
+) -> Option<Set> {
+    let mut trial = best.clone();
+    for job in std::iter::once(slow).chain(rivals.iter().copied()) {
+        if *moves == 0 || network.options.out_of_time() {
+            return None;
+        }
+        *moves -= 1;
+        let left = network.left_for(job, &trial, rates);
+        let Ok(plan) = beside(network, network.options, job, left, rates[job]) else { continue };
+        trial.shares[job] = plan.shards.iter().map(|shard| shard.share).collect();
+        trial.laid[job] = network.laid(plan);
+        let risen = network.side_by_side(trial.laid.clone(), fair);
+        if is_fairer(&risen.rates, &best.rates) {
+            return Some(risen);
+        }
+    }
+    None
 }
 
 /// The other jobs that use what is full where a job is, those that use most of it first.

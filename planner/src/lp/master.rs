@@ -49,18 +49,17 @@ pub(crate) struct Optimum {
 }
 
 impl<'f> Master<'f> {
-    /// The program without links and columns, over the first routing.
-    pub fn new(fabric: &'f Fabric<'f>, fixed: Option<&[f64]>) -> Result<Self, String> {
+    /// The program without links and columns, over the first routing. Rates are in units of `unit` bit/s: the solver's
+    /// tolerances are absolute, so it should be near the optimum.
+    pub fn new(fabric: &'f Fabric<'f>, fixed: Option<&[f64]>, unit: f64) -> Result<Self, String> {
         let model = fabric.model;
-        // Rates in units of a typical capacity keep the solver's absolute tolerances meaningful.
-        let unit = model.min_uplink_bps();
         let in_units = |bps: f64| bps / unit;
         let limits = Limits {
             links: model.capacity[..model.arcs()].iter().copied().map(in_units).collect(),
             switches: model.aggregators.iter().map(|&v| in_units(model.capacity_of(model.own(v)))).collect(),
             servers: model.servers.iter().map(|&s| in_units(model.intake_bps(s))).collect(),
             // Single-homed workers: their one uplink carries the whole gradient.
-            uplink: 1.0,
+            uplink: in_units(model.min_uplink_bps()),
         };
         let covers = model.servers.len() * fabric.racks.len();
         let mut problem = ColProblem::new();

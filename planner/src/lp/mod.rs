@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fractional::{Fractional, Spread};
 use crate::model::{Arc, NodeIx};
+use crate::phase1;
 use crate::router::Router;
 
 use fabric::Fabric;
@@ -37,6 +38,9 @@ use prices::Offers;
 /// The gap between the rate and its proven bound at which the rate counts as the optimum.
 const GAP: f64 = 1e-7;
 
+/// An optimum below this, in the program's unit, is found again in a unit of its own: tolerances are absolute.
+const SMALL: f64 = 0.01;
+
 /// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer than `time_left` says.
 pub(crate) fn solve(
     router: &Router<'_>,
@@ -44,14 +48,32 @@ pub(crate) fn solve(
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
     let fabric = Fabric::new(router.model, &router.routes);
-    let mut master = Master::new(&fabric, fixed)?;
+    let detours = router.detours();
+    // What the nodes allow; where links allow far less, the unit follows.
+    let most = phase1::split(router.model, fixed).rate;
+    let Some(found) = solve_in(most, &fabric, detours, fixed, time_left)? else { return Ok(None) };
+    if found.rate >= SMALL * most || found.rate <= 0.0 {
+        return Ok(Some(found));
+    }
+    solve_in(found.rate, &fabric, detours, fixed, time_left)
+}
+
+/// Solves it with rates in units of `unit` bit/s; `may_detour`: over the links that shortest paths do not take, too.
+fn solve_in(
+    unit: f64,
+    fabric: &Fabric<'_>,
+    may_detour: bool,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, String> {
+    let mut master = Master::new(fabric, fixed, unit)?;
     master.add_columns(fabric.start())?;
     let (mut bound, mut detours) = (f64::INFINITY, false);
     loop {
         let Some(optimum) = master.solve(time_left)? else { return Ok(None) };
         let overloaded = master.overloaded(&optimum);
         let look = |detours: bool| {
-            optimum.prices.offers(&fabric, &master.limits, fixed, master.routings.len(), detours)
+            optimum.prices.offers(fabric, &master.limits, fixed, master.routings.len(), detours)
         };
         let is_proven = |bound: f64| optimum.rate >= bound * (1.0 - GAP);
         let mut offers = look(detours);
@@ -61,7 +83,7 @@ pub(crate) fn solve(
             overloaded.is_empty() && (is_proven(bound) || offers.columns.is_empty() || !moved)
         };
         let mut is_last = ended(&offers, bound, optimum.moved);
-        if is_last && !detours && router.detours() {
+        if is_last && !detours && may_detour {
             detours = true;
             offers = look(true);
             bound = offers.bound;
@@ -69,7 +91,7 @@ pub(crate) fn solve(
         }
         if is_last {
             let proven = bound.max(optimum.rate) * master.unit;
-            return Ok(Some(Fractional { proven, ..read(&fabric, &master, &optimum, fixed) }));
+            return Ok(Some(Fractional { proven, ..read(fabric, &master, &optimum, fixed) }));
         }
         let proven = is_proven(bound);
         master.add_links(&overloaded)?;

@@ -14,6 +14,14 @@
 //! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | the same |
 //!
 //! Workers of a rack are interchangeable in all of these rows, hence counts.
+//!
+//! **Units.** F_s is in units of the most that server s could be sent alone, so U_s = 1, every coefficient beside a
+//! binary is 0 or 1, and a load row is divided by its largest coefficient: the solver's tolerances, which are absolute, do not
+//! depend on how fast the network is. Rows that nothing can exceed are left out.
+//!
+//! **What is taken for proven.** HiGHS 1.15 calls solutions optimal that are not (`tests/data/exact-below-inart.yaml` in units of
+//! its links). So a rate counts as the best only if two runs with different settings agree on it: one finds it, the other
+//! finds nothing above it.
 
 use std::collections::BTreeMap;
 
@@ -28,23 +36,50 @@ use crate::placement::{FlowTo, Placement};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
+use crate::schemes::inart;
 
 /// What the program says about plans at or above a rate.
 pub(crate) enum Answer {
-    /// The best plan there is.
-    Best(Placement),
-    /// No plan reaches that rate.
+    /// The best plan found, and whether two runs agree that there is none above it by more than [`SAME`].
+    Best { placement: Placement, proven: bool },
+    /// Two runs agree that no plan reaches that rate.
     None,
     /// The search gave up: too large, or more nodes than allowed.
     Unknown,
 }
 
-/// Effort: programs with more binaries are not started, searches with more nodes or that take longer are given up.
+/// Effort: programs with more binaries are not started, searches with more nodes are given up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     pub binaries: usize,
     pub nodes: i32,
-    pub seconds: f64,
+}
+
+/// Rates that differ by less than this part are the same.
+pub(crate) const SAME: f64 = 1e-6;
+/// How far above a rate the next run looks for a better one; the solver's tolerance is below it.
+const ABOVE: f64 = 2e-7;
+/// Feasibility and integrality, in units in which rates are at most 1.
+const TOLERANCE: f64 = 1e-9;
+/// Runs at most; each but the last two found a better plan than those before it.
+const RUNS: usize = 6;
+
+/// Settings of HiGHS that make it work in different ways.
+struct Settings {
+    presolve: &'static str,
+    seed: i32,
+}
+
+/// One run takes the first, the next the other, and so on.
+const SETTINGS: [Settings; 2] =
+    [Settings { presolve: "on", seed: 0 }, Settings { presolve: "off", seed: 17 }];
+
+/// What one run says.
+enum Outcome {
+    /// A plan, and the rate (bit/s) above which there is none.
+    Best(Placement, f64),
+    None,
+    Unknown,
 }
 
 /// One way of a rack's flows: an end, a path, and its unary count.
@@ -63,24 +98,64 @@ struct TrunkWay {
     rate: Variable,
 }
 
-/// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s. `clear`: only plans whose passes switches can
-/// tell apart, that is, no worker's flow takes a link that the trunk of its group takes.
-pub(crate) fn solve(router: &Router<'_>, equal: bool, at_least: f64, clear: bool, effort: Effort) -> Answer {
+/// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s, within `time_left` (seconds). `clear`: only
+/// plans whose passes switches can tell apart, that is, no worker's flow takes a link that the trunk of its group takes.
+pub(crate) fn solve(
+    router: &Router<'_>,
+    equal: bool,
+    at_least: f64,
+    clear: bool,
+    effort: Effort,
+    time_left: &dyn Fn() -> f64,
+) -> Answer {
     // The program counts one sum per group.
     if router.model.workers.len() > WORKERS_PER_SUM {
         return Answer::Unknown;
     }
-    let Some(program) = Program::build(router, equal, at_least, clear, effort.binaries) else {
-        return Answer::Unknown;
-    };
-    program.solve(router.model, effort)
+    let mut found: Option<(f64, Placement)> = None;
+    // Whether the run before says that there is nothing better.
+    let mut claimed = false;
+    for settings in SETTINGS.iter().cycle().take(RUNS) {
+        let floor = found.as_ref().map_or(at_least, |(rate, _)| rate * (1.0 + ABOVE));
+        let program = Program::build(router, equal, floor, clear, effort.binaries);
+        let outcome = program
+            .map_or(Outcome::Unknown, |program| program.solve(router.model, effort, settings, time_left));
+        let agrees = match outcome {
+            Outcome::Unknown => break,
+            Outcome::None => true,
+            Outcome::Best(placement, bound) => {
+                let rate = inart::rate(router, &placement, equal).rate;
+                let best = found.as_ref().map_or(0.0, |(rate, _)| *rate);
+                if rate > best * (1.0 + ABOVE) {
+                    claimed = bound <= rate * (1.0 + SAME);
+                    found = Some((rate, placement));
+                    continue;
+                }
+                bound <= best * (1.0 + SAME)
+            }
+        };
+        if !agrees {
+            break;
+        }
+        if claimed {
+            return found.map_or(Answer::None, |(_, placement)| Answer::Best { placement, proven: true });
+        }
+        claimed = true;
+    }
+    found.map_or(Answer::Unknown, |(_, placement)| Answer::Best { placement, proven: false })
 }
 
 struct Program {
     variables: ProblemVariables,
     rows: Vec<good_lp::Constraint>,
-    loads: BTreeMap<Resource, Expression>,
+    /// What loads a resource: servers with products of theirs.
+    loads: BTreeMap<Resource, Vec<(usize, Variable)>>,
+    /// F_s in units of `most`.
     sending: Vec<Variable>,
+    /// U_s: the most that each server could be sent, bit/s.
+    most: Vec<f64>,
+    /// The largest of them.
+    unit: f64,
     classes: Vec<Class>,
     ways: Vec<Vec<Way>>,
     trunks: Vec<Vec<TrunkWay>>,
@@ -95,76 +170,85 @@ impl Program {
         most_binaries: usize,
     ) -> Option<Self> {
         let model = router.model;
-        let unit = model.min_uplink_bps();
-        let mut most: Vec<f64> = bounds::alone(model).iter().map(|f| f / unit).collect();
+        let mut most: Vec<f64> = bounds::alone(model);
         if equal {
             let least = most.iter().copied().fold(f64::INFINITY, f64::min);
             most.fill(least);
         }
         let total: f64 = most.iter().sum();
+        let unit = most.iter().copied().fold(0.0, f64::max);
         let mut variables = ProblemVariables::new();
         // Whatever the other servers leave open is the least this one must get.
-        let least = |s: usize| (at_least / unit - (total - most[s])).max(0.0);
-        let sending: Vec<Variable> = most
-            .iter()
-            .enumerate()
-            .map(|(s, &u)| variables.add(variable().min(least(s).min(u)).max(u)))
-            .collect();
+        let least = |u: f64| ((at_least - (total - u)) / u).clamp(0.0, 1.0);
+        let sending = most.iter().map(|&u| variables.add(variable().min(least(u)).max(1.0))).collect();
         let mut program = Program {
             variables,
             rows: Vec::new(),
             loads: BTreeMap::new(),
             sending,
+            most,
+            unit,
             classes: classes(model),
             ways: Vec::new(),
             trunks: Vec::new(),
         };
         let mut left = most_binaries;
-        for (s, &most) in most.iter().enumerate() {
+        for s in 0..program.most.len() {
             // No unit of a shard fits a link with less than the shard's least rate.
-            let least = least(s).min(most) * unit * (1.0 - 1e-6);
-            program.add_server(router, s, (least, most), &mut left)?;
+            let most = program.most[s];
+            program.add_server(router, s, least(most) * most * (1.0 - 1e-6), &mut left)?;
             if clear {
                 program.tell_apart(s);
             }
         }
-        let all: Expression = program.sending.iter().sum();
-        program.rows.push(all.clone().leq(model.min_uplink_bps() / unit));
-        program.rows.push(all.geq(at_least / unit));
+        let rate = program.rate();
+        program.rows.push(rate.clone().geq(at_least / unit));
+        if model.min_uplink_bps() < total {
+            program.rows.push(rate.leq(model.min_uplink_bps() / unit));
+        }
         if equal {
             let pairs: Vec<_> = program.sending.windows(2).map(|pair| (pair[0] - pair[1]).eq(0.0)).collect();
             program.rows.extend(pairs);
         }
-        for (resource, load) in std::mem::take(&mut program.loads) {
-            let capacity = model.capacity_of(resource);
-            if capacity.is_finite() {
-                program.rows.push(load.leq(capacity / unit));
-            }
-        }
+        program.limit_loads(model);
         Some(program)
     }
 
-    /// b in {0, 1} and P >= F - U (1 - b).
-    fn product(&mut self, s: usize, most: f64) -> (Variable, Variable) {
+    /// f in units of [`Program::unit`].
+    fn rate(&self) -> Expression {
+        self.sending.iter().zip(&self.most).map(|(&f, &most)| most / self.unit * f).sum()
+    }
+
+    /// A row per resource that could be overloaded at all.
+    fn limit_loads(&mut self, model: &Model<'_>) {
+        for (resource, terms) in std::mem::take(&mut self.loads) {
+            let capacity = model.capacity_of(resource);
+            let factors = || terms.iter().map(|&(s, _)| self.most[s]);
+            if factors().sum::<f64>() <= capacity {
+                continue;
+            }
+            let largest = factors().fold(0.0, f64::max);
+            let mut load = Expression::with_capacity(terms.len());
+            terms.iter().for_each(|&(s, rate)| load.add_mul(self.most[s] / largest, rate));
+            self.rows.push(load.leq(capacity / largest));
+        }
+    }
+
+    /// b in {0, 1} and P >= F - (1 - b), P <= b.
+    fn product(&mut self, s: usize) -> (Variable, Variable) {
         let chosen = self.variables.add(variable().binary());
-        let rate = self.variables.add(variable().min(0.0).max(most));
-        self.rows.push((rate - self.sending[s] - most * chosen).geq(-most));
-        self.rows.push((rate - most * chosen).leq(0.0));
+        let rate = self.variables.add(variable().min(0.0).max(1.0));
+        self.rows.push((rate - self.sending[s] - chosen).geq(-1.0));
+        self.rows.push((rate - chosen).leq(0.0));
         (chosen, rate)
     }
 
-    fn load(&mut self, resource: Resource, rate: Variable) {
-        self.loads.entry(resource).or_default().add_mul(1.0, rate);
+    fn load(&mut self, resource: Resource, s: usize, rate: Variable) {
+        self.loads.entry(resource).or_default().push((s, rate));
     }
 
     /// Adds a server's shard; `None` if that takes more binaries than are left.
-    fn add_server(
-        &mut self,
-        router: &Router<'_>,
-        s: usize,
-        (least, most): (f64, f64),
-        left: &mut usize,
-    ) -> Option<()> {
+    fn add_server(&mut self, router: &Router<'_>, s: usize, least: f64, left: &mut usize) -> Option<()> {
         let model = router.model;
         let usable = |arc: u32| model.capacity_of(arc) >= least;
         let server = model.servers[s];
@@ -173,9 +257,9 @@ impl Program {
             let paths = router.routes.all_paths(v, server, *left, &usable)?;
             *left = left.checked_sub(paths.len())?;
             for path in paths {
-                let (used, rate) = self.product(s, most);
-                self.load(model.own(server), rate);
-                path.iter().for_each(|&arc| self.load(arc, rate));
+                let (used, rate) = self.product(s);
+                self.load(model.own(server), s, rate);
+                path.iter().for_each(|&arc| self.load(arc, s, rate));
                 trunks.push(TrunkWay { v, path, used, rate });
             }
         }
@@ -198,13 +282,13 @@ impl Program {
                 // Merged workers share all but their own uplink, whose row is f <= B(uplink).
                 for path in router.routes.all_paths(first, end, *left / size, &usable)? {
                     *left = left.checked_sub(size)?;
-                    let (count, rates): (Vec<_>, Vec<_>) = (0..size).map(|_| self.product(s, most)).unzip();
+                    let (count, rates): (Vec<_>, Vec<_>) = (0..size).map(|_| self.product(s)).unzip();
                     for (&chosen, &rate) in count.iter().zip(&rates) {
                         everyone += chosen;
                         whole += rate;
-                        self.load(model.own(end), rate);
+                        self.load(model.own(end), s, rate);
                         let shared = if size > 1 { &path[1..] } else { &path[..] };
-                        shared.iter().for_each(|&arc| self.load(arc, rate));
+                        shared.iter().for_each(|&arc| self.load(arc, s, rate));
                     }
                     for pair in count.windows(2).chain(rates.windows(2)) {
                         self.rows.push((pair[0] - pair[1]).geq(0.0));
@@ -238,19 +322,31 @@ impl Program {
         }
     }
 
-    fn solve(self, model: &Model<'_>, effort: Effort) -> Answer {
-        let Program { variables, rows, sending, classes, ways, trunks, .. } = self;
-        let objective: Expression = sending.iter().sum();
+    fn solve(
+        self,
+        model: &Model<'_>,
+        effort: Effort,
+        settings: &Settings,
+        time_left: &dyn Fn() -> f64,
+    ) -> Outcome {
+        let objective = self.rate();
+        let Program { variables, rows, unit, classes, ways, trunks, .. } = self;
         let mut problem = variables
-            .maximise(objective)
+            .maximise(objective.clone())
             .using(highs)
             .set_threads(1)
+            .set_option("presolve", settings.presolve)
+            .set_option("random_seed", settings.seed)
             .set_option("mip_rel_gap", 1e-7)
             .set_option("mip_abs_gap", 1e-9)
-            .set_option("mip_feasibility_tolerance", 1e-9)
+            .set_option("mip_feasibility_tolerance", TOLERANCE)
             .set_option("mip_max_nodes", effort.nodes);
-        if effort.seconds.is_finite() {
-            problem = problem.set_time_limit(effort.seconds);
+        let seconds = time_left();
+        if seconds <= 0.0 {
+            return Outcome::Unknown;
+        }
+        if seconds.is_finite() {
+            problem = problem.set_time_limit(seconds);
         }
         for row in rows {
             problem.add_constraint(row);
@@ -259,9 +355,10 @@ impl Program {
             Ok(solution) if !matches!(solution.status(), good_lp::solvers::SolutionStatus::TimeLimit) => {
                 solution
             }
-            Err(ResolutionError::Infeasible) => return Answer::None,
-            _ => return Answer::Unknown,
+            Err(ResolutionError::Infeasible) => return Outcome::None,
+            _ => return Outcome::Unknown,
         };
+        let bound = solution.eval(objective) * unit;
         let is_set = |variable: Variable| solution.value(variable) > 0.5;
         let mut placement = Placement::default();
         for (s, &server) in model.servers.iter().enumerate() {
@@ -284,6 +381,6 @@ impl Program {
             placement.trunks.push(of_server.map(|way| (way.v, way.path.clone())).collect());
             placement.flows.push(flows);
         }
-        Answer::Best(placement)
+        Outcome::Best(placement, bound)
     }
 }

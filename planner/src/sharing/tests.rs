@@ -16,7 +16,7 @@ use crate::schemes::inart;
 use crate::topology::Topology;
 use crate::topology::generate::{Equipment, fat_tree};
 
-const EXACT: Effort = Effort { binaries: 150, nodes: 2000, seconds: f64::INFINITY };
+const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
 /// Switches linked to each other, workers dealt out to them, servers at the first: wide links, capacities in Mbps.
 fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -> Topology {
@@ -47,7 +47,12 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     let topology = network(switches, workers, f64::from(rng.random_range(2..30)) / 2.0, &ingress);
     let model = Model::new(&topology, &topology.jobs()[0]);
     let router = Router::new(&model, Paths::Any);
-    let Answer::Best(placement) = exact::solve(router.widest(), false, 0.0, false, EXACT) else {
+    let time = || f64::INFINITY;
+    let Answer::Best { placement, proven: true } =
+        exact::solve(router.widest(), false, 0.0, false, EXACT, &time)
+    else {
+        return None;
+    };
         return None;
     };
     let optimum = inart::rate(&router, &placement, false).rate;

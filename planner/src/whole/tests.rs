@@ -26,7 +26,7 @@ mod networks;
 const CASES: u32 = 120;
 const SEED: u64 = 11;
 /// Small enough to be solved at once.
-const EXACT: Effort = Effort { binaries: 150, nodes: 2000, seconds: f64::INFINITY };
+const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
 /// The bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` where that is not known.
 fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64, f64)> {
@@ -35,7 +35,12 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     let model = Model::new(&topology, job);
     let router = Router::new(&model, Paths::Any);
     feasible(&router).ok()?;
-    let Answer::Best(placement) = exact::solve(router.widest(), equal, 0.0, false, EXACT) else {
+    let time = || f64::INFINITY;
+    let Answer::Best { placement, proven: true } =
+        exact::solve(router.widest(), equal, 0.0, false, EXACT, &time)
+    else {
+        return None;
+    };
         return None;
     };
     let optimum = inart::rate(&router, &placement, equal).rate;

@@ -1,0 +1,95 @@
+//! What the scheme exact claims: never less than another scheme finds, whatever the unit of the rates.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+
+use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+
+const BELOW_INART: [&str; 2] =
+    [include_str!("data/exact-below-inart.yaml"), include_str!("data/exact-below-inart-small.yaml")];
+
+/// Random networks; `OPTIMUM_CASES=100` asks for others besides.
+const CASES: u64 = 6;
+/// Seven workers and three servers on three switches: what nodes can do, and the rate of every link, both in parts of a Mbps.
+const SCALES: [(f64, f64); 4] = [(1.0, 200.0), (1.0, 1e6), (1e-3, 1.0), (1e4, 1e6)];
+
+fn made(topology: &Topology, scheme: Scheme) -> Plan {
+    let plan = plan(topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
+    check(topology, &plan).unwrap();
+    plan
+}
+
+/// No plan is above a stated bound, and exact is never below inart.
+fn agree(topology: &Topology) -> (Plan, Plan) {
+    let (ours, exact) = (made(topology, Scheme::Inart), made(topology, Scheme::Exact));
+    let (below, above) = (ours.rate_bps, exact.rate_bps);
+    let text = || topology.to_yaml();
+    assert!(below <= above * (1.0 + 1e-6), "inart {below}, exact {above}\n{}", text());
+    for plan in [&ours, &exact] {
+        let bound = plan.bounds.integral_bps;
+        assert!(bound >= above * (1.0 - 1e-6), "{} bounds {above} by {bound}\n{}", plan.scheme, text());
+    }
+    (ours, exact)
+}
+
+/// HiGHS called 3.874 Mbps optimal when the program was in units of the links, of which none is ever full.
+#[test]
+fn links_that_never_bind_do_not_hide_the_optimum() {
+    for text in BELOW_INART {
+        let (_, exact) = agree(&Topology::from_yaml(text).unwrap());
+        assert!((exact.rate_bps / 4_017_833.333 - 1.0).abs() < 1e-6, "{}", exact.rate_bps);
+        assert!(exact.is_proven_optimal(), "{} of {}", exact.rate_bps, exact.bounds.integral_bps);
+    }
+}
+
+/// The next of a stream of numbers, below `limit`.
+fn next(state: &mut u64, limit: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % limit
+}
+
+/// A network of that seed: nodes at `factor` times its rates, every link at `link_mbps`.
+fn network(seed: u64, factor: f64, link_mbps: f64) -> Topology {
+    let mut state = seed;
+    let (mut nodes, mut links) = (String::new(), String::new());
+    let mut link = |a: &str, b: &str| {
+        let _ = writeln!(links, "  - {{ends: [{a}, {b}], rate: {}}}", link_mbps * 1e6);
+    };
+    let some_mbps = |state: &mut u64| (2e6 + 10e3 * next(state, 400) as f64) * factor;
+    for v in 0..3 {
+        let _ = writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation: {}}}", some_mbps(&mut state));
+    }
+    link("v0", "v1");
+    link(["v0", "v1"][next(&mut state, 2) as usize], "v2");
+    for s in 0..3 {
+        let _ = writeln!(nodes, "  - {{name: s{s}, kind: server, ingress: {}}}", some_mbps(&mut state));
+        link(&format!("s{s}"), &format!("v{}", next(&mut state, 3)));
+    }
+    for w in 0..7 {
+        let _ = writeln!(nodes, "  - {{name: w{w}, kind: worker}}");
+        link(&format!("w{w}"), &format!("v{}", next(&mut state, 3)));
+    }
+    Topology::from_yaml(&format!("name: scaled\nnodes:\n{nodes}links:\n{links}")).unwrap()
+}
+
+#[test]
+fn rates_scale_with_the_network_and_links_that_never_bind_do_not_matter() {
+    let given = std::env::var("OPTIMUM_CASES").ok().and_then(|cases| cases.parse().ok());
+    let (mut proven, mut all) = (0, 0);
+    for seed in 0..given.unwrap_or(CASES) {
+        let mut expected = None;
+        for (factor, link_mbps) in SCALES {
+            let (ours, exact) = agree(&network(seed, factor, link_mbps));
+            let rate = exact.rate_bps / factor;
+            let expected = *expected.get_or_insert(rate);
+            all += 1;
+            proven += u32::from(exact.is_proven_optimal());
+            assert!((rate / expected - 1.0).abs() < 1e-6, "seed {seed}, {factor}, {link_mbps}: {rate}, not {expected}");
+            let lp = ours.bounds.lp_bps.unwrap() / factor;
+            assert!(lp >= expected * (1.0 - 1e-6), "seed {seed}: the LP's {lp} is below {expected}");
+        }
+    }
+    eprintln!("{proven} of {all} proven optimal");
+    assert!(proven * 10 >= all * 9, "{proven} of {all}");
+}
