@@ -1,12 +1,14 @@
 //! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost, doubled, held back, summed on the
-//! way and damaged while time goes by. Every round that ends, ends in the right sum or an error.
+//! way and damaged while time goes by and hosts begin anew. Every round that ends, ends in the right sum or an error: no sum mixes two lives of
+//! a worker.
 
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use inart_core::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
 use inart_wire::{
-    Contributors, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, ValuesPerPacket, WorkerId,
+    Contributors, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, ValuesPerPacket,
+    WorkerId,
 };
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
@@ -22,6 +24,10 @@ struct Job {
     now: Instant,
     workers: Vec<WorkerFlow>,
     server: ServerShard,
+    /// How often each worker has begun anew: once at most.
+    lives: Vec<u32>,
+    server_lives: u32,
+    assignment: Assignment,
     macs: Vec<MacAddr>,
     gradient_len: usize,
     under_way: Vec<FrameBytes>,
@@ -29,9 +35,20 @@ struct Job {
     damaged: bool,
 }
 
-/// A value of the gradient: small whole numbers, so that sums are exact as floats.
-fn value(rank: usize, index: usize) -> f32 {
-    ((rank + 1) * (index % 13 + 1)) as f32
+/// A value of the gradient of one life of a worker: small whole numbers, so that sums are exact as floats.
+fn value(rank: usize, life: u32, index: usize) -> f32 {
+    ((rank + 1) * (index % 13 + 1 + 100 * life as usize)) as f32
+}
+
+fn worker(assignment: &Assignment, rank: usize, life: u32) -> WorkerFlow {
+    let incarnation = Incarnation::new(1 + rank as u32 + 16 * life);
+    let rank = WorkerId::try_from(rank).expect("there are few workers");
+    WorkerFlow::new(assignment.clone(), rank, incarnation, PATIENCE).expect("the assignment is right")
+}
+
+fn server(assignment: &Assignment, life: u32) -> ServerShard {
+    let incarnation = Incarnation::new(0x100 + life);
+    ServerShard::new(assignment.clone(), 0.into(), incarnation, PATIENCE).expect("the assignment is right")
 }
 
 impl Job {
@@ -58,16 +75,13 @@ impl Job {
                 seats: Vec::new(),
             }],
         };
-        let worker = |rank: usize| {
-            let rank = WorkerId::try_from(rank).expect("there are few workers");
-            WorkerFlow::new(assignment.clone(), rank, Incarnation::new(1 + u32::from(rank.get())), PATIENCE)
-                .expect("the assignment is right")
-        };
         let mut job = Self {
             now: Instant::START,
-            workers: (0..workers).map(worker).collect(),
-            server: ServerShard::new(assignment.clone(), 0.into(), Incarnation::new(100), PATIENCE)
-                .expect("the assignment is right"),
+            workers: (0..workers).map(|rank| worker(&assignment, rank, 0)).collect(),
+            server: server(&assignment, 0),
+            lives: vec![0; workers],
+            server_lives: 0,
+            assignment,
             macs: (0..workers).map(mac).collect(),
             gradient_len,
             under_way: Vec::new(),
@@ -80,7 +94,8 @@ impl Job {
     }
 
     fn start(&mut self, rank: usize) {
-        let gradient: Vec<f32> = (0..self.gradient_len).map(|index| value(rank, index)).collect();
+        let gradient: Vec<f32> =
+            (0..self.gradient_len).map(|index| value(rank, self.lives[rank], index)).collect();
         // A job that was given up does not start again.
         let _ = self.workers[rank].start_round(self.now, &gradient);
     }
@@ -141,6 +156,10 @@ impl Job {
             6 if operation & 16 == 0 => {
                 self.now = self.now + Duration::from_millis(20 << (operation & 7));
             }
+            6 if operation & 15 == 0 => self.restart_server(),
+            6 if usize::from(operation & 15) <= self.workers.len() => {
+                self.restart(usize::from(operation & 15) - 1)
+            }
             6 => self.end_rounds(),
             _ => {
                 let damage: [u8; 2] = input.arbitrary()?;
@@ -157,6 +176,20 @@ impl Job {
         Ok(())
     }
 
+    /// The worker begins anew, the first time that it is asked to.
+    fn restart(&mut self, rank: usize) {
+        if self.lives[rank] == 0 {
+            self.lives[rank] = 1;
+            self.workers[rank] = worker(&self.assignment, rank, 1);
+            self.start(rank);
+        }
+    }
+
+    fn restart_server(&mut self) {
+        self.server_lives += 1;
+        self.server = server(&self.assignment, self.server_lives);
+    }
+
     /// Adds one frame into another, as a switch might.
     fn sum(&mut self, first: usize, second: usize) {
         let parse = |bytes: &FrameBytes| {
@@ -169,7 +202,10 @@ impl Job {
         else {
             return;
         };
-        let key = |repr: &FrameRepr| (repr.header.sequence, repr.header.exponent, repr.header.length);
+        let key = |repr: &FrameRepr| {
+            let HeaderRepr { incarnation, sequence, exponent, length, flags, .. } = repr.header;
+            (incarnation, sequence, exponent, length, flags.contains(Flags::LAST))
+        };
         let (one, other) = (a.0.header.contributors.bitmap, b.0.header.contributors.bitmap);
         if key(&a.0) != key(&b.0) || one & other != 0 {
             return;
@@ -197,9 +233,16 @@ impl Job {
             if self.workers[rank].finish_round(&mut sum).is_err() {
                 continue;
             }
-            let total = |index| -> f32 { (0..self.workers.len()).map(|rank| value(rank, index)).sum() };
-            let right = (0..self.gradient_len).map(total);
-            assert!(self.damaged || sum.iter().copied().eq(right), "worker {rank} has a wrong sum: {sum:?}");
+            let life = |lives: u32, rank: usize| lives >> rank & 1;
+            let is_right = |lives: u32| {
+                let ranks = 0..self.workers.len();
+                let total =
+                    |index| -> f32 { ranks.clone().map(|rank| value(rank, life(lives, rank), index)).sum() };
+                life(lives, rank) == self.lives[rank]
+                    && sum.iter().copied().eq((0..self.gradient_len).map(total))
+            };
+            let right = (0..1 << self.workers.len()).any(is_right);
+            assert!(self.damaged || right, "worker {rank} has a wrong sum: {sum:?}");
             self.start(rank);
         }
     }

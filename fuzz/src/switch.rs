@@ -8,8 +8,8 @@ use inart_p4::artifact;
 use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_wire::{
-    Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind, MacAddr,
-    ShardId, ValuesPerPacket, WorkerId,
+    Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,
+    MacAddr, ShardId, ValuesPerPacket, WorkerId,
 };
 
 const JOB: u16 = 1;
@@ -157,7 +157,9 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
 /// The frame behind one to eight tags.
 fn in_vlans(frame: &[u8], tags: u8) -> Vec<u8> {
     let kinds: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-    let tag = |place| [kinds[(usize::from(tags >> 3) + place) % kinds.len()], tags.into()].map(u16::to_be_bytes).concat();
+    let tag = |place| {
+        [kinds[(usize::from(tags >> 3) + place) % kinds.len()], tags.into()].map(u16::to_be_bytes).concat()
+    };
     let stack: Vec<u8> = (0..=usize::from(tags & 7)).flat_map(tag).collect();
     [&frame[..12], &stack, &frame[12..]].concat()
 }

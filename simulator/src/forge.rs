@@ -25,10 +25,13 @@ const OTHERS: [Range<usize>; 10] =
 const SEQUENCE: Range<usize> = 24..28;
 const INCARNATION: Range<usize> = 40..44;
 const VALUES: usize = 44;
+/// Where VLAN tags go, and their EtherTypes.
+const TAGS: usize = 12;
+const TAG_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 impl Simulation<'_> {
     /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields changed: gradients,
-    /// partials and results that were sent lately, with other values, and messages about such.
+    /// partials and results that were sent lately, with other values, and messages about such; some of them in VLANs.
     pub(crate) fn forge(&mut self, node: NodeId, count: u32) {
         let jobs = self.network.assignments.iter().enumerate();
         let own: Vec<u16> = jobs
@@ -71,6 +74,9 @@ impl Simulation<'_> {
             }
             if !is_own(&frame) {
                 sent += 1;
+                if rng.random_ratio(1, 6) {
+                    put_tags(rng, &mut frame);
+                }
                 self.wire.tally.forged += 1;
                 let id = self.wire.frames.copy_of(&frame);
                 self.wire.transmit(channel, id);
@@ -121,6 +127,16 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         .emit(&words, &mut frame)
         .expect("the buffer is one frame long");
     frame
+}
+
+/// Puts one to six VLAN tags before the EtherType.
+fn put_tags(rng: &mut impl Rng, frame: &mut Vec<u8>) {
+    for _ in 0..rng.random_range(1..=6) {
+        let kind = TAG_TYPES[rng.random_range(0..TAG_TYPES.len())];
+        let vlan = if rng.random() { 0 } else { rng.random::<u16>() };
+        let [a, b, c, d] = (u32::from(kind) << 16 | u32::from(vlan)).to_be_bytes();
+        frame.splice(TAGS..TAGS, [a, b, c, d]);
+    }
 }
 
 /// Puts anything into a field, or the next number.

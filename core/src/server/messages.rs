@@ -30,10 +30,7 @@ impl ServerShard {
             return self.message_to(message, header.sequence, header.worker, host);
         }
         if *self.hosts[rank.index()].get_or_insert(host) != host {
-            if self.abort.is_none() {
-                self.abort(AbortReason::WorkerRestarted, rank);
-            }
-            return self.answer(header, host);
+            return self.meet_another_life(header, message, host);
         }
         self.last_heard[rank.index()] = Some(now);
         match message {
@@ -48,6 +45,24 @@ impl ServerShard {
                 }
             }
             _ => self.counters.foreign += 1,
+        }
+    }
+
+    /// A message of a worker in this run, to which another life of it is bound.
+    fn meet_another_life(&mut self, header: &HeaderRepr, message: ControlMessage, host: Incarnation) {
+        let rank = self.rank(header.worker);
+        match message {
+            // It has ended by itself, and nobody waits for it.
+            ControlMessage::Abort { reason, culprit } => {
+                let message = ControlMessage::Abort { reason, culprit };
+                self.message_to(message, header.sequence, header.worker, host);
+            }
+            _ => {
+                if self.abort.is_none() {
+                    self.abort(AbortReason::WorkerRestarted, rank);
+                }
+                self.answer(header, host);
+            }
         }
     }
 

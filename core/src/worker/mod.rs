@@ -278,8 +278,17 @@ impl WorkerFlow {
         }
         self.flows[shard].heard(now);
         if !self.flows[shard].meet(now, header.incarnation) {
-            let reason = AbortReason::ServerRestarted(header.shard);
-            return self.take_abort(now, shard, reason, self.rank);
+            match &mut self.abort {
+                // What it was given up for is no matter of the new life's.
+                Some(abort) => abort.acknowledge(shard),
+                // The new life is told, too: other workers may be in its run, and wait for this one.
+                None => {
+                    let reason = AbortReason::ServerRestarted(header.shard);
+                    let failure = Failure::aborted(&self.assignment, reason, self.rank);
+                    self.fail(now, failure, reason, self.rank);
+                }
+            }
+            return;
         }
         match message {
             ControlMessage::RequestBypass => {
@@ -304,7 +313,7 @@ impl WorkerFlow {
         }
     }
 
-    /// A server says that the job is over, or knows nothing of it: it need not be told.
+    /// A server says that the job is over: it need not be told.
     fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: WorkerId) {
         let failure = Failure::aborted(&self.assignment, reason, culprit);
         self.fail(now, failure, reason, culprit);

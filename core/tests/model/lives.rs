@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant, Split};
+use inart_core::{Failure, Instant, Machine, Split};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
@@ -70,6 +70,10 @@ fn restarted(worker: usize) -> Failure {
     Failure::Aborted { culprit, name, reason: AbortReason::WorkerRestarted }
 }
 
+fn server_restarted(shard: u16) -> Failure {
+    Failure::ServerRestarted { shard: shard.into(), server: format!("s{}", shard + 1) }
+}
+
 #[test]
 fn a_worker_that_was_made_anew_ends_the_job_by_name() {
     for (workers, rounds) in [(1, 1), (3, 1), (3, 2)] {
@@ -120,7 +124,7 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
 }
 
 #[test]
-fn a_server_that_was_restarted_ends_the_job_by_name_and_waits_for_another_run() {
+fn a_server_that_was_restarted_ends_the_job_by_name() {
     for rounds in [1, 2] {
         let job = assignment(3, &[0.5, 0.5], 4);
         let split = Split::new(&job, 500);
@@ -129,14 +133,59 @@ fn a_server_that_was_restarted_ends_the_job_by_name_and_waits_for_another_run() 
             run_round(&mut network, &split, &gradients(3, round, 500));
         }
         network.restart_server(1, 1);
-        let failure = Failure::ServerRestarted { shard: 1.into(), server: "s2".into() };
-        check_end(&mut network, rounds, failure, &[0]);
+        check_end(&mut network, rounds, server_restarted(1), &[0, 1]);
         assert!(network.servers[1].counters().other_runs > 0);
-        // It has taken no harm: the others begin anew, too.
-        (0..3).for_each(|worker| network.restart_worker(worker, 1));
-        network.restart_server(0, 1);
+        // Another run is another thing.
+        network.run_again(2);
         run_rounds(&mut network, &split, 500);
     }
+}
+
+/// Some workers are in the run of the server's first life, and one that starts now would be in that of the second.
+#[test]
+fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
+    for micros in [0, 10, 50, 200, 10_000] {
+        let job = assignment(3, &[1.0], 4);
+        let mut network = Network::new(job, 0b011, kind_fate());
+        let all = gradients(3, 0, 500);
+        network.late_start = Some((2, Duration::from_millis(1)));
+        network.start_round(&all);
+        network.restart_server(0, 1);
+        network.run_until(network.now + Duration::from_micros(micros));
+        network.restart_worker(2, 1);
+        network.workers[2].start_round(network.now, &all[2]).unwrap();
+        network.run_until_idle();
+        for worker in &mut network.workers {
+            assert_eq!(worker.finish_round(&mut [0.0; 500]), Err(server_restarted(0)));
+        }
+        assert!(network.now.since(Instant::START) < PATIENCE / 2);
+    }
+}
+
+/// A worker of an earlier run that still lives ends; the run of those who are bound goes on.
+#[test]
+fn what_is_said_in_another_run_ends_no_run() {
+    let job = assignment(3, &[1.0], 4);
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job, 0b011, kind_fate());
+    run_round(&mut network, &split, &gradients(3, 0, 500));
+    let mut stale = network.workers[1].clone();
+    network.run_again(1);
+    run_round(&mut network, &split, &gradients(3, 1, 500));
+    let mut buffer = [0; 2048];
+    for _ in 0..100 {
+        network.now = network.now + Duration::from_millis(50);
+        while let Some(length) = stale.poll_transmit(network.now, &mut buffer) {
+            network.servers[0].handle_frame(network.now, &buffer[..length]);
+        }
+        while let Some(length) = network.servers[0].poll_transmit(network.now, &mut buffer) {
+            stale.handle_frame(network.now, &buffer[..length]);
+        }
+    }
+    assert_eq!(stale.finish_round(&mut [0.0; 500]), Err(server_restarted(0)));
+    assert!(stale.is_idle(), "it knows that it has been heard");
+    assert!(network.servers[0].counters().other_runs > 0 && network.servers[0].aborted().is_none());
+    run_round(&mut network, &split, &gradients(3, 2, 500));
 }
 
 /// Workers that all begin anew find the server of the run before.
@@ -165,7 +214,7 @@ fn lives_are_told_apart_whatever_is_lost() {
             }
             _ => {
                 network.restart_server(1, 1);
-                Failure::ServerRestarted { shard: 1.into(), server: "s2".into() }
+                server_restarted(1)
             }
         };
         let start = network.now;

@@ -198,7 +198,7 @@ impl Network {
         }
     }
 
-    fn run_until(&mut self, end: Instant) {
+    pub fn run_until(&mut self, end: Instant) {
         self.transmit();
         while self.next_event().is_some_and(|at| at < end) {
             self.step();

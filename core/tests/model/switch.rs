@@ -78,7 +78,7 @@ impl Switch {
                     }
                 }
             }
-            Some(slot) if header.sequence < slot.sequence => {
+            Some(slot) if slot.run == header.incarnation && header.sequence < slot.sequence => {
                 return forward;
             }
             _ => {

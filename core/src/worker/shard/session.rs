@@ -13,8 +13,10 @@ use crate::timer::Timer;
 const ROUND_TRIPS_PER_NOTE: u32 = 64;
 /// Not more often than that.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-/// After the first, nor more often than once in the time of so many chunks while the server has not bound this worker: a note
-/// is as long as a chunk, and on slow links notes must not fill the queue whose wait they are to measure.
+/// The same while no round trip is known: chunks wait for the first answer.
+const FIRST_INTERVAL: Duration = Duration::from_millis(1);
+/// And then no more often than once in the time of so many chunks while no round trip is known: a note is as long as a
+/// chunk, and on slow links notes must not fill the queue whose wait they are to measure.
 const CHUNKS_PER_NOTE: u32 = 16;
 
 /// What is known of the server.
@@ -64,14 +66,14 @@ impl ShardFlow {
         self.session.run
     }
 
-    /// Takes in the incarnation of a server that speaks to this life of the worker; whether it is the one that was known.
+    /// Takes in the incarnation of a server that speaks to this life of the worker; whether no other was known.
     pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
-        if self.session.run == Incarnation::UNKNOWN {
-            self.session.run = run;
+        let known = core::mem::replace(&mut self.session.run, run);
+        if known == Incarnation::UNKNOWN {
             self.session.tries = 0;
             self.timers.set(Timer::Alive, now);
         }
-        self.session.run == run
+        known == Incarnation::UNKNOWN || known == run
     }
 
     /// The server was heard from.
@@ -110,8 +112,14 @@ impl ShardFlow {
         let interval = match self.rtt.smoothed() {
             _ if self.is_done() => longest,
             Some(time) if self.session.bound => ROUND_TRIPS_PER_NOTE * time,
+            // Chunks wait for this answer.
+            Some(_) => return self.silence(self.session.tries).min(longest),
             // Only the last note's answer tells the round trip, so each is given twice the time of the one before.
-            _ => CHUNKS_PER_NOTE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1),
+            None => {
+                let time =
+                    CHUNKS_PER_NOTE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1);
+                return time.max(FIRST_INTERVAL).min(longest);
+            }
         };
         interval.max(SHORTEST_INTERVAL).min(longest)
     }
