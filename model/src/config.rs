@@ -138,7 +138,11 @@ impl Config {
         ] {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
-        ensure!(!self.shorter || self.chunks > 1, "--shorter with --chunks {}; expected 2 or more", self.chunks);
+        ensure!(
+            !self.shorter || self.chunks > 1,
+            "--shorter with --chunks {}; expected 2 or more",
+            self.chunks
+        );
         Ok(())
     }
 

@@ -33,7 +33,10 @@ impl System {
         let (mut stage, mut in_vain) = (Stage::Repeat, 0);
         for _ in 0..MOST_TIMEOUTS {
             if self.waiting_workers(&state).next().is_none() {
-                return state.workers.iter().all(|worker| worker.failed.is_none_or(|whom| self.is_to_blame(&state, whom)));
+                return state
+                    .workers
+                    .iter()
+                    .all(|worker| worker.failed.is_none_or(|whom| self.is_to_blame(&state, whom)));
             }
             let before = state.clone();
             for rank in 0..self.config.workers {
@@ -110,8 +113,9 @@ impl System {
     pub(crate) fn blames(&self, state: &State) -> impl Iterator<Item = u8> {
         let server = &state.server;
         let waits = state.is_live(Peer::Server) && server.gave_up.is_none();
-        let is_over =
-            |rank: u8| !state.is_live(Peer::Worker(rank)) || state.workers[usize::from(rank)].failed.is_some();
+        let is_over = |rank: u8| {
+            !state.is_live(Peer::Worker(rank)) || state.workers[usize::from(rank)].failed.is_some()
+        };
         let patient = self.mutant == Some(Mutant::NoPatience);
         let silent = move |rank: u8| !patient && is_over(rank) && server.waits_for(rank);
         (0..self.config.workers)

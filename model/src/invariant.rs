@@ -80,14 +80,7 @@ impl Broken {
 }
 
 /// The sum of what `contributors` send for a chunk in a run, each of them in the life that is in `like`.
-fn right_sum(
-    config: &Config,
-    run: Run,
-    exponent: u8,
-    sequence: u8,
-    contributors: Ranks,
-    like: Sum,
-) -> Sum {
+fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors: Ranks, like: Sum) -> Sum {
     let generations = match run {
         Run::OldEpoch | Run::Former => [BEFORE; 2],
         Run::First if config.reborn => [exponent, SECOND_LIFE],
@@ -117,7 +110,9 @@ pub fn one_life(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<L
         0 => Life::First,
         _ => Life::Second,
     };
-    let same = (0..config.workers).zip(counted).all(|(worker, counted)| *counted.get_or_insert(life(worker)) == life(worker));
+    let same = (0..config.workers)
+        .zip(counted)
+        .all(|(worker, counted)| *counted.get_or_insert(life(worker)) == life(worker));
     Broken::unless(same, Invariant::Once)
 }
 
@@ -211,7 +206,8 @@ impl SwitchStep<'_> {
         } else if frame.sequence < before.sequence {
             broken.add(Broken::unless(untouched, Invariant::NewerWins));
         } else if (frame.exponent, frame.last) == (before.exponent, before.last)
-            && frame.contributors & !before.seen == 0 {
+            && frame.contributors & !before.seen == 0
+        {
             broken.add(Broken::unless(same, Invariant::RepeatsHeal));
         }
         broken

@@ -8,12 +8,17 @@
 //! **What makes it small.** More frames under way never make less possible, so whatever adds frames and changes nobody is done at
 //! once: a worker's gradients are under way with and without flag bypass as soon as the window lets it send the chunk (a timeout may
 //! come at any moment, so the number of timeouts before bypass does not matter), and a frame that passes a switch without touching a
-//! slot goes on at once. What the server has seen and can make nothing of ever again (another epoch's, a complete chunk's) is no
+//! slot goes on at once. What the server has seen and can make nothing of ever again (another epoch's or run's, a complete chunk's) is no
 //! longer under way. A state of this model stands for all states of the full one with the same hosts and switches and fewer
-//! frames: an invariant that breaks in one of those breaks here. Two things are left out because no decision reads them: the flags
-//! last and congestion, and in a partial under way, whose frame completed it (it is given its lowest rank). Who has asked again since a
+//! frames: an invariant that breaks in one of those breaks here. Two things are left out because no decision of this round reads them:
+//! the flags congestion and vanished, and in a partial under way, whose frame completed it (it is given its lowest rank). Who has asked again since a
 //! partial or result last left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for
 //! *Ends*.
+//!
+//! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's incarnations, message by message; else
+//! they know. A worker's second life has other values than its first, so a sum tells which of them is in it. A worker that gives up
+//! tells nobody here: a server of another run would not listen, and any other has given up before. With [`Config::shorter`], what
+//! tells lengths apart is the frames alone, though workers tell them as well.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is lost, from then
 //! on nothing is, timeouts come, and every live worker must reach its results or a named error. This is "under fair loss" for a

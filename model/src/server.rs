@@ -105,7 +105,11 @@ impl Server {
     /// A server that has heard of nobody, unless all know each other from the beginning.
     pub fn new(config: &Config, run: Run) -> Self {
         let known = !config.handshake();
-        Self { run, hosts: std::array::from_fn(|rank| (known && rank < config.workers.into()).then_some(Life::First)), ..Self::default() }
+        Self {
+            run,
+            hosts: std::array::from_fn(|rank| (known && rank < config.workers.into()).then_some(Life::First)),
+            ..Self::default()
+        }
     }
 
     fn place(config: &Config, sequence: u8) -> usize {
@@ -275,11 +279,7 @@ impl Server {
     }
 
     /// A message to those of the workers that take part in the run.
-    fn to_bound(
-        &self,
-        workers: impl IntoIterator<Item = u8>,
-        message: impl Fn(Talk) -> Frame,
-    ) -> Outgoing {
+    fn to_bound(&self, workers: impl IntoIterator<Item = u8>, message: impl Fn(Talk) -> Frame) -> Outgoing {
         let frame = |worker: u8| {
             let life = self.hosts[usize::from(worker)]?;
             Some((Node::Worker(worker), message(Talk { life, run: self.run })))

@@ -65,12 +65,7 @@ impl State {
     }
 
     /// The chunks that a worker sends, again and again.
-    pub fn outstanding(
-        &self,
-        config: &Config,
-        mutant: Option<Mutant>,
-        rank: u8,
-    ) -> impl Iterator<Item = u8> {
+    pub fn outstanding(&self, config: &Config, mutant: Option<Mutant>, rank: u8) -> impl Iterator<Item = u8> {
         let worker = &self.workers[usize::from(rank)];
         worker.outstanding(config, mutant, self.ended(worker.run.unwrap_or_default()))
     }

@@ -102,7 +102,8 @@ impl System {
         };
         let mut frames = Vec::new();
         for sequence in 0..config.chunks {
-            let gradients = (0..config.workers).map(|worker| Contribution::before(run, config, worker, sequence));
+            let gradients =
+                (0..config.workers).map(|worker| Contribution::before(run, config, worker, sequence));
             let sum = gradients.clone().fold(Sum::default(), |sum, gradient| sum + gradient.sum);
             let switch = |worker| Node::Switch(config.switch_of(worker));
             frames.extend(gradients.map(|frame| (switch(frame.worker), Frame::Contribution(frame))));
@@ -127,8 +128,7 @@ impl System {
         // Flag resend decides only who counts as having asked.
         let waves = self.config.waves;
         let ways = [(false, false), (waves, false), (waves, true)];
-        let all =
-            |sequence| ways.map(|(resend, bypass)| self.gradient(worker, sequence, resend, bypass));
+        let all = |sequence| ways.map(|(resend, bypass)| self.gradient(worker, sequence, resend, bypass));
         match state.is_live(Peer::Worker(rank)) {
             true => outstanding.flat_map(all).chain(self.alive(worker)).collect(),
             false => Vec::new(),
@@ -239,9 +239,7 @@ impl Model for System {
                 };
                 (Some(node), Vec::new())
             }
-            Action::ServerPatience(rank) => {
-                (Some(Node::Server), next.server.give_up(Peer::Worker(rank)))
-            }
+            Action::ServerPatience(rank) => (Some(Node::Server), next.server.give_up(Peer::Worker(rank))),
             Action::WorkerPatience(rank) => {
                 next.workers[usize::from(rank)].failed = Some(Peer::Server);
                 (None, Vec::new())
@@ -249,8 +247,12 @@ impl Model for System {
         };
         let senders = match touched {
             Some(Node::Worker(rank)) => rank..rank + 1,
-            Some(Node::Server) if next.ended(Run::First) != state.ended(Run::First)
-                || next.server.ended != state.server.ended => 0..self.config.workers,
+            Some(Node::Server)
+                if next.ended(Run::First) != state.ended(Run::First)
+                    || next.server.ended != state.server.ended =>
+            {
+                0..self.config.workers
+            }
             _ => 0..0,
         };
         frames.extend(senders.flat_map(|rank| self.sends(&next, rank)));

@@ -2,11 +2,12 @@
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
 use inart_model::{
-    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, Node, Peer, Run, SECOND_LIFE, Sum, Talk,
+    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, Node, Peer, Run, SECOND_LIFE,
+    Sum, Talk,
 };
 use inart_wire::{
-    AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr, Incarnation, Kind,
-    MacAddr, ValuesPerPacket, WorkerId,
+    AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr,
+    Incarnation, Kind, MacAddr, ValuesPerPacket, WorkerId,
 };
 
 pub const EPOCH: u16 = 2;
@@ -50,7 +51,10 @@ pub fn host(worker: u8, life: Life) -> Incarnation {
 
 fn life_of(worker: u8, incarnation: Incarnation) -> Life {
     let lives = [Life::Former, Life::First, Life::Second];
-    lives.into_iter().find(|life| host(worker, *life) == incarnation).expect("it is one of the worker's lives")
+    lives
+        .into_iter()
+        .find(|life| host(worker, *life) == incarnation)
+        .expect("it is one of the worker's lives")
 }
 
 /// What is compared of a frame.
@@ -175,7 +179,8 @@ impl Codec {
 
     /// The sum that every worker should end with.
     pub fn sum(&self) -> Vec<f32> {
-        let gradients: Vec<_> = (0..self.config.workers).map(|rank| self.gradient(rank, Life::First)).collect();
+        let gradients: Vec<_> =
+            (0..self.config.workers).map(|rank| self.gradient(rank, Life::First)).collect();
         (0..gradients[0].len()).map(|index| gradients.iter().map(|gradient| gradient[index]).sum()).collect()
     }
 
@@ -394,7 +399,9 @@ impl Codec {
                 overflow: frame.overflow,
                 values: self.values(frame.sum),
             },
-            Frame::Result { run, sequence, sum, .. } => Seen::Result { run, sequence, values: self.values(sum) },
+            Frame::Result { run, sequence, sum, .. } => {
+                Seen::Result { run, sequence, values: self.values(sum) }
+            }
             Frame::Request { to, sequence, exponent } => {
                 Seen::Request { to, sequence, exponent: exponent.into() }
             }
