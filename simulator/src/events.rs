@@ -241,7 +241,9 @@ impl Simulation<'_> {
 
 /// What a host's kernel does before it looks for who wants a frame.
 fn take_tags_off(frame: &mut Vec<u8>) {
-    while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind)) && frame.len() >= 14 + TAG_BYTES {
+    while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind))
+        && frame.len() >= 14 + TAG_BYTES
+    {
         frame.drain(12..12 + TAG_BYTES);
     }
 }
