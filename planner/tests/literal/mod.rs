@@ -1,6 +1,7 @@
-//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or any paths: a flow over arcs for every q), every y, z and q multiplied by
-//! F_s: nothing merged, nothing left out. The three misprints are repaired: the paths of a partial sum carry z, q of a
-//! worker's path to a switch has the index s, and q of the direct paths stands outside the sum over switches.
+//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then every q is a flow
+//! over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The three misprints are repaired: the paths
+//! of a partial sum carry z, q of a worker's path to a switch has the index s, and q of the direct paths stands outside the
+//! sum over switches.
 
 use std::collections::HashMap;
 
