@@ -2,8 +2,7 @@
 //! over flat lists in order of distance, over any paths by Dijkstra's algorithm.
 
 use std::cell::OnceCell;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::model::{Arc, Model, NodeIx};
@@ -50,7 +49,7 @@ enum Role {
 pub(crate) struct Costs {
     of: Vec<f64>,
     last: Vec<u32>,
-    open: BinaryHeap<Reverse<(u64, NodeIx)>>,
+    open: Vec<NodeIx>,
 }
 
 impl Costs {
@@ -126,22 +125,26 @@ impl Dag {
         }
     }
 
-    /// Dijkstra's algorithm from the root.
+    /// Dijkstra's algorithm from the root. Few nodes are open at a time: looking through them is quicker than a heap.
     fn settle(&self, model: &Model<'_>, inward: bool, roles: &[Role], prices: &[f64], costs: &mut Costs) {
-        costs.open.clear();
-        costs.open.push(Reverse((0, self.root)));
-        while let Some(Reverse((bits, node))) = costs.open.pop() {
-            let here = f64::from_bits(bits);
-            if here > costs.of[node as usize] || node != self.root && roles[node as usize] != Role::Through {
-                continue;
+        let Costs { of, last, open } = costs;
+        open.clear();
+        open.push(self.root);
+        while let Some(first) = open.first() {
+            let (mut at, mut here) = (0, of[*first as usize]);
+            for (place, &node) in open.iter().enumerate() {
+                let cost = of[node as usize];
+                (at, here) = if cost < here { (place, cost) } else { (at, here) };
             }
+            let node = open.swap_remove(at);
             for &(arc, far) in if inward { model.arcs_in(node) } else { model.arcs_out(node) } {
-                // Bits of numbers that are not negative are in their order; adding 0.0 makes -0.0 one of them.
-                let cost = here + prices[arc as usize].max(0.0) + 0.0;
-                if cost < costs.of[far as usize] && roles[far as usize] != Role::None {
-                    costs.of[far as usize] = cost;
-                    costs.last[far as usize] = arc;
-                    costs.open.push(Reverse((cost.to_bits(), far)));
+                let (cost, known) = (here + prices[arc as usize].max(0.0), of[far as usize]);
+                if cost < known && roles[far as usize] != Role::None {
+                    of[far as usize] = cost;
+                    last[far as usize] = arc;
+                    if known == f64::INFINITY && roles[far as usize] == Role::Through {
+                        open.push(far);
+                    }
                 }
             }
         }

@@ -21,7 +21,7 @@ const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
 /// Flows times arcs up to which every other search makes detours; else every fourth does.
-const SMALL: usize = 10_000;
+const SMALL: usize = 1500;
 /// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row before a
 /// start is given up.
 const STEPS: usize = 8000;

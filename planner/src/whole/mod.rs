@@ -32,7 +32,7 @@ const LATER: usize = 700;
 const LOOKS: usize = 20_000;
 const ARCS: usize = 1_000_000_000;
 /// How much longer an arc takes where any path will do.
-const DETOURS: usize = 8;
+const DETOURS: usize = 4;
 /// The bound along a direction is found to this part of the rate.
 const PRECISE: f64 = 2e-3;
 

@@ -1,11 +1,12 @@
-//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker, every y, z and q multiplied by
-//! F_s: nothing merged, nothing left out. The three misprints are repaired: the paths of a partial sum carry z, q of a
-//! worker's path to a switch has the index s, and q of the direct paths stands outside the sum over switches.
+//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then every q is a flow
+//! over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The three misprints are repaired: the paths
+//! of a partial sum carry z, q of a worker's path to a switch has the index s, and q of the direct paths stands outside the
+//! sum over switches.
 
 use std::collections::HashMap;
 
 use good_lp::{Expression, Solution, SolverModel, Variable, highs, variable, variables};
-use inart_planner::{Job, NodeId, NodeKind, Topology};
+use inart_planner::{Job, NodeId, NodeKind, Paths, Topology};
 
 /// A link in one direction: its position and whether it is taken backwards.
 type Arc = (usize, bool);
@@ -15,7 +16,8 @@ fn left(total_bps: f64, used_bps: f64) -> f64 {
     (total_bps - used_bps).max(0.0) / 1e6
 }
 
-/// All shortest paths from a node to another; links without capacity are no way, and hosts never forward.
+/// All shortest paths from a node to another, of those in the network as it is built the ones whose links have capacity left; hosts
+/// never forward.
 fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
     let mut unfinished: Vec<(NodeId, Vec<Arc>)> = vec![(from, Vec::new())];
     // Layer by layer, never back to a node of an earlier layer: what arrives first is shortest.
@@ -23,8 +25,9 @@ fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
     loop {
         let done: Vec<Vec<Arc>> =
             unfinished.iter().filter(|(node, _)| *node == to).map(|(_, path)| path.clone()).collect();
+        let open = |path: &Vec<Arc>| path.iter().all(|&arc| on_arc(topology, arc) > 0.0);
         if !done.is_empty() || unfinished.is_empty() {
-            return done;
+            return done.into_iter().filter(open).collect();
         }
         let mut next = Vec::new();
         for (node, path) in &unfinished {
@@ -34,8 +37,7 @@ fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
             for (at, link) in topology.links().iter().enumerate() {
                 for back in [false, true] {
                     let [a, b] = if back { [link.ends[1], link.ends[0]] } else { link.ends };
-                    let room = left(link.rate_bps, link.background_bps[usize::from(back)]);
-                    if a == *node && room > 0.0 && !reached.contains(&b) {
+                    if a == *node && !reached.contains(&b) {
                         next.push((b, path.iter().copied().chain([(at, back)]).collect::<Vec<Arc>>()));
                     }
                 }
@@ -46,8 +48,23 @@ fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
     }
 }
 
+fn on_arc(topology: &Topology, (at, back): Arc) -> f64 {
+    let link = &topology.links()[at];
+    left(link.rate_bps, link.background_bps[usize::from(back)])
+}
+
+/// The arcs of all paths from a node to another, with their ends.
+fn arcs(topology: &Topology, from: NodeId, to: NodeId) -> Vec<(Arc, NodeId, NodeId)> {
+    let leads = |id: NodeId, end: NodeId| id == end || topology.node(id).kind == NodeKind::Switch;
+    let both = topology.links().iter().enumerate().flat_map(|(at, link)| {
+        let [a, b] = link.ends;
+        [((at, false), a, b), ((at, true), b, a)]
+    });
+    both.filter(|&(arc, a, b)| on_arc(topology, arc) > 0.0 && leads(a, from) && leads(b, to)).collect()
+}
+
 /// f~ in bit/s, with free or equal shares.
-pub fn optimum(topology: &Topology, job: &Job, equal: bool) -> f64 {
+pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths) -> f64 {
     let (workers, servers) = (&job.workers, &job.servers);
     let room = |v: NodeId| left(topology.node(v).aggregation_bps, topology.node(v).background_bps);
     let switches: Vec<NodeId> =
@@ -57,11 +74,25 @@ pub fn optimum(topology: &Topology, job: &Job, equal: bool) -> f64 {
     let mut on_link: HashMap<Arc, Expression> = HashMap::new();
     let mut on_switch: HashMap<NodeId, Expression> = HashMap::new();
     let sending: Vec<Variable> = servers.iter().map(|_| vars.add(variable().min(0.0))).collect();
+    let mut kept = Vec::new();
     for (&f, &s) in sending.iter().zip(servers) {
         let mut intake = Expression::from(0.0);
         let mut routed =
             |vars: &mut good_lp::ProblemVariables, amount: Variable, from: NodeId, to: NodeId| {
                 let mut all = Expression::from(0.0);
+                if over == Paths::Any {
+                    let mut balance: HashMap<NodeId, Expression> = HashMap::new();
+                    for (arc, a, b) in arcs(topology, from, to) {
+                        let q = vars.add(variable().min(0.0));
+                        *on_link.entry(arc).or_default() += q;
+                        *balance.entry(a).or_default() += q;
+                        *balance.entry(b).or_default() -= q;
+                    }
+                    all += balance.remove(&from).unwrap_or_default();
+                    balance.remove(&to);
+                    kept.extend(balance.into_values().map(|sum| sum.eq(0.0)));
+                    return all.eq(amount);
+                }
                 for path in paths(topology, from, to) {
                     let q = vars.add(variable().min(0.0));
                     all += q;
@@ -95,6 +126,7 @@ pub fn optimum(topology: &Topology, job: &Job, equal: bool) -> f64 {
             rows.push(intake.leq(left(ingress_bps, node.background_bps)));
         }
     }
+    rows.extend(kept);
     if equal {
         rows.extend(sending.iter().map(|&f| (f - sending[0]).eq(0.0)));
     }
