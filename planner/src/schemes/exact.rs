@@ -15,9 +15,8 @@
 //!
 //! Workers of a rack are interchangeable in all of these rows, hence counts.
 //!
-//! **Units.** F_s is in units of the most that server s could be sent alone, so U_s = 1, every coefficient beside a
-//! binary is 0 or 1, and a load row is divided by its largest coefficient: the solver's tolerances, which are absolute, do not
-//! depend on how fast the network is. Rows that nothing can exceed are left out.
+//! **Units.** Rates are in units of the largest U_s, the most that a server could be sent alone: the solver's tolerances, which
+//! are absolute, do not depend on how fast the network is. Rows that nothing can exceed are left out.
 //!
 //! **What is taken for proven.** HiGHS 1.15 calls solutions optimal that are not (`tests/data/exact-below-inart.yaml` in units of
 //! its links). So a rate counts as the best only if two runs with different settings agree on it: one finds it, the other
@@ -150,11 +149,11 @@ struct Program {
     rows: Vec<good_lp::Constraint>,
     /// What loads a resource: servers with products of theirs.
     loads: BTreeMap<Resource, Vec<(usize, Variable)>>,
-    /// F_s in units of `most`.
+    /// F_s in units of `unit`.
     sending: Vec<Variable>,
-    /// U_s: the most that each server could be sent, bit/s.
+    /// U_s: the most that each server could be sent alone, in that unit.
     most: Vec<f64>,
-    /// The largest of them.
+    /// The largest of them, bit/s.
     unit: f64,
     classes: Vec<Class>,
     ways: Vec<Vec<Way>>,
@@ -175,12 +174,14 @@ impl Program {
             let least = most.iter().copied().fold(f64::INFINITY, f64::min);
             most.fill(least);
         }
-        let total: f64 = most.iter().sum();
         let unit = most.iter().copied().fold(0.0, f64::max);
+        most.iter_mut().for_each(|u| *u /= unit);
+        let (at_least, uplink) = (at_least / unit, model.min_uplink_bps() / unit);
+        let total: f64 = most.iter().sum();
         let mut variables = ProblemVariables::new();
         // Whatever the other servers leave open is the least this one must get.
-        let least = |u: f64| ((at_least - (total - u)) / u).clamp(0.0, 1.0);
-        let sending = most.iter().map(|&u| variables.add(variable().min(least(u)).max(1.0))).collect();
+        let least = |u: f64| (at_least - (total - u)).clamp(0.0, u);
+        let sending = most.iter().map(|&u| variables.add(variable().min(least(u)).max(u))).collect();
         let mut program = Program {
             variables,
             rows: Vec::new(),
@@ -202,9 +203,9 @@ impl Program {
             }
         }
         let rate = program.rate();
-        program.rows.push(rate.clone().geq(at_least / unit));
-        if model.min_uplink_bps() < total {
-            program.rows.push(rate.leq(model.min_uplink_bps() / unit));
+        program.rows.push(rate.clone().geq(at_least));
+        if uplink < total {
+            program.rows.push(rate.leq(uplink));
         }
         if equal {
             let pairs: Vec<_> = program.sending.windows(2).map(|pair| (pair[0] - pair[1]).eq(0.0)).collect();
@@ -216,30 +217,27 @@ impl Program {
 
     /// f in units of [`Program::unit`].
     fn rate(&self) -> Expression {
-        self.sending.iter().zip(&self.most).map(|(&f, &most)| most / self.unit * f).sum()
+        self.sending.iter().sum()
     }
 
     /// A row per resource that could be overloaded at all.
     fn limit_loads(&mut self, model: &Model<'_>) {
         for (resource, terms) in std::mem::take(&mut self.loads) {
-            let capacity = model.capacity_of(resource);
-            let factors = || terms.iter().map(|&(s, _)| self.most[s]);
-            if factors().sum::<f64>() <= capacity {
-                continue;
+            let capacity = model.capacity_of(resource) / self.unit;
+            if terms.iter().map(|&(s, _)| self.most[s]).sum::<f64>() > capacity {
+                let load: Expression = terms.into_iter().map(|(_, rate)| rate).sum();
+                self.rows.push(load.leq(capacity));
             }
-            let largest = factors().fold(0.0, f64::max);
-            let mut load = Expression::with_capacity(terms.len());
-            terms.iter().for_each(|&(s, rate)| load.add_mul(self.most[s] / largest, rate));
-            self.rows.push(load.leq(capacity / largest));
         }
     }
 
-    /// b in {0, 1} and P >= F - (1 - b), P <= b.
+    /// b in {0, 1} and P >= F - U (1 - b), P <= U b.
     fn product(&mut self, s: usize) -> (Variable, Variable) {
+        let most = self.most[s];
         let chosen = self.variables.add(variable().binary());
-        let rate = self.variables.add(variable().min(0.0).max(1.0));
-        self.rows.push((rate - self.sending[s] - chosen).geq(-1.0));
-        self.rows.push((rate - chosen).leq(0.0));
+        let rate = self.variables.add(variable().min(0.0).max(most));
+        self.rows.push((rate - self.sending[s] - most * chosen).geq(-most));
+        self.rows.push((rate - most * chosen).leq(0.0));
         (chosen, rate)
     }
 
