@@ -257,8 +257,6 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     Some(inart::improve(router, &options, starts, bound.min(racks::egress(router.model))))
 }
 
-}
-
 /// x of phase 1, which R-InArt keeps fixed.
 fn phase1_shares(model: &Model<'_>, options: &Options<'_>) -> Vec<f64> {
     if options.equal_shares || options.scheme == Scheme::Even {

@@ -197,7 +197,7 @@ impl Program {
         for s in 0..program.most.len() {
             // No unit of a shard fits a link with less than the shard's least rate.
             let most = program.most[s];
-            program.add_server(router, s, least(most) * most * (1.0 - 1e-6), &mut left)?;
+            program.add_server(router, s, least(most) * unit * (1.0 - 1e-6), &mut left)?;
             if clear {
                 program.tell_apart(s);
             }

@@ -53,8 +53,6 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     else {
         return None;
     };
-        return None;
-    };
     let optimum = inart::rate(&router, &placement, false).rate;
     Some((topology, optimum))
 }

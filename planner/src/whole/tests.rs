@@ -41,8 +41,6 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     else {
         return None;
     };
-        return None;
-    };
     let optimum = inart::rate(&router, &placement, equal).rate;
     let closed = bounds::closed_form(&model, equal);
     let mut squeezed = Model::new(&topology, job);
