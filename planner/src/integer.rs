@@ -36,15 +36,10 @@ pub(crate) fn settle(
 
 /// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and what no plan over
 /// those paths exceeds (bit/s), if that is proven. `None` if the program gives up, or knows no plan as good as `best`.
-pub(crate) fn ask(
-    router: &Router<'_>,
-    options: &Options<'_>,
-    best: &Best,
-) -> Option<(Best, Option<f64>)> {
+pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, Option<f64>)> {
     let (equal, known) = (options.equal_shares, best.rated.rate);
     let at_least = known * (1.0 - SLACK);
-    let asked =
-        |clear: bool| exact::solve(router, equal, at_least, clear, PROOF, options.time_left);
+    let asked = |clear: bool| exact::solve(router, equal, at_least, clear, PROOF, options.time_left);
     let Answer::Best { placement, proven } = asked(false) else { return None };
     let most = proven_rate(router, &placement, equal, (known, proven));
     // Rounding errors of the solver may cost a hair; the known plan is still there then.
