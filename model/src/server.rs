@@ -154,7 +154,7 @@ impl Server {
         }
         if let Some(culprit) = self.gave_up {
             let sender = (!is(Mutant::AbortSaidOnce)).then_some(frame.worker);
-            return (Verdict::GaveUp, self.to_bound(sender, |to| Frame::Abort { to, culprit }));
+            return (Verdict::GaveUp, self.bound_workers(sender, |to| Frame::Abort { to, culprit }));
         }
         let sequence = frame.sequence;
         let clipped = !frame.partial && frame.overflow;
@@ -175,8 +175,9 @@ impl Server {
             self.differs |= !is(Mutant::MismatchUnnoticed);
             return (Verdict::Mismatch, Vec::new());
         }
-        let request_all =
-            |bitmap, exponent| self.to_bound(ranks(bitmap), |to| Frame::Request { to, sequence, exponent });
+        let request_all = |bitmap, exponent| {
+            self.bound_workers(ranks(bitmap), |to| Frame::Request { to, sequence, exponent })
+        };
         let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
             Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, self.result(&chunk))]),
@@ -275,11 +276,15 @@ impl Server {
     /// Gives the job up because of that host.
     pub fn give_up(&mut self, culprit: Peer) -> Outgoing {
         self.gave_up = Some(culprit);
-        self.to_bound(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })
+        self.bound_workers(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })
     }
 
     /// A message to those of the workers that take part in the run.
-    fn to_bound(&self, workers: impl IntoIterator<Item = u8>, message: impl Fn(Talk) -> Frame) -> Outgoing {
+    fn bound_workers(
+        &self,
+        workers: impl IntoIterator<Item = u8>,
+        message: impl Fn(Talk) -> Frame,
+    ) -> Outgoing {
         let frame = |worker: u8| {
             let life = self.hosts[usize::from(worker)]?;
             Some((Node::Worker(worker), message(Talk { life, run: self.run })))

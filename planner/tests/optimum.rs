@@ -75,6 +75,7 @@ fn network(seed: u64, factor: f64, link_mbps: f64) -> Topology {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the planner reads no environment, its tests may")]
 fn rates_scale_with_the_network_and_links_that_never_bind_do_not_matter() {
     let given = std::env::var("OPTIMUM_CASES").ok().and_then(|cases| cases.parse().ok());
     let (mut proven, mut all) = (0, 0);

@@ -189,6 +189,7 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the planner reads no environment, its tests may")]
 fn small_networks_are_planned_as_well_as_by_brute_force() {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)

@@ -50,11 +50,11 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
 #[test]
 fn a_worker_that_is_not_there_has_no_length() {
     let network = network(&fig1(), Scheme::Inart, 4);
-    let odd = Some(Odd { rank: 6, gradient_values: 1 });
-    let error =
-        simulate(&network, &Faults::default(), &Options { odd, ..Options::default() }, None).unwrap_err();
+    let odd = Odd { rank: 6, gradient_values: 1 };
+    let options = Options { odd: Some(odd), ..Options::default() };
+    let error = simulate(&network, &Faults::default(), &options, None).unwrap_err();
     assert_eq!(error.to_string(), "--odd-length: rank 6: job digits has ranks 0 to 5");
-    assert_eq!("6=1".parse(), Ok(odd.unwrap()));
+    assert_eq!("6=1".parse(), Ok(odd));
     assert!("6".parse::<Odd>().is_err());
 }
 

@@ -204,7 +204,7 @@ fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch
         // Ordinary frames come with the tags that they had, and nothing else does.
         let came = network.until(&last);
         assert!(
-            came == [&others[..], &[last.clone()]].concat(),
+            came == [&others[..], std::slice::from_ref(&last)].concat(),
             "{} of {} came",
             came.len(),
             others.len() + 1
