@@ -1,6 +1,6 @@
 //! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
-//! they put in, encoded by the rule of `docs/protocol.md`; in an exact job, against the exact sum of their floats. Shares no
-//! code with the switches and the servers.
+//! they put in, encoded by the rule of `docs/protocol.md`; in an exact job, against the exact sum of their floats. Whose values
+//! have to be in a sum is what the job's policy says ([`Due`]). Shares no other code with the switches and the hosts.
 
 mod digits;
 
@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use inart_wire::Exponent;
+
+use crate::policy::Due;
 
 /// What a worker says it put into a round. Values in the gradient's order, exponents per chunk in that of
 /// [`Split::chunks`](crate::Split::chunks).
@@ -26,6 +28,8 @@ pub struct Sent<'a> {
 /// What a worker says it got, in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
+    /// Its rank: its place in `sent`.
+    pub rank: usize,
     /// Its name.
     pub worker: &'a str,
     /// The sums.
@@ -61,7 +65,7 @@ pub enum Difference {
         /// How many there should be.
         expected: usize,
     },
-    /// The worker sent by another exponent than the first worker.
+    /// The worker sent by another exponent than the first worker whose values are in the same sum.
     #[error("it sent exponent {seen}, the first worker {expected}")]
     SentExponent {
         /// What the worker used.
@@ -101,19 +105,51 @@ pub enum Difference {
 }
 
 /// Checks one round. `sent` is of every worker of the job in order of rank, `received` of those that ended the round,
-/// `chunks` the range of values of each chunk.
+/// `chunks` the range of values of each chunk. What is in a sum, `due` says.
+///
+/// # Errors
+/// The first difference.
 pub fn check_round(
+    due: &impl Due,
     round: u32,
     sent: &[Sent<'_>],
     received: &[Received<'_>],
     chunks: &[Range<usize>],
 ) -> Result<(), Mismatch> {
-    let fail = |chunk, worker: &str, what| Err(Mismatch { round, chunk, worker: worker.to_owned(), what });
+    let wrong = |chunk, worker: &str, what| Mismatch { round, chunk, worker: worker.to_owned(), what };
+    check_lengths(sent, received, chunks).map_err(|(worker, what)| wrong(0, worker, what))?;
+    let is_due = |receiver: &Received| -> Vec<bool> {
+        (0..sent.len()).map(|contributor| due.is_due(contributor, receiver.rank)).collect()
+    };
+    let mut sums = Vec::<(Vec<bool>, Sums)>::new();
+    let received: Vec<_> = received.iter().map(|received| (is_due(received), received)).collect();
+    for (chunk, range) in chunks.iter().enumerate() {
+        sums.clear();
+        for (contributors, received) in &received {
+            if sums.iter().all(|(of, _)| of != contributors) {
+                let counted = sent.iter().zip(contributors).filter(|(_, due)| **due).map(|(sent, _)| *sent);
+                let right = Sums::of(&counted.collect::<Vec<_>>(), chunk, range);
+                let right = right.map_err(|(worker, what)| wrong(chunk, worker, what))?;
+                sums.push((contributors.clone(), right));
+            }
+            let Some((_, right)) = sums.iter().find(|(of, _)| of == contributors) else { continue };
+            right.check(received, chunk, range).map_err(|what| wrong(chunk, received.worker, what))?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every report has a value per parameter and an exponent per chunk; else whose does not, and what it lacks.
+fn check_lengths<'a>(
+    sent: &[Sent<'a>],
+    received: &[Received<'a>],
+    chunks: &[Range<usize>],
+) -> Result<(), (&'a str, Difference)> {
     let values = chunks.iter().map(ExactSizeIterator::len).sum();
     let lengths = |worker, items: [(&'static str, usize); 2]| {
         for ((items, seen), expected) in items.into_iter().zip([values, chunks.len()]) {
             if seen != expected {
-                return fail(0, worker, Difference::Length { items, seen, expected });
+                return Err((worker, Difference::Length { items, seen, expected }));
             }
         }
         Ok(())
@@ -128,38 +164,45 @@ pub fn check_round(
             [("received values", received.result.len()), ("received exponents", exponents)],
         )?;
     }
-    let Some(first) = sent.first() else { return Ok(()) };
-    for (chunk, range) in chunks.iter().enumerate() {
-        let sent_exponent = first.exponents[chunk];
-        for sent in sent {
+    Ok(())
+}
+
+/// What the result of a chunk has to be.
+struct Sums {
+    values: Vec<i32>,
+    exponent: i32,
+    floats: bool,
+}
+
+impl Sums {
+    /// That of the sum of those, who have to have sent by one exponent; else who has not, and what it sent by.
+    fn of<'a>(sent: &[Sent<'a>], chunk: usize, range: &Range<usize>) -> Result<Self, (&'a str, Difference)> {
+        let expected = sent.first().map_or(0, |first| first.exponents[chunk]);
+        if let Some(sent) = sent.iter().find(|sent| sent.exponents[chunk] != expected) {
             let seen = sent.exponents[chunk];
-            if seen != sent_exponent {
-                return fail(chunk, sent.worker, Difference::SentExponent { seen, expected: sent_exponent });
-            }
+            return Err((sent.worker, Difference::SentExponent { seen, expected }));
         }
-        let floats = sent_exponent == Exponent::FLOATS.get();
-        let (sums, exponent) = match floats {
-            true => (exact_sums(sent, range), sent_exponent.into()),
-            false => integer_sums(sent, range, sent_exponent),
+        let floats = expected == Exponent::FLOATS.get();
+        let (values, exponent) = match floats {
+            true => (exact_sums(sent, range), expected.into()),
+            false => integer_sums(sent, range, expected),
         };
-        for received in received {
-            let seen = received.exponents[chunk];
-            if i32::from(seen) != exponent {
-                return fail(chunk, received.worker, Difference::Exponent { seen, expected: exponent });
-            }
-            let values = range.clone().zip(&received.result[range.clone()]).zip(&sums);
-            for ((index, &seen), &expected) in values {
-                if seen != expected {
-                    let what = match floats {
-                        true => Difference::Float { index, seen, expected },
-                        false => Difference::Value { index, seen, expected },
-                    };
-                    return fail(chunk, received.worker, what);
-                }
-            }
+        Ok(Self { values, exponent, floats })
+    }
+
+    /// Compares what a worker got.
+    fn check(&self, received: &Received<'_>, chunk: usize, range: &Range<usize>) -> Result<(), Difference> {
+        let seen = received.exponents[chunk];
+        if i32::from(seen) != self.exponent {
+            return Err(Difference::Exponent { seen, expected: self.exponent });
+        }
+        let values = range.clone().zip(&received.result[range.clone()]).zip(&self.values);
+        match values.map(|((index, &seen), &expected)| (index, seen, expected)).find(|(_, a, b)| a != b) {
+            Some((index, seen, expected)) if self.floats => Err(Difference::Float { index, seen, expected }),
+            Some((index, seen, expected)) => Err(Difference::Value { index, seen, expected }),
+            None => Ok(()),
         }
     }
-    Ok(())
 }
 
 /// The sums of a chunk's scaled integers, and their exponent.
@@ -205,6 +248,7 @@ mod tests {
     use std::vec;
 
     use super::*;
+    use crate::policy::{Lockstep, Receivers};
 
     #[derive(Clone)]
     struct Report {
@@ -219,15 +263,19 @@ mod tests {
     }
 
     fn check(a: &Report, b: &Report) -> Result<(), Mismatch> {
-        let named = [("w1", a), ("w2", b)];
-        let sent =
-            named.map(|(worker, report)| Sent { worker, values: &report.sent, exponents: &report.exponents });
-        let received = named.map(|(worker, report)| Received {
+        let named = [(0, "w1", a), (1, "w2", b)];
+        let sent = named.map(|(_, worker, report)| Sent {
+            worker,
+            values: &report.sent,
+            exponents: &report.exponents,
+        });
+        let received = named.map(|(rank, worker, report)| Received {
+            rank,
             worker,
             result: &report.result,
             exponents: &report.result_exponents,
         });
-        check_round(4, &sent, &received, &[0..2, 2..3])
+        check_round(&Lockstep::default(), 4, &sent, &received, &[0..2, 2..3])
     }
 
     fn pair() -> (Report, Report) {
@@ -238,7 +286,7 @@ mod tests {
     fn exact_sums_pass() {
         let (a, b) = pair();
         assert_eq!(check(&a, &b), Ok(()));
-        assert_eq!(check_round(0, &[], &[], &[]), Ok(()));
+        assert_eq!(check_round(&Lockstep::default(), 0, &[], &[], &[]), Ok(()));
     }
 
     #[test]
@@ -265,6 +313,35 @@ mod tests {
             error.to_string(),
             "round 4, chunk 1, worker w1: it received 0 instead of 1 as value 2 of the gradient"
         );
+    }
+
+    /// Every worker gets its own values back.
+    struct Alone;
+
+    impl Due for Alone {
+        fn is_due(&self, contributor: usize, receiver: usize) -> bool {
+            contributor == receiver
+        }
+
+        fn receivers(&self) -> Receivers {
+            Receivers::Cohort
+        }
+    }
+
+    #[test]
+    fn the_policy_says_what_is_in_a_sum() {
+        let (mut a, mut b) = pair();
+        (a.result, b.result) = (a.sent.clone(), b.sent.clone());
+        let sent =
+            [&a, &b].map(|report| Sent { worker: "any", values: &report.sent, exponents: &report.exponents });
+        let received = |rank, report: &Report| {
+            let (result, exponents) = (report.result.clone(), report.result_exponents.clone());
+            let received = [Received { rank, worker: "any", result: &result, exponents: &exponents }];
+            check_round(&Alone, 4, &sent, &received, &[0..2, 2..3])
+        };
+        assert_eq!((received(0, &a), received(1, &b)), (Ok(()), Ok(())));
+        let what = received(1, &a).map_err(|error| error.what);
+        assert_eq!(what, Err(Difference::Value { index: 0, seen: 1, expected: 10 }));
     }
 
     #[test]

@@ -43,7 +43,7 @@ counters!(
         bytes_received,
         /// Results that ended a chunk.
         results,
-        /// Results for chunks that had ended before.
+        /// Results for chunks that had ended before, or that this worker need not be in.
         duplicates,
         /// Requests to send a chunk by bypass.
         requests,

@@ -19,14 +19,6 @@ pub enum Failure {
         /// What is there.
         value: f32,
     },
-    /// The gradient changed its length from one round to the next.
-    #[error("a gradient of {seen} values after one of {expected}: all rounds of a job have the same length")]
-    LengthChanged {
-        /// Values in this round.
-        seen: usize,
-        /// Values in the first round.
-        expected: usize,
-    },
     /// A worker made the job end.
     #[error("the job was given up: worker {culprit} ({name}) {reason}")]
     Aborted {

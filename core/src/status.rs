@@ -21,9 +21,9 @@ pub struct WorkerStatus {
     pub rank: WorkerId,
     /// Its name.
     pub name: String,
-    /// The round it is in, or was in last, counted from 0; `None` before the first.
+    /// The round it is in, or was in last, counted from 0: the tensor that it started last. `None` before the first.
     pub round: Option<u32>,
-    /// Whether that round has not ended.
+    /// Whether a round has not ended.
     pub in_round: bool,
     /// By shard number.
     pub shards: Vec<FlowStatus>,
@@ -38,7 +38,7 @@ pub struct FlowStatus {
     pub shard: ShardId,
     /// Name of its server.
     pub server: String,
-    /// Chunks of the shard in this round.
+    /// Chunks of the shard since the worker last had none under way.
     pub chunks: u32,
     /// Chunks that were sent and have no result.
     pub in_flight: u32,
@@ -57,7 +57,7 @@ pub struct FlowStatus {
 /// A chunk that waits for its result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingChunk {
-    /// Chunk of the shard in this round, counted from 0.
+    /// Chunk of the shard, counted from 0 since the worker last had none under way.
     pub chunk: u32,
     /// Its sequence, by which the server knows it too.
     pub sequence: ChunkSeq,

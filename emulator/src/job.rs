@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use inart_core::audit::{Received, Sent, check_round};
+use inart_core::policy::Lockstep;
 use inart_core::{Assignment, ServerCounters, Split};
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
 use inart_planner::Plan;
@@ -112,15 +113,17 @@ impl JobRun {
         let names = self.assignment.workers.iter().map(|worker| worker.name.as_str());
         let (sent, received): (Vec<_>, Vec<_>) = names
             .zip(reports)
-            .map(|(worker, report)| {
+            .enumerate()
+            .map(|(rank, (worker, report))| {
                 let RoundReport { sent, exponents, result, result_exponents, .. } = report;
                 (
                     Sent { worker, values: sent, exponents },
-                    Received { worker, result, exponents: result_exponents },
+                    Received { rank, worker, result, exponents: result_exponents },
                 )
             })
             .unzip();
-        check_round(round, &sent, &received, &self.chunks).map_err(|mismatch| Error::Mismatch {
+        let due = Lockstep::default();
+        check_round(&due, round, &sent, &received, &self.chunks).map_err(|mismatch| Error::Mismatch {
             scheme: self.scheme.clone(),
             job: self.assignment.name.clone(),
             mismatch: Box::new(mismatch),

@@ -1,16 +1,19 @@
-//! The loop that both kinds of host run.
+//! What both kinds of host do: a state machine, a clock and a transport.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
 use inart_core::{DEFAULT_PATIENCE, Instant, Machine};
 use inart_wire::Incarnation;
 use rand::Rng;
 
-use crate::port::Port;
+use crate::error::Error;
 use crate::status::{HostStatus, StatusSocket};
-use crate::{Error, StopSignal};
+use crate::stop::StopSignal;
+use crate::transport::{Transport, Wake};
 
 /// How a host agent runs.
 #[derive(Debug)]
@@ -34,80 +37,124 @@ pub(crate) fn draw_incarnation() -> Incarnation {
     Incarnation::new(rand::rng().random_range(1..=u32::MAX))
 }
 
-/// A port, a clock and a state machine.
-pub(crate) struct Agent<M> {
-    pub(crate) machine: M,
-    port: Port,
+/// Time for state machines: since the host's start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(StdInstant);
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self(StdInstant::now())
+    }
+
+    pub(crate) fn now(self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Tells a host to stop, from any thread.
+#[derive(Clone)]
+pub struct Stopper {
+    told: Arc<AtomicBool>,
+    wake: Arc<dyn Wake>,
+}
+
+impl Stopper {
+    /// The host stops soon.
+    pub fn stop(&self) {
+        self.told.store(true, Ordering::Release);
+        self.wake.wake();
+    }
+}
+
+/// A host's way out, and who may tell it to stop or ask what it does.
+pub(crate) struct Agent {
+    transport: Box<dyn Transport>,
+    pub(crate) clock: Clock,
     stop: Option<StopSignal>,
-    pub(crate) status: Option<StatusSocket>,
-    start: StdInstant,
+    told: Arc<AtomicBool>,
+    status: Option<StatusSocket>,
+    /// Whether waits end with a stop signal.
+    is_watched: bool,
     buffer: [u8; 2048],
 }
 
-impl<M: Machine> Agent<M> {
+impl Agent {
     /// Frames taken in before the state machine is asked what it wants to send.
     const RECEIVE_BATCH: usize = 32;
+    /// A stop signal is looked for this often where it ends no wait.
+    const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-    pub(crate) fn new(machine: M, port: Port, stop: Option<StopSignal>) -> Self {
-        Self { machine, port, stop, status: None, start: StdInstant::now(), buffer: [0; 2048] }
+    pub(crate) fn new(mut transport: Box<dyn Transport>, options: Options) -> Result<Self, Error> {
+        let Options { stop, status, .. } = options;
+        let mut is_watched = true;
+        if let Some(stop) = &stop {
+            let source = stop.as_fd().try_clone_to_owned();
+            is_watched = transport.watch(source.map_err(|source| Error::io(transport.name(), source))?);
+        }
+        Ok(Self {
+            transport,
+            clock: Clock::start(),
+            stop,
+            told: Arc::default(),
+            status,
+            is_watched,
+            buffer: [0; 2048],
+        })
     }
 
-    /// Time for the state machine: since the agent's start.
-    pub(crate) fn now(&self) -> Instant {
-        Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        self.transport.as_ref()
     }
 
     /// Tells those who ask what the agent is doing; at once if it `matters`, else now and then.
-    pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(&M, Instant) -> HostStatus) {
-        let now = self.now();
+    pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(Instant) -> HostStatus) {
+        let now = self.clock.now();
         if let Some(socket) = self.status.as_mut().filter(|socket| matters || socket.is_due()) {
-            socket.take(status(&self.machine, now));
+            socket.take(status(now));
         }
     }
 
     /// Whether the agent was told to stop.
     pub(crate) fn is_stopped(&mut self) -> Result<bool, Error> {
         let stopped = self.stop.as_mut().map_or(Ok(false), StopSignal::is_received);
-        stopped.map_err(|source| self.io_error(source))
+        let stopped = stopped.map_err(|source| self.io_error(source))?;
+        Ok(stopped || self.told.load(Ordering::Acquire))
+    }
+
+    /// What tells it so.
+    pub(crate) fn stopper(&self) -> Stopper {
+        Stopper { told: Arc::clone(&self.told), wake: self.transport.waker() }
     }
 
     /// Sends everything that is due.
-    pub(crate) fn transmit(&mut self) -> Result<(), Error> {
-        while let Some(length) = self.machine.poll_transmit(self.now(), &mut self.buffer) {
-            self.port.send(&self.buffer[..length], self.stop.as_ref())?;
+    pub(crate) fn transmit(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
+        while let Some(length) = machine.poll_transmit(self.clock.now(), &mut self.buffer) {
+            self.transport.send(&self.buffer[..length])?;
         }
         Ok(())
     }
 
-    /// Waits until something happens, at most until `until`, and takes in what came.
-    pub(crate) fn receive(&mut self, until: Option<Instant>) -> Result<(), Error> {
-        let wake_at = self.machine.next_deadline().into_iter().chain(until).min();
-        let timeout = wake_at.map(|at| at.since(self.now()));
-        self.port.wait(self.stop.as_ref(), timeout)?;
-        self.take_in()
+    /// Waits until something happens, at most until `until`.
+    pub(crate) fn wait(&mut self, until: Option<Instant>) -> Result<(), Error> {
+        let timeout = until.map(|at| at.since(self.clock.now()));
+        let look = (!self.is_watched).then_some(Self::LOOK_INTERVAL);
+        self.transport.wait(timeout.into_iter().chain(look).min())
     }
 
     /// Takes in what came.
-    pub(crate) fn take_in(&mut self) -> Result<(), Error> {
+    pub(crate) fn take_in(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
-            let now = self.now();
-            match self.port.receive()? {
-                Some(frame) => self.machine.handle_frame(now, frame),
+            let now = self.clock.now();
+            match self.transport.receive()? {
+                Some(frame) => machine.handle_frame(now, frame),
                 None => break,
             }
         }
         Ok(())
     }
 
-    /// What becomes readable when `take_in` or `is_stopped` have something to do, to wait for it elsewhere.
-    pub(crate) fn wakers(&self) -> Result<Vec<OwnedFd>, Error> {
-        let sources = [Some(self.port.as_fd()), self.stop.as_ref().map(AsFd::as_fd)].into_iter().flatten();
-        let copies = sources.map(|source| source.try_clone_to_owned()).collect::<io::Result<_>>();
-        copies.map_err(|source| self.io_error(source))
-    }
-
     /// What the operating system said, and where.
     pub(crate) fn io_error(&self, source: io::Error) -> Error {
-        Error::Io { interface: self.port.name().into(), source }
+        Error::io(self.transport.name(), source)
     }
 }

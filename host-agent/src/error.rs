@@ -4,7 +4,7 @@ use std::io;
 
 use inart_core::{AssignmentError, Failure};
 
-use crate::PortError;
+use crate::port::PortError;
 
 /// Why a host agent cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -26,4 +26,20 @@ pub enum Error {
         /// What it says.
         source: io::Error,
     },
+    /// More tensors were started than may be in flight.
+    #[error("{most} tensors are in flight; wait for one before the next is started")]
+    TooManyTensors {
+        /// As many may be.
+        most: usize,
+    },
+    /// What ended the host's agent, which somebody has been told before.
+    #[error("{0}")]
+    Ended(String),
+}
+
+impl Error {
+    /// What the operating system said about a transport.
+    pub(crate) fn io(interface: &str, source: io::Error) -> Self {
+        Self::Io { interface: interface.into(), source }
+    }
 }

@@ -1,8 +1,8 @@
-//! Worker and server processes: `inart-core`'s state machines around a raw Ethernet socket.
+//! Workers and servers: `inart-core`'s state machines around a transport of frames, mostly a raw Ethernet socket.
 //!
-//! A round runs in the thread that calls it, which sleeps in `ppoll` until a frame comes, the state machine's next deadline, or a
-//! signal. Between rounds another thread drives the worker's state machine, so that its peers know that it is there however long
-//! the next gradient takes to compute. No decision of the protocol is made here.
+//! A thread drives a worker's state machine from its making to its end. It sleeps until a frame comes, the state machine's next deadline,
+//! a signal, or a tensor to be summed. So tensors are summed while the program computes the next, and peers know that it is there
+//! however long that takes. No decision of the protocol is made here.
 //!
 //! ```no_run
 //! # fn rounds(assignment: inart_core::Assignment) -> Result<(), Box<dyn std::error::Error>> {
@@ -11,6 +11,12 @@
 //! let mut worker = Worker::new(assignment, 0u16.try_into()?, "eth0")?;
 //! let mut gradient = vec![0.25f32; 1000];
 //! worker.all_reduce(&mut gradient)?; // now the sum over all workers
+//!
+//! let (mut one, mut other) = (vec![1.0f32; 500], vec![2.0f32; 700]);
+//! let handles = [worker.start(&mut one[..])?, worker.start(&mut other[..])?];
+//! for handle in handles {
+//!     worker.wait(handle)?;
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -18,18 +24,22 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod driver;
 mod error;
-mod keeper;
+mod in_process;
 mod port;
 pub mod report;
 mod server;
 pub mod status;
 mod stop;
+mod transport;
 mod worker;
 
-pub use agent::Options;
+pub use agent::{Options, Stopper};
 pub use error::Error;
+pub use in_process::{InProcess, InProcessPort};
 pub use port::{Port, PortError};
 pub use server::Server;
 pub use stop::StopSignal;
-pub use worker::{RoundStats, Worker};
+pub use transport::{Transport, Wake};
+pub use worker::{Handle, RoundStats, Worker};

@@ -1,19 +1,22 @@
 //! A raw Ethernet interface that carries INART frames.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use inart_wire::ETHER_TYPE;
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
 use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt,
 };
 use pnet::datalink::{self, ChannelType, Config};
 
-use crate::StopSignal;
+use crate::error::Error;
+use crate::transport::{Transport, Wake};
 
 /// Why an interface cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -47,14 +50,18 @@ pub enum PortError {
 
 /// An interface opened for INART frames; others never reach this process.
 ///
-/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing here blocks but
-/// [`Port::wait`], and [`Port::send`] for [`Port::LONGEST_STALL`].
+/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks but
+/// waiting, and sending for [`Port::LONGEST_STALL`].
 pub struct Port {
     name: String,
     /// The interface's number; one that is made later has another.
     index: u32,
     /// A raw socket that is bound to the interface and to INART's EtherType.
     socket: OwnedFd,
+    /// Ends a wait.
+    waker: Arc<Waker>,
+    /// What ends a wait, too, when it is readable.
+    watched: Vec<OwnedFd>,
     buffer: Box<[u8]>,
     /// Whether the last that was heard of the interface is that it is down.
     down: bool,
@@ -103,67 +110,34 @@ impl Port {
         // sent and received below.
         datalink::channel(interface, config).map_err(refused)?;
         let buffer = vec![0; Self::READ_BUFFER_BYTES].into();
-        Ok(Self { name: name.into(), index: interface.index, socket, buffer, down: false, stalled: false })
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Sends a frame. One that finds no room waits for [`Self::LONGEST_STALL`] at most and not when a stop signal has come;
-    /// without room then, or while the interface is down, it is lost, as on any network.
-    pub(crate) fn send(&mut self, frame: &[u8], stop: Option<&StopSignal>) -> Result<(), PortError> {
-        let mut sent = self.try_send(frame);
-        if sent == Err(Errno::EAGAIN) && !self.stalled {
-            self.poll(PollFlags::POLLOUT, stop, Some(Self::LONGEST_STALL))?;
-            sent = self.try_send(frame);
-        }
-        self.stalled = sent == Err(Errno::EAGAIN);
-        match sent {
-            Ok(_) => self.down = false,
-            Err(Errno::EAGAIN | Errno::ENOBUFS) => {
-                tracing::debug!(interface = self.name, "send queue full, frame lost");
-            }
-            Err(Errno::EINTR) => {}
-            Err(errno) => self.heed(errno)?,
-        }
-        Ok(())
+        let waker = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let waker = Arc::new(Waker(waker.map_err(|errno| refused(errno.into()))?));
+        Ok(Self {
+            name: name.into(),
+            index: interface.index,
+            socket,
+            waker,
+            watched: Vec::new(),
+            buffer,
+            down: false,
+            stalled: false,
+        })
     }
 
     fn try_send(&self, frame: &[u8]) -> Result<usize, Errno> {
         send(self.socket.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT)
     }
 
-    /// The next frame that is there already.
-    pub(crate) fn receive(&mut self) -> Result<Option<&[u8]>, PortError> {
-        match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_DONTWAIT) {
-            Ok(length) => {
-                self.down = false;
-                return Ok(Some(&self.buffer[..length]));
-            }
-            Err(Errno::EAGAIN | Errno::EINTR) if self.down => self.look()?,
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
-            // Reading the error has cleared it.
-            Err(errno) => self.heed(errno)?,
-        }
-        Ok(None)
-    }
-
-    /// Sleeps until a frame is there, a stop signal comes, or the time is up; not as long while the interface is down.
-    pub(crate) fn wait(&self, stop: Option<&StopSignal>, timeout: Option<Duration>) -> Result<(), PortError> {
-        let look = self.down.then_some(Self::LOOK_INTERVAL);
-        self.poll(PollFlags::POLLIN, stop, timeout.into_iter().chain(look).min())
-    }
-
+    /// Sleeps until the socket is ready for that, something watched is readable, or the time is up. `waker` may end it, too.
     fn poll(
         &self,
         what: PollFlags,
-        stop: Option<&StopSignal>,
+        waker: Option<&Waker>,
         timeout: Option<Duration>,
     ) -> Result<(), PortError> {
-        let stop = stop.map(|stop| PollFd::new(stop.as_fd(), PollFlags::POLLIN));
-        let mut fds: Vec<_> =
-            [Some(PollFd::new(self.socket.as_fd(), what)), stop].into_iter().flatten().collect();
+        let readable = self.watched.iter().map(AsFd::as_fd).chain(waker.map(|waker| waker.0.as_fd()));
+        let mut fds = vec![PollFd::new(self.socket.as_fd(), what)];
+        fds.extend(readable.map(|source| PollFd::new(source, PollFlags::POLLIN)));
         match ppoll(&mut fds, timeout.map(Into::into), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
             Err(errno) => Err(self.refused(errno)),
@@ -203,8 +177,70 @@ impl Port {
     }
 }
 
-impl AsFd for Port {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+impl Transport for Port {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sends a frame. One that finds no room waits for [`Self::LONGEST_STALL`] at most and not when what is watched is readable;
+    /// without room then, or while the interface is down, it is lost, as on any network.
+    fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let mut sent = self.try_send(frame);
+        if sent == Err(Errno::EAGAIN) && !self.stalled {
+            self.poll(PollFlags::POLLOUT, None, Some(Self::LONGEST_STALL))?;
+            sent = self.try_send(frame);
+        }
+        self.stalled = sent == Err(Errno::EAGAIN);
+        match sent {
+            Ok(_) => self.down = false,
+            Err(Errno::EAGAIN | Errno::ENOBUFS) => {
+                tracing::debug!(interface = self.name, "send queue full, frame lost");
+            }
+            Err(Errno::EINTR) => {}
+            Err(errno) => self.heed(errno)?,
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<Option<&[u8]>, Error> {
+        match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_DONTWAIT) {
+            Ok(length) => {
+                self.down = false;
+                return Ok(Some(&self.buffer[..length]));
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) if self.down => self.look()?,
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            // Reading the error has cleared it.
+            Err(errno) => self.heed(errno)?,
+        }
+        Ok(None)
+    }
+
+    /// Waits not as long while the interface is down.
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        let look = self.down.then_some(Self::LOOK_INTERVAL);
+        self.poll(PollFlags::POLLIN, Some(&self.waker), timeout.into_iter().chain(look).min())?;
+        // Who was woken looks at everything.
+        let _ = self.waker.0.read();
+        Ok(())
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        Arc::clone(&self.waker) as Arc<dyn Wake>
+    }
+
+    fn watch(&mut self, source: OwnedFd) -> bool {
+        self.watched.push(source);
+        true
+    }
+}
+
+/// Wakes a port.
+struct Waker(EventFd);
+
+impl Wake for Waker {
+    fn wake(&self) {
+        // It counts; that it cannot count further is as good.
+        let _ = self.0.write(1);
     }
 }

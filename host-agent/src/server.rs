@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, ServerCounters, ServerShard};
+use inart_core::{Assignment, Instant, Machine, ServerCounters, ServerShard};
 use inart_wire::ShardId;
 
-use crate::agent::{Agent, draw_incarnation};
-use crate::port::Port;
+use crate::agent::{Agent, Stopper, draw_incarnation};
 use crate::status::HostStatus;
-use crate::{Error, Options};
+use crate::{Error, Options, Port, Transport};
 
 /// The server of one shard of a job.
 pub struct Server {
-    agent: Agent<ServerShard>,
+    shard: ServerShard,
+    agent: Agent,
 }
 
 impl Server {
@@ -20,37 +20,61 @@ impl Server {
     const LINGER: Duration = Duration::from_secs(2);
 
     /// The server of that shard on a network interface.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment or the interface.
     pub fn new(
         assignment: Assignment,
         shard: ShardId,
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let machine = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
-        let mut agent = Agent::new(machine, Port::open(interface)?, options.stop);
-        agent.status = options.status;
-        Ok(Self { agent })
+        let shard = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
+        Ok(Self { shard, agent: Agent::new(Box::new(Port::open(interface)?), options)? })
+    }
+
+    /// The same on a transport.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment or the transport.
+    pub fn with_transport(
+        assignment: Assignment,
+        shard: ShardId,
+        transport: impl Transport + 'static,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let shard = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
+        Ok(Self { shard, agent: Agent::new(Box::new(transport), options)? })
     }
 
     /// Serves until told to stop, or until the job is given up.
+    ///
+    /// # Errors
+    /// Why the job was given up, or what the transport says.
     pub fn run(&mut self) -> Result<(), Error> {
         let mut until: Option<Instant> = None;
         while !self.agent.is_stopped()? {
-            self.agent.transmit()?;
-            if let Some(failure) = self.agent.machine.failure() {
-                let end = *until.get_or_insert(self.agent.now() + Self::LINGER);
-                if self.agent.now() >= end {
+            self.agent.transmit(&mut self.shard)?;
+            if let Some(failure) = self.shard.failure() {
+                let now = self.agent.clock.now();
+                if now >= *until.get_or_insert(now + Self::LINGER) {
                     return Err(failure.into());
                 }
             }
-            self.agent.publish(false, |shard, now| HostStatus::Server(shard.status(now)));
-            self.agent.receive(until)?;
+            self.agent.publish(false, |now| HostStatus::Server(self.shard.status(now)));
+            self.agent.wait(self.shard.next_deadline().into_iter().chain(until).min())?;
+            self.agent.take_in(&mut self.shard)?;
         }
         Ok(())
     }
 
+    /// What tells it to stop while it [runs](Self::run).
+    pub fn stopper(&self) -> Stopper {
+        self.agent.stopper()
+    }
+
     /// What was counted since the start.
     pub fn counters(&self) -> ServerCounters {
-        self.agent.machine.counters()
+        self.shard.counters()
     }
 }

@@ -1,96 +1,177 @@
 //! A worker's all-reduce.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use inart_core::{Assignment, RoundRecord, WorkerCounters, WorkerFlow};
+use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, WorkerCounters, WorkerFlow};
 use inart_wire::WorkerId;
 
 use crate::agent::{Agent, draw_incarnation};
-use crate::keeper::Keeper;
-use crate::{Error, Options, Port};
+use crate::driver::{Driver, Shared};
+use crate::{Error, Options, Port, Transport};
 
-/// A worker of a job: sums gradients with its peers, one round after the other.
+/// A worker of a job: sums tensors with its peers.
 ///
-/// From its making until it is dropped its peers hear that it is there, in a round and between rounds. What goes wrong between
-/// rounds (a peer gave the job up, this process was told to stop) is told by the next round.
+/// Several tensors may be in flight, of different lengths; all workers start tensors of the same lengths in the same order, and may
+/// wait for them in any. Threads may share a worker, as long as the order of their starts is that.
+///
+/// From its making until it is dropped its peers hear that it is there, whatever the program does. What goes wrong meanwhile (a
+/// peer gave the job up, this process was told to stop) is told by the next start or wait.
 pub struct Worker {
-    keeper: Keeper,
-    rounds: u32,
+    driver: Driver,
+    rounds: Mutex<Rounds>,
+}
+
+#[derive(Default)]
+struct Rounds {
+    started: u32,
+    /// The sum that was there last.
+    last: Option<Reduced>,
+}
+
+/// A tensor that is being summed. If it is dropped, its sum is lost to this worker, and nobody else.
+#[must_use = "`Worker::wait` has the sum"]
+pub struct Handle<T> {
+    tensor: T,
+    round: u32,
+    start: Instant,
+    before: WorkerCounters,
+    pending: Pending,
+}
+
+/// Forgets a tensor that nobody waits for any more.
+struct Pending {
+    id: TensorId,
+    shared: Arc<Shared>,
+    is_taken: bool,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.is_taken {
+            self.shared.discard(self.id);
+        }
+    }
 }
 
 /// What a round took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundStats {
-    /// Rounds count from 0.
+    /// Rounds count from 0: the tensors that were started before.
     pub round: u32,
-    /// From the call of all-reduce to its return.
+    /// From the start to the end of the wait.
     pub communication: Duration,
-    /// What was counted during the round.
+    /// What was counted meanwhile.
     pub counters: WorkerCounters,
 }
 
 impl Worker {
     /// The worker of that rank on a network interface, with default options.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: WorkerId, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
         let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
-        Self::start(flow, Port::open(interface)?, options)
+        Self::drive(flow, Box::new(Port::open(interface)?), options)
     }
 
-    /// The worker of that rank on an interface that was opened.
+    /// The worker of that rank on a transport: an interface that was opened, or another.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment or the transport.
     pub fn with_options(
         assignment: Assignment,
         rank: WorkerId,
-        port: Port,
+        transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        Self::start(WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?, port, options)
+        let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
+        Self::drive(flow, Box::new(transport), options)
     }
 
-    fn start(flow: WorkerFlow, port: Port, options: Options) -> Result<Self, Error> {
-        let mut agent = Agent::new(flow, port, options.stop);
-        agent.status = options.status;
-        Ok(Self { keeper: Keeper::start(agent)?, rounds: 0 })
+    fn drive(flow: WorkerFlow, transport: Box<dyn Transport>, options: Options) -> Result<Self, Error> {
+        let driver = Driver::start(flow, Agent::new(transport, options)?)?;
+        Ok(Self { driver, rounds: Mutex::default() })
     }
 
-    /// Replaces the gradient by the sum over all workers' gradients of this round (the caller divides, if it wants the
-    /// mean). All rounds of a job have the same length. Returns when the sum is there, or with why there is none; then
-    /// the job is over.
+    /// Starts to sum a tensor with those that all workers start in the same place, and returns at once. The tensor is something that holds
+    /// floats: a `&mut [f32]`, a `Vec<f32>`.
     ///
-    /// The sum is that of the quantised gradients, exact to the bit and the same at every worker; for its distance
+    /// # Errors
+    /// Why there will be no sum: then the job is over, unless there are [too many tensors](Error::TooManyTensors).
+    pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
+        let floats = tensor.as_mut().to_vec();
+        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = &self.driver.shared;
+        let (id, start, before) = shared.begin(floats)?;
+        let round = rounds.started;
+        rounds.started += 1;
+        let pending = Pending { id, shared: Arc::clone(shared), is_taken: false };
+        Ok(Handle { tensor, round, start, before, pending })
+    }
+
+    /// Waits for a tensor that this worker has started, and hands it back as the sum over all workers' tensors (the caller divides, if it
+    /// wants the mean).
+    ///
+    /// The sum is that of the quantised values, exact to the bit and the same at every worker; for its distance
     /// from the sum of the floats see [`inart_core::quantise`]. In an exact job it is the sum of the floats, rounded once
     /// ([`inart_core::exact`]).
-    pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
-        let mut kept = self.keeper.hold();
-        if let Some(error) = kept.error.take() {
-            return Err(error);
-        }
-        let start = kept.agent.now();
-        let before = kept.agent.machine.counters();
-        let started = kept.agent.machine.start_round(start, gradient);
+    ///
+    /// # Errors
+    /// Why there is no sum; then the job is over.
+    pub fn wait<T: AsMut<[f32]>>(&self, mut handle: Handle<T>) -> Result<(T, RoundStats), Error> {
         loop {
-            kept.agent.transmit()?;
-            if kept.agent.machine.is_idle() {
-                break;
+            match self.end(handle, None)? {
+                Ok(ended) => return Ok(ended),
+                Err(again) => handle = again,
             }
-            kept.publish(false);
-            kept.agent.receive(None)?;
-            kept.heed_stop()?;
         }
-        kept.publish(true);
-        started?;
-        kept.agent.machine.finish_round(gradient)?;
-        let stats = RoundStats {
-            round: self.rounds,
-            communication: kept.agent.now().since(start),
-            counters: kept.agent.machine.counters() - before,
-        };
-        self.rounds += 1;
-        Ok(stats)
     }
 
-    /// What this worker put into the last round's sum and what it got, bit for bit; `None` before the first.
+    /// The same, for so long at most; then the handle comes back, to be waited for again.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    pub fn wait_timeout<T: AsMut<[f32]>>(
+        &self,
+        handle: Handle<T>,
+        timeout: Duration,
+    ) -> Result<Result<(T, RoundStats), Handle<T>>, Error> {
+        self.end(handle, Some(timeout))
+    }
+
+    fn end<T: AsMut<[f32]>>(
+        &self,
+        mut handle: Handle<T>,
+        timeout: Option<Duration>,
+    ) -> Result<Result<(T, RoundStats), Handle<T>>, Error> {
+        let Some((reduced, now, counters)) = handle.pending.shared.end(handle.pending.id, timeout)? else {
+            return Ok(Err(handle));
+        };
+        handle.pending.is_taken = true;
+        reduced.read(handle.tensor.as_mut());
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last = Some(reduced);
+        let stats = RoundStats {
+            round: handle.round,
+            communication: now.since(handle.start),
+            counters: counters - handle.before,
+        };
+        Ok(Ok((handle.tensor, stats)))
+    }
+
+    /// Replaces the gradient by the sum over all workers' gradients of this round: starts, and waits.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start) and [`wait`](Self::wait).
+    pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
+        let handle = self.start(gradient)?;
+        Ok(self.wait(handle)?.1)
+    }
+
+    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the first.
     pub fn record(&self) -> Option<RoundRecord> {
-        self.keeper.hold().agent.machine.record()
+        let rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        rounds.last.as_ref().map(Reduced::record)
     }
 }

@@ -137,7 +137,7 @@ impl System {
         let (config, mutant) = (&self.config, self.mutant);
         match *frame {
             Frame::Result { run, sequence, exponent, sum } => {
-                if let Some(chunk) = worker.result(config, mutant, ended, run, sequence) {
+                if let Some(chunk) = worker.result(config, mutant, ended, run, (sequence, exponent)) {
                     arrival.broken = invariant::result(config, run, chunk, sequence, exponent, sum);
                 }
             }

@@ -2,7 +2,12 @@
 
 use anyhow::{Result, ensure};
 
+use inart_core::policy::{Due, Lockstep, Policy, Progress};
+
 use crate::frame::{Node, Ranks, one};
+
+/// What completes a chunk, and who is in it.
+const POLICY: Lockstep = Lockstep { exact: false };
 
 /// Most workers.
 pub const MAX_WORKERS: u8 = 3;
@@ -35,7 +40,7 @@ pub struct Config {
     /// Slots of a range, and chunks in flight: 1, 2 or 4.
     #[arg(long, default_value_t = 1)]
     pub window: u8,
-    /// Chunks of the round: up to 5.
+    /// Chunks: up to 5.
     #[arg(long, default_value_t = 3)]
     pub chunks: u8,
     /// The last worker's gradients go to the server unsummed, and the second switch only forwards: what a plan that sums every
@@ -55,9 +60,12 @@ pub struct Config {
     /// One host, at any moment, is restarted, and knows nothing of its life before.
     #[arg(long)]
     pub reborn: bool,
-    /// The last worker has a chunk less than the others, and goes on with its next round.
+    /// The last worker's tensor has a chunk less than the others', and it goes on with its next.
     #[arg(long)]
     pub shorter: bool,
+    /// The last chunk is of a tensor that continues that of chunk 0: it is scaled by what the result of that agrees on.
+    #[arg(long)]
+    pub continued: bool,
     /// Two values of chunk 0 are more than 32 bits hold.
     #[arg(long)]
     pub saturation: bool,
@@ -86,6 +94,7 @@ impl Default for Config {
             rerun: false,
             reborn: false,
             shorter: false,
+            continued: false,
             saturation: false,
             clipped: false,
             waves: false,
@@ -135,12 +144,13 @@ impl Config {
             (("--reborn", self.reborn), ("--crash", self.crash)),
             (("--reborn", self.reborn), ("--shorter", self.shorter)),
             (("--shorter", self.shorter), ("--clipped", self.clipped)),
+            (("--shorter", self.shorter), ("--continued", self.continued)),
         ] {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
         ensure!(
-            !self.shorter || self.chunks > 1,
-            "--shorter with --chunks {}; expected 2 or more",
+            !(self.shorter || self.continued) || self.chunks > 1,
+            "--shorter or --continued with --chunks {}; expected 2 or more",
             self.chunks
         );
         Ok(())
@@ -151,7 +161,12 @@ impl Config {
         self.rerun || self.reborn
     }
 
-    /// Chunks of a worker's round.
+    /// The chunk whose result tells what that one is scaled by, if there is one.
+    pub fn continues(&self, sequence: u8) -> Option<u8> {
+        (self.continued && sequence > 0 && sequence + 1 == self.chunks).then_some(0)
+    }
+
+    /// Chunks of a worker's first tensor.
     pub fn chunks_of(&self, worker: u8) -> u8 {
         self.chunks - u8::from(self.shorter && worker + 1 == self.workers)
     }
@@ -159,6 +174,18 @@ impl Config {
     /// All workers.
     pub fn everybody(&self) -> Ranks {
         (1 << self.workers) - 1
+    }
+
+    /// Those who have to be in each result that a worker gets.
+    pub fn due(&self, receiver: u8) -> Ranks {
+        let due = |rank: &u8| POLICY.is_due(usize::from(*rank), usize::from(receiver));
+        (0..self.workers).filter(due).map(one).sum()
+    }
+
+    /// Whether the server completes a chunk that those are in.
+    pub fn is_complete(&self, sequence: u8, have: Ranks) -> bool {
+        let (present, members) = (have.count_ones() as usize, self.workers.into());
+        POLICY.is_complete(&Progress { cohort: 0, sequence: u32::from(sequence).into(), present, members })
     }
 
     /// The switch that a worker is attached to.

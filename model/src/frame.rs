@@ -61,7 +61,7 @@ pub struct Contribution {
     pub resend: bool,
     /// No switch may add it.
     pub bypass: bool,
-    /// The sender's last chunk of the round.
+    /// The sender's last chunk of the tensor.
     pub last: bool,
     /// Some sum saturated, or the sender's values do not fit the agreed exponent.
     pub overflow: bool,

@@ -3,7 +3,7 @@
 use crate::config::{Config, Entry};
 use crate::frame::{Contribution, Life, Ranks, Run, ranks};
 use crate::server::{Chunk, Verdict};
-use crate::sum::{BEFORE, SECOND_LIFE, SECOND_RUN, Sum, digit};
+use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 use crate::switch::{Slot, slot_of};
 
 /// An invariant of docs/protocol.md.
@@ -84,6 +84,7 @@ fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors
     let generations = match run {
         Run::OldEpoch | Run::Former => [BEFORE; 2],
         Run::First if config.reborn => [exponent, SECOND_LIFE],
+        Run::First if config.shorter => [exponent, NEXT_TENSOR],
         Run::First => [exponent; 2],
         Run::Second => [SECOND_RUN; 2],
     };
@@ -99,7 +100,12 @@ fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors
 pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, sum: Sum) -> Broken {
     // From the last chunk of the shortest gradient on, there is nothing to be summed.
     let differ = config.shorter && sequence + 2 >= config.chunks;
-    let right = sum == right_sum(config, run, exponent, sequence, config.everybody(), sum);
+    // Every worker gets it.
+    let is_due = |receiver| {
+        let due = config.due(receiver);
+        sum == right_sum(config, run, exponent, sequence, due, sum)
+    };
+    let right = (0..config.workers).all(is_due);
     let now = matches!(run, Run::First | Run::Second);
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
 }

@@ -51,7 +51,7 @@ pub use mutant::Mutant;
 pub use report::{Report, explore, search};
 pub use server::{Chunk, Outgoing, Server, Verdict};
 pub use state::State;
-pub use sum::{BEFORE, DIGITS, NEXT_ROUND, SECOND_LIFE, SECOND_RUN, Sum};
+pub use sum::{BEFORE, DIGITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 pub use switch::{Slot, Slots, slot_of, step};
 pub use system::{Action, Rules, System};
 pub use worker::Worker;

@@ -14,7 +14,7 @@ pub enum Mutant {
     NoTagCheck,
     /// The switch adds what belongs to another run of the epoch.
     NoRunInTag,
-    /// The switch adds the last chunk of a round to one that is not the last.
+    /// The switch adds the last chunk of a tensor to one that is not the last.
     LastNotInShape,
     /// A repeat for an incomplete slot is added.
     IncompleteRepeatAdds,
@@ -42,6 +42,8 @@ pub enum Mutant {
     WindowAdvancesEarly,
     /// A worker goes on though it lacks the result of the chunk before the last in the slot.
     ResultsMissed,
+    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent comes from.
+    SendsUnagreed,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
     /// A worker takes results of any run of the epoch.
@@ -68,7 +70,7 @@ pub enum Mutant {
     AnyRun,
     /// The server lets the life of a worker that spoke last take part in the run.
     BindsLatest,
-    /// The server compares the lengths of frames, but not which of them is the last of its round.
+    /// The server compares the lengths of frames, but not which of them is the last of its tensor.
     LengthsOnly,
     /// The server discards frames that do not fit the others', and leaves it at that.
     MismatchUnnoticed,
@@ -116,6 +118,7 @@ impl Mutant {
             (Self::WindowTooLong, NewerWins, plain),
             (Self::WindowAdvancesEarly, NewerWins, Config { window: 2, chunks: 3, ..plain }),
             (Self::ResultsMissed, Ends, Config { chunks: 5, ..plain }),
+            (Self::SendsUnagreed, Ends, Config { continued: true, window: 2, ..clipped }),
             (Self::AnyResult, Once, Config { chunks: 3, ..plain }),
             (Self::AnyRunsResult, Once, rerun),
             (Self::UnboundSends, Once, reborn),

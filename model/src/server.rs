@@ -14,7 +14,7 @@ pub struct Chunk {
     /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent, which nobody
     /// has told yet.
     pub exponent: Option<u8>,
-    /// Whether it is the last chunk of the round, as its first frame said.
+    /// Whether it is the last chunk of the tensor, as its first frame said.
     pub last: bool,
     /// Who is in the sum.
     pub have: Ranks,
@@ -60,7 +60,7 @@ pub enum Verdict {
     Resend,
     /// Of a complete chunk whose result has just been sent again because of somebody else.
     Answered,
-    /// It is the last chunk of its sender's round and not of others', or the other way round: discarded.
+    /// It is the last chunk of its sender's tensor and not of others', or the other way round: discarded.
     Mismatch,
     /// Nobody in it was there: added.
     Added,
@@ -184,7 +184,7 @@ impl Server {
             Verdict::Added => {
                 chunk.have |= frame.contributors;
                 chunk.sum = chunk.sum + frame.sum;
-                chunk.complete = chunk.have == config.everybody();
+                chunk.complete = config.is_complete(sequence, chunk.have);
                 chunk.asked = if chunk.complete && frame.resend { frame.contributors } else { 0 };
                 let sent = chunk.complete.then(|| (Node::Workers, self.result(&chunk)));
                 (Verdict::Added, sent.into_iter().collect())

@@ -14,8 +14,8 @@ pub const BEFORE: u8 = MAX_EXPONENT + 1;
 pub const SECOND_LIFE: u8 = 1;
 /// That of values in the run of a restarted server.
 pub const SECOND_RUN: u8 = 2;
-/// That of values of the next round.
-pub const NEXT_ROUND: u8 = 1;
+/// That of values of the next tensor.
+pub const NEXT_TENSOR: u8 = 1;
 
 /// Digits of a [`Sum`].
 pub const DIGITS: u32 = (MAX_EXPONENT as u32 + 2) * MAX_CHUNKS as u32 * MAX_WORKERS as u32;

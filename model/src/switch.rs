@@ -16,7 +16,7 @@ pub struct Slot {
     pub sequence: u8,
     /// Its shape, with the next; all chunks have the same length here.
     pub exponent: u8,
-    /// Whether it is the last chunk of the round.
+    /// Whether it is the last chunk of the tensor.
     pub last: bool,
     /// Who is in it; nobody: never used.
     pub seen: Ranks,

@@ -3,7 +3,7 @@
 use crate::config::{Config, MAX_CHUNKS};
 use crate::frame::{Contribution, Life, Peer, Run, Talk, one};
 use crate::mutant::Mutant;
-use crate::sum::{NEXT_ROUND, SECOND_LIFE, SECOND_RUN, Sum};
+use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 
 /// What a worker has and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,8 @@ pub struct Worker {
     pub held: u8,
     /// What its values of each chunk are scaled by, in steps above the agreed exponent.
     pub used: [u8; MAX_CHUNKS as usize],
+    /// What the result of chunk 0 agrees on for the chunk that continues it.
+    pub agreed: u8,
     /// Because of whom it gave the job up, if it did.
     pub failed: Option<Peer>,
 }
@@ -43,8 +45,8 @@ impl Worker {
     }
 
     /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the one before that. It
-    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile. A chunk of the
-    /// next round waits for all results of this one.
+    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile. Windows span tensors. A
+    /// chunk that continues another waits for the result that its exponent comes from.
     fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let window = match mutant {
             Some(Mutant::WindowTooLong) => config.window + 1,
@@ -52,8 +54,9 @@ impl Worker {
         };
         let has_ended = |before: u8| ended >> before & 1 == 1;
         let is_held = |before: u8| self.holds(before) || mutant == Some(Mutant::ResultsMissed);
-        let own = config.chunks_of(self.rank);
-        if sequence >= own && (0..own).any(|chunk| !self.holds(chunk)) {
+        if config.continues(sequence).is_some_and(|before| !self.holds(before))
+            && mutant != Some(Mutant::SendsUnagreed)
+        {
             return false;
         }
         match mutant {
@@ -88,9 +91,10 @@ impl Worker {
     pub fn gradient(&self, config: &Config, sequence: u8, resend: bool, bypass: bool) -> Contribution {
         let exponent = self.used[usize::from(sequence)];
         let clipped = exponent != 0 && exponent == config.need(self.rank, sequence);
+        let agreed = config.continues(sequence).map_or(0, |_| self.agreed);
         let (run, own) = (self.run.unwrap_or_default(), config.chunks_of(self.rank));
         let generation = match (run, self.life) {
-            _ if sequence >= own => NEXT_ROUND,
+            _ if sequence >= own => NEXT_TENSOR,
             (Run::Second, _) => SECOND_RUN,
             (_, Life::Second) => SECOND_LIFE,
             _ => exponent,
@@ -103,8 +107,9 @@ impl Worker {
             contributors: one(self.rank),
             exponent,
             resend,
-            bypass: bypass || exponent != 0,
-            last: (sequence + 1).is_multiple_of(own),
+            bypass: bypass || exponent != agreed,
+            // The tensor after it is longer than what of it is sent here.
+            last: sequence + 1 == own,
             overflow: clipped,
             sum: Sum::term(generation, sequence, self.rank),
         }
@@ -117,7 +122,7 @@ impl Worker {
         mutant: Option<Mutant>,
         ended: u8,
         run: Run,
-        sequence: u8,
+        (sequence, exponent): (u8, u8),
     ) -> Option<u8> {
         if self.run != Some(run) && mutant != Some(Mutant::AnyRunsResult) {
             return None;
@@ -129,6 +134,11 @@ impl Worker {
         let awaited = self.awaits(config, mutant, ended, chunk);
         if awaited {
             self.held |= 1 << chunk;
+            let last = config.chunks - 1;
+            if config.continues(last) == Some(chunk) {
+                self.agreed = exponent;
+                self.used[usize::from(last)] = exponent;
+            }
         }
         awaited.then_some(chunk)
     }

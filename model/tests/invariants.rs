@@ -40,6 +40,12 @@ fn networks() -> Vec<(&'static str, Config)> {
             "a shorter gradient, gradients summed once",
             Config { shorter: true, chunks: 2, alone: true, ..three },
         ),
+        ("a shorter gradient, two slots", Config { shorter: true, window: 2, ..Config::default() }),
+        ("a continued tensor", Config { continued: true, clipped: true, window: 2, ..two }),
+        (
+            "a continued tensor, three workers",
+            Config { continued: true, clipped: true, chunks: 2, restart: false, window: 2, ..three },
+        ),
         ("saturation", Config { saturation: true, ..three }),
         ("saturation, two switches", Config { saturation: true, chunks: 2, ..row }),
         ("clipped values", Config { clipped: true, ..three }),

@@ -139,6 +139,9 @@ impl Trial {
         if self.options.runs > 1 {
             push(&|trial| trial.options.runs -= 1);
         }
+        if self.options.tensors > 1 {
+            push(&|trial| trial.options.tensors -= 1);
+        }
         if self.options.rounds > 1 {
             push(&|trial| trial.options.rounds -= 1);
         }
@@ -150,13 +153,14 @@ impl Trial {
 
     /// The arguments of `inart simulate` that run it again, given its topology and faults as files.
     pub fn arguments(&self, topology: &str, faults: &str) -> String {
-        let Options { rounds, runs, gradient_values, odd, sizes, spikes, seed, patience, limit, .. } =
-            &self.options;
+        let Options {
+            rounds, runs, gradient_values, tensors, odd, sizes, spikes, seed, patience, limit, ..
+        } = &self.options;
         let odd = odd.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
         let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
         let patience = Span(patience.as_nanos() as u64).to_string().replace(' ', "");
         format!(
-            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} --sizes {sizes} \
+            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} --tensors {tensors} --sizes {sizes} \
              --spikes {spikes}{odd} --window {} --scheme {} --levels {} --budget 0s --patience {patience} --limit {}",
             self.window_chunks,
             self.scheme,

@@ -160,9 +160,9 @@ impl Simulation<'_> {
     pub(crate) fn start_round(&mut self, machine: MachineId) {
         let process = &mut self.processes[machine.0 as usize];
         if let Role::Worker(worker) = &mut process.role {
-            self.jobs[process.job].rounds.write_gradient(worker.round, worker.rank.index(), &mut self.floats);
-            // Why there is none is told again at the round's end.
-            let _ = worker.flow.start_round(Instant::from_nanos(self.wire.now), &self.floats);
+            let rounds = &self.jobs[process.job].rounds;
+            rounds.write_gradient(worker.round, worker.rank.index(), &mut self.floats);
+            worker.start_round(Instant::from_nanos(self.wire.now), &self.floats, rounds.tensors);
         }
     }
 
@@ -176,22 +176,23 @@ impl Simulation<'_> {
         let job = &mut self.jobs[process.job];
         let rank = worker.rank.index();
         let name = || self.network.assignments[process.job].workers[rank].name.as_str();
-        self.floats.resize(job.rounds.len(rank), 0.0);
-        if let Err(failure) = worker.flow.finish_round(&mut self.floats) {
-            self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
-            worker.end = Some(End::Failed(failure));
-        } else {
-            self.wire.log.note(self.wire.now, || format!("{} ends round {}", name(), worker.round));
-            let record = worker.flow.record().expect("a round has ended");
-            if let Err(problem) = job.rounds.end(worker.round, rank, record) {
-                job.wrong.get_or_insert(problem);
+        match worker.finish_round() {
+            Err(failure) => {
+                self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
+                worker.end = Some(End::Failed(failure));
             }
-            worker.round += 1;
-            if worker.round < self.options.rounds {
-                self.start_round(machine);
-                return true;
+            Ok(record) => {
+                self.wire.log.note(self.wire.now, || format!("{} ends round {}", name(), worker.round));
+                if let Err(problem) = job.rounds.end(worker.round, rank, record) {
+                    job.wrong.get_or_insert(problem);
+                }
+                worker.round += 1;
+                if worker.round < self.options.rounds {
+                    self.start_round(machine);
+                    return true;
+                }
+                worker.end = Some(End::Done);
             }
-            worker.end = Some(End::Done);
         }
         self.ended(machine);
         false

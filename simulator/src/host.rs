@@ -1,9 +1,12 @@
 //! Hosts and the state machines on them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::Duration;
 
-use inart_core::{Assignment, AssignmentError, Failure, Instant, Machine, ServerShard, WorkerFlow};
+use inart_core::{
+    Assignment, AssignmentError, Failure, Instant, Machine, RoundRecord, ServerShard, TensorId, WorkerFlow,
+};
 use inart_wire::{Incarnation, ShardId, WorkerId};
 
 use crate::agenda::{ChannelId, FrameId, MachineId};
@@ -41,7 +44,63 @@ pub(crate) struct Worker {
     pub rank: WorkerId,
     /// The round it is in, from 0.
     pub round: u32,
+    /// The tensors of that round.
+    tensors: Vec<TensorId>,
+    /// What it put into the round before and what it got.
+    ended: Option<RoundRecord>,
     pub end: Option<End>,
+}
+
+impl Worker {
+    /// Starts a round: all tensors that the gradient is cut into, at once.
+    pub fn start_round(&mut self, now: Instant, gradient: &[f32], tensors: usize) {
+        self.tensors.clear();
+        for part in cut(gradient.len(), tensors) {
+            // Why there is none is told again at the round's end.
+            self.tensors.extend(self.flow.start(now, gradient[part].to_vec()));
+        }
+    }
+
+    /// Ends a round that has come to its end.
+    pub fn finish_round(&mut self) -> Result<RoundRecord, Failure> {
+        self.flow.check()?;
+        let mut ended = RoundRecord::default();
+        for tensor in self.tensors.drain(..) {
+            ended.append(self.flow.finish(tensor)?.record());
+        }
+        self.ended = Some(ended.clone());
+        Ok(ended)
+    }
+
+    /// What it has put into its present round so far and what it got.
+    pub fn record(&self) -> Option<RoundRecord> {
+        if self.tensors.is_empty() {
+            return self.ended.clone();
+        }
+        let mut record = RoundRecord::default();
+        for tensor in &self.tensors {
+            record.append(self.flow.record_of(*tensor)?);
+        }
+        Some(record)
+    }
+}
+
+/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer than the one before.
+pub(crate) fn tensor_count(len: usize, wanted: u32) -> usize {
+    (1..=wanted.max(1) as usize).rev().find(|tensors| weights(*tensors) <= len).unwrap_or(1)
+}
+
+fn weights(tensors: usize) -> usize {
+    tensors * (tensors + 1) / 2
+}
+
+/// Where a gradient of `len` values is cut into so many tensors.
+pub(crate) fn cut(len: usize, tensors: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    (1..=tensors).map(move |tensor| {
+        let end = if tensor == tensors { len } else { start + len * tensor / weights(tensors) };
+        std::mem::replace(&mut start, end)..end
+    })
 }
 
 /// A process.
@@ -75,7 +134,7 @@ impl Process {
         patience: Duration,
     ) -> Result<Self, AssignmentError> {
         let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, patience)?;
-        let role = Role::Worker(Worker { flow, rank, round: 0, end: None });
+        let role = Role::Worker(Worker { flow, rank, round: 0, tensors: Vec::new(), ended: None, end: None });
         Ok(Self { job, host, role, wake_at: None })
     }
 
@@ -109,5 +168,21 @@ impl Process {
         let wake_at = deadline.saturating_add(late());
         self.wake_at = Some(wake_at);
         Some(wake_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, tensor_count};
+
+    #[test]
+    fn tensors_are_of_different_lengths() {
+        let lens = |len, wanted| {
+            let parts = cut(len, tensor_count(len, wanted));
+            parts.map(|part| part.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(lens(100, 1), [100]);
+        assert_eq!(lens(100, 3), [16, 33, 51]);
+        assert_eq!((lens(6, 3), lens(5, 3), lens(0, 3)), (vec![1, 2, 3], vec![1, 4], vec![0]));
     }
 }

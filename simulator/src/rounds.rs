@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
+use inart_core::policy::Lockstep;
 use inart_core::{Assignment, RoundRecord, Split};
 
 use crate::bound::Bound;
 use crate::gradients::Gradients;
+use crate::host::cut;
 
 /// A round as one worker saw it.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub(crate) struct Rounds {
     gradients: Gradients,
     /// Values of the gradient of each worker, by rank.
     lens: Vec<usize>,
+    /// Tensors that each is cut into.
+    pub tensors: usize,
     /// `None` in an exact job, whose sums have no error.
     bound: Option<Bound>,
     chunks: Vec<Range<usize>>,
@@ -52,12 +56,18 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     /// Of a run of that job; the workers' gradients have those lengths, by rank.
-    pub fn new(assignment: &Assignment, gradients: Gradients, lens: Vec<usize>) -> Self {
-        let chunks: Vec<_> = Split::new(assignment, lens[0]).chunks().collect();
+    /// Each gradient is cut into so many tensors.
+    pub fn new(assignment: &Assignment, gradients: Gradients, lens: Vec<usize>, tensors: usize) -> Self {
+        let mut chunks: Vec<Range<usize>> = Vec::new();
+        for part in cut(lens[0], tensors) {
+            let split = Split::new(assignment, part.len());
+            chunks.extend(split.chunks().map(|chunk| part.start + chunk.start..part.start + chunk.end));
+        }
         Self {
             names: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
             gradients,
             lens,
+            tensors,
             bound: (!assignment.exact).then(|| Bound::new(chunks.len())),
             chunks,
             open: BTreeMap::new(),
@@ -72,11 +82,6 @@ impl Rounds {
         self.gradients.run += 1;
         self.open.clear();
         self.bound = self.bound.as_ref().map(|_| Bound::new(self.chunks.len()));
-    }
-
-    /// Values of the gradient of the worker of that rank.
-    pub fn len(&self, rank: usize) -> usize {
-        self.lens[rank]
     }
 
     /// Writes what the worker of that rank puts into that round.
@@ -146,15 +151,16 @@ impl Rounds {
             .map(|(worker, record)| Sent { worker, values: &record.sent, exponents: &record.exponents })
             .collect();
         let received: Vec<_> = named()
-            .zip(ended)
-            .filter(|(_, ended)| **ended)
-            .map(|((worker, record), _)| Received {
+            .enumerate()
+            .filter(|(rank, _)| ended[*rank])
+            .map(|(rank, (worker, record))| Received {
+                rank,
                 worker,
                 result: &record.result,
                 exponents: &record.result_exponents,
             })
             .collect();
         self.sums_checked += (received.len() * self.chunks.len()) as u64;
-        check_round(round, &sent, &received, &self.chunks)
+        check_round(&Lockstep::default(), round, &sent, &received, &self.chunks)
     }
 }

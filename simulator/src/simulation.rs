@@ -19,7 +19,7 @@ use crate::channel::Channel;
 use crate::faults::Faults;
 use crate::forge::OVERHEARD;
 use crate::gradients::{Gradients, Sizes};
-use crate::host::{Host, Process};
+use crate::host::{Host, Process, tensor_count};
 use crate::log::Log;
 use crate::pool::Pool;
 use crate::quantity::{Share, Span};
@@ -70,6 +70,8 @@ pub struct Options {
     pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,
+    /// Tensors that each gradient is cut into, of different lengths and all in flight at once.
+    pub tensors: u32,
     /// A worker with another length, if there is one: no sum is right then, and the job is to end.
     pub odd: Option<Odd>,
     /// How large the values are.
@@ -94,6 +96,7 @@ impl Default for Options {
             rounds: 10,
             runs: 1,
             gradient_values: 10_000,
+            tensors: 1,
             odd: None,
             sizes: Sizes::default(),
             spikes: Share::default(),
@@ -214,6 +217,7 @@ impl<'a> Simulation<'a> {
                 partitions: script.partitions,
                 odd: options.odd.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
+                tensors: (options.tensors > 1).into(),
                 ..Tally::default()
             },
             log: Log::new(log, names),
@@ -315,7 +319,8 @@ impl<'a> Simulation<'a> {
             *len.ok_or_else(|| Error::Option { option: "--odd-length", problem: problem() })? =
                 odd.gradient_values;
         }
-        Ok(Rounds::new(assignment, gradients, lens))
+        let tensors = tensor_count(gradient_values, self.options.tensors);
+        Ok(Rounds::new(assignment, gradients, lens, tensors))
     }
 
     /// The incarnation of a process that starts.

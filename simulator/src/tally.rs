@@ -60,6 +60,8 @@ tally! {
     odd "length mismatched",
     /// Runs with values that are tiny, zeros, far larger now and then, or of any size.
     sizes "values of uncommon sizes",
+    /// Runs with several tensors in flight.
+    tensors "several tensors",
     /// Hosts that did nothing for a while.
     pauses "host pause",
     /// Workers that were killed.

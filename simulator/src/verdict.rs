@@ -65,7 +65,7 @@ impl Simulation<'_> {
     /// Audits the rounds of a job's run that not every worker has ended.
     pub(crate) fn audit_open(&mut self, job: usize) {
         let last: Vec<_> =
-            self.workers(job).map(|worker| (worker.round, worker.flow.record().map(Record::of))).collect();
+            self.workers(job).map(|worker| (worker.round, worker.record().map(Record::of))).collect();
         let job = &mut self.jobs[job];
         let audited = job.rounds.audit_open(&last);
         job.wrong = job.wrong.take().or(audited.err().map(|mismatch| mismatch.to_string()));

@@ -4,11 +4,19 @@ use core::fmt;
 
 use crate::WorkerId;
 
-/// Which block of 64 ranks a bitmap speaks of.
+/// Which block of [`Group::SEATS`] seats a bitmap speaks of: group g is the seats from 64 g on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u8);
 
 impl Group {
+    /// Seats of a group: the bits of a bitmap.
+    pub const SEATS: u16 = u64::BITS as u16;
+
+    /// The group of a seat.
+    pub const fn of(seat: WorkerId) -> Self {
+        Self((seat.get() / Self::SEATS) as u8)
+    }
+
     /// The group as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -33,14 +41,14 @@ pub struct Contributors {
 impl Contributors {
     /// That worker alone.
     pub const fn one(worker: WorkerId) -> Self {
-        let rank = worker.get();
-        Self { bitmap: 1 << (rank % 64), group: Group((rank / 64) as u8) }
+        Self { bitmap: 1 << (worker.get() % Group::SEATS), group: Group::of(worker) }
     }
 
     /// The members of `group` in a job of `workers` workers.
     pub fn all_of(group: Group, workers: usize) -> Self {
-        let members = workers.saturating_sub(64 * group.index()).min(64) as u32;
-        Self { bitmap: u64::MAX.checked_shr(64 - members).unwrap_or(0), group }
+        let seats = usize::from(Group::SEATS);
+        let members = workers.saturating_sub(seats * group.index()).min(seats) as u32;
+        Self { bitmap: u64::MAX.checked_shr(u64::BITS - members).unwrap_or(0), group }
     }
 
     /// Whether nobody is in the sum.
@@ -65,8 +73,8 @@ impl Contributors {
 
     /// The ranks, ascending.
     pub fn ranks(self) -> impl Iterator<Item = WorkerId> {
-        let first = 64 * u16::from(self.group.0);
-        (0..64).filter(move |bit| self.bitmap >> bit & 1 == 1).map(move |bit| {
+        let first = Group::SEATS * u16::from(self.group.0);
+        (0..Group::SEATS).filter(move |bit| self.bitmap >> bit & 1 == 1).map(move |bit| {
             WorkerId::try_from(first + bit).expect("256 groups of 64 ranks are all the ranks there are")
         })
     }

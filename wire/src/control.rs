@@ -111,15 +111,13 @@ pub enum ControlMessage {
     Alive {
         /// The oldest chunk without a result at the worker.
         oldest: ChunkSeq,
-        /// Number of values of the worker's gradient, if it is known yet.
-        gradient_len: Option<u32>,
+        /// Number of values of the tensor that this chunk is of, if the worker has started it.
+        tensor_len: Option<u32>,
     },
     /// Server to worker: I have your note.
     AliveAnswer {
         /// Whether that life of the worker is the one that is in this run.
         bound: bool,
-        /// Whether the gradients of all workers are known to have one length.
-        agreed: bool,
     },
     /// Server to worker, worker to server: the job is given up because of the culprit.
     Abort {
@@ -135,24 +133,24 @@ pub enum ControlMessage {
 impl ControlMessage {
     /// Number of words of every message: a code, two arguments, the worker's incarnation, two more arguments.
     pub const WORDS: usize = 6;
-    /// The length of a gradient that is not known yet.
+    /// The length of a tensor that is not started yet.
     const NO_LENGTH: u32 = u32::MAX;
 
     /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is for.
     pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
-            Self::Alive { oldest, gradient_len } => (
+            Self::Alive { oldest, tensor_len } => (
                 2,
                 oldest.get(),
-                gradient_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
+                tensor_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
                 [0; 2],
             ),
             Self::Abort { reason, culprit } => {
                 let [reason, seen, expected] = reason.words();
                 (3, reason, culprit.get().into(), [seen, expected])
             }
-            Self::AliveAnswer { bound, agreed } => (4, bound.into(), agreed.into(), [0; 2]),
+            Self::AliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
             Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
         [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
@@ -169,7 +167,7 @@ impl ControlMessage {
             1 => Self::RequestBypass,
             2 => Self::Alive {
                 oldest: ChunkSeq::from(first),
-                gradient_len: (second != Self::NO_LENGTH).then_some(second),
+                tensor_len: (second != Self::NO_LENGTH).then_some(second),
             },
             3 => {
                 let reason = AbortReason::from_words([first, third, fourth]);
@@ -177,7 +175,7 @@ impl ControlMessage {
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }
-            4 => Self::AliveAnswer { bound: first != 0, agreed: second != 0 },
+            4 => Self::AliveAnswer { bound: first != 0 },
             code => Self::Unknown(code),
         };
         Ok((message, Incarnation::from(host)))
@@ -188,13 +186,12 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::Alive { oldest, gradient_len } => {
+            Self::Alive { oldest, tensor_len } => {
                 write!(f, "alive, results up to {oldest}")?;
-                gradient_len.map_or(Ok(()), |len| write!(f, ", gradient of {len} values"))
+                tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))
             }
-            Self::AliveAnswer { bound, agreed } => {
-                f.write_str(if *bound { "alive answered, bound" } else { "alive answered, not bound" })?;
-                f.write_str(if *agreed { ", lengths agree" } else { "" })
+            Self::AliveAnswer { bound } => {
+                f.write_str(if *bound { "alive answered, bound" } else { "alive answered, not bound" })
             }
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),

@@ -186,10 +186,10 @@ fn control_messages_round_trip() {
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::Alive { oldest: 5.into(), gradient_len: None },
-        ControlMessage::Alive { oldest: 5.into(), gradient_len: Some(0) },
-        ControlMessage::AliveAnswer { bound: true, agreed: false },
-        ControlMessage::AliveAnswer { bound: false, agreed: true },
+        ControlMessage::Alive { oldest: 5.into(), tensor_len: None },
+        ControlMessage::Alive { oldest: 5.into(), tensor_len: Some(0) },
+        ControlMessage::AliveAnswer { bound: true },
+        ControlMessage::AliveAnswer { bound: false },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();

@@ -1,17 +1,16 @@
-//! One chunk's sum at the server.
+//! One chunk at the server.
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, Group, HeaderRepr, Kind, WorkerId};
+use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, WorkerId};
 
+use super::seats::seats_of;
 use crate::Instant;
+use crate::policy::{Policy, Progress, Reduction};
 
-use super::seats::Seats;
-use super::sum::Sum;
-
-/// A chunk that is being summed, or was and is kept to answer repeats.
+/// A chunk that workers contribute to, or did and that is kept to answer repeats.
 #[derive(Clone, Debug)]
-pub(super) struct Chunk {
+pub(super) struct Chunk<R> {
     pub sequence: ChunkSeq,
     /// When its first frame came.
     pub opened: Instant,
@@ -21,13 +20,22 @@ pub(super) struct Chunk {
     pub exponent: Exponent,
     /// Flags congestion and vanished if any contribution had them: the result passes them on.
     pub marks: Flags,
-    /// Seat of the worker whose frame completed the sum.
-    pub completed_by: Option<WorkerId>,
-    /// Who is not in the sum: one bitmap per group.
+    /// Seat of the worker whose frame came in last.
+    pub completed_by: WorkerId,
+    /// Which members of the cohort are not in: one bitmap per group.
     missing: Vec<u64>,
+    /// Which of them have not sent the chunk at all, not even too late.
+    unheard: Vec<u64>,
     /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or empty if nobody.
     asked: Vec<u64>,
-    sum: Sum,
+    content: Content<R>,
+}
+
+#[derive(Clone, Debug)]
+enum Content<R> {
+    Open(R),
+    /// As the result's frame holds it.
+    Complete(Vec<i32>),
 }
 
 /// What is to become of a contribution to an incomplete chunk.
@@ -54,10 +62,10 @@ fn is_clipped(header: &HeaderRepr) -> bool {
     header.kind == Kind::Gradient && header.flags.contains(Flags::OVERFLOW)
 }
 
-impl Chunk {
-    /// A chunk that nobody is in yet, as its first frame describes it. If that frame does not fit the agreed exponent,
-    /// which it does not tell, the chunk starts at the lowest, to be raised by it.
-    pub(super) fn open(now: Instant, header: &HeaderRepr, sum: Sum, seats: &Seats) -> Self {
+impl<R: Reduction> Chunk<R> {
+    /// A chunk that none of the `members` is in yet, as its first frame describes it. If that frame does not fit the agreed
+    /// exponent, which it does not tell, the chunk starts at the lowest, to be raised by it.
+    pub(super) fn open(now: Instant, header: &HeaderRepr, reduction: R, members: &[u64]) -> Self {
         Self {
             sequence: header.sequence,
             opened: now,
@@ -65,10 +73,11 @@ impl Chunk {
             last: header.flags.contains(Flags::LAST),
             exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
             marks: Flags::NONE,
-            completed_by: None,
-            missing: seats.taken().to_vec(),
+            completed_by: header.worker,
+            missing: members.to_vec(),
+            unheard: members.to_vec(),
             asked: Vec::new(),
-            sum,
+            content: Content::Open(reduction),
         }
     }
 
@@ -91,47 +100,79 @@ impl Chunk {
         }
     }
 
-    /// Those of `contributors` that are in the sum.
+    /// Those of `contributors` that are in.
     fn here(&self, contributors: Contributors) -> Contributors {
         let bitmap = contributors.bitmap & !self.missing[contributors.group.index()];
         Contributors { bitmap, ..contributors }
     }
 
-    /// Those of `contributors` that are not in the sum.
+    /// Those of `contributors` that are not in.
     pub(super) fn missing_of(&self, contributors: Contributors) -> Contributors {
         let bitmap = contributors.bitmap & self.missing[contributors.group.index()];
         Contributors { bitmap, ..contributors }
     }
 
-    /// The seats of everybody who is not in the sum, ascending.
+    /// The seats of all members who are not in, ascending.
     pub(super) fn missing(&self) -> impl Iterator<Item = WorkerId> {
-        (0..=u8::MAX)
-            .map(Group)
-            .zip(&self.missing)
-            .flat_map(|(group, &bitmap)| Contributors { bitmap, group }.ranks())
+        seats_of(&self.missing)
+    }
+
+    /// The seats of all members who have not sent the chunk, ascending.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = WorkerId> {
+        seats_of(&self.unheard)
+    }
+
+    /// Those have sent it.
+    pub(super) fn hear(&mut self, contributors: Contributors) {
+        self.unheard[contributors.group.index()] &= !contributors.bitmap;
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.content, Content::Complete(_))
+    }
+
+    /// How far it is, as a chunk of a cohort of so many members.
+    pub(super) fn progress(&self, cohort: usize, members: usize) -> Progress {
+        let missing: u32 = self.missing.iter().map(|bitmap| bitmap.count_ones()).sum();
+        Progress { cohort, sequence: self.sequence, present: members - missing as usize, members }
     }
 
     /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so again.
-    pub(super) fn raise(&mut self, exponent: Exponent, seats: &Seats) {
+    pub(super) fn raise(&mut self, exponent: Exponent, members: &[u64]) {
         self.exponent = exponent;
-        self.missing.copy_from_slice(seats.taken());
-        self.sum.clear();
+        self.missing.copy_from_slice(members);
+        if let Content::Open(reduction) = &mut self.content {
+            reduction.clear();
+        }
     }
 
-    /// Adds a frame nobody of whom was there; whoever completes the sum ends it: the sums become the result.
+    /// Adds a frame nobody of whom was there.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
         for mark in [Flags::CONGESTION, Flags::VANISHED] {
             self.marks = self.marks.with_if(mark, header.flags.contains(mark));
         }
-        self.sum.add(frame);
-        if self.missing.iter().all(|&bitmap| bitmap == 0) {
-            self.exponent = self.sum.complete(self.exponent);
-            self.completed_by = Some(header.worker);
-            if header.flags.contains(Flags::RESEND) {
-                self.note_repeat(header.contributors);
-            }
+        if let Content::Open(reduction) = &mut self.content {
+            reduction.add(frame);
         }
+        self.completed_by = header.worker;
+        // Should the chunk be complete now: whoever repeated it is to be answered with the result that all get.
+        self.asked.clear();
+        if header.flags.contains(Flags::RESEND) {
+            self.note_repeat(header.contributors);
+        }
+    }
+
+    /// Turns what came in into the result.
+    pub(super) fn complete<P: Policy<Reduction = R>>(&mut self, policy: &mut P, progress: &Progress) {
+        self.content = match core::mem::replace(&mut self.content, Content::Complete(Vec::new())) {
+            Content::Open(reduction) => {
+                let (result, exponent) = policy.complete(progress, reduction, self.exponent);
+                self.exponent = exponent;
+                Content::Complete(result)
+            }
+            complete @ Content::Complete(_) => complete,
+        };
     }
 
     /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave of repeats, to
@@ -151,8 +192,11 @@ impl Chunk {
         self.asked[contributors.group.index()] |= contributors.bitmap;
     }
 
-    /// The result's meaningful values, once complete.
+    /// The result's meaningful values; none before it is complete.
     pub(super) fn result(&self) -> &[i32] {
-        &self.sum.result()[..usize::from(self.length)]
+        match &self.content {
+            Content::Complete(values) => &values[..usize::from(self.length)],
+            Content::Open(_) => &[],
+        }
     }
 }

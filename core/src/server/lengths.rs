@@ -1,94 +1,82 @@
-//! How long the workers' gradients are, as they tell.
+//! How long the workers' tensors are, as they tell.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use inart_wire::{AbortReason, WorkerId};
+use inart_wire::{AbortReason, ChunkSeq, WorkerId};
 
 use crate::Instant;
 
-/// What each worker has told about the length of its gradient, and whether they agree.
+/// What each worker has told about the length of the tensor that its oldest chunk without a result is of, and whether lengths differ.
+///
+/// Up to the first chunk that does not fit, all workers' tensors have the same parts in this shard, each of them at least one chunk.
+/// So workers whose oldest chunk is the same speak of the same tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Lengths {
-    /// By rank, in values; `None` if it has not told.
-    told: Vec<Option<u32>>,
-    /// How many have not.
-    untold: usize,
-    /// What was told first of all.
-    first: Option<u32>,
-    /// When a difference was seen, and the rank of the worker whose frame showed it.
-    difference: Option<(Instant, WorkerId)>,
-    /// Since when a worker without chunks waits to hear that all agree.
-    awaited: Option<Instant>,
+    /// By rank: the oldest chunk, and how many values its tensor has; `None` if the worker has not told, or not started it.
+    told: Vec<Option<(ChunkSeq, u32)>>,
+    /// When a difference was seen, and the rank of the worker whose frame showed it, of that chunk.
+    difference: Option<(Instant, WorkerId, ChunkSeq)>,
 }
 
 impl Lengths {
     pub(super) fn new(workers: usize) -> Self {
-        Self {
-            told: alloc::vec![None; workers],
-            untold: workers,
-            first: None,
-            difference: None,
-            awaited: None,
+        Self { told: alloc::vec![None; workers], difference: None }
+    }
+
+    /// Takes in what the worker of that rank tells of its oldest chunk's tensor.
+    pub(super) fn tell(&mut self, now: Instant, rank: WorkerId, oldest: ChunkSeq, len: Option<u32>) {
+        let told = len.map(|len| (oldest, len));
+        self.told[rank.index()] = told;
+        let differs = |other: &Option<(ChunkSeq, u32)>| {
+            other.is_some_and(|(chunk, other)| chunk == oldest && Some(other) != len)
+        };
+        if told.is_some() && self.told.iter().any(differs) {
+            self.differ(now, rank, oldest);
         }
     }
 
-    /// Takes in what the worker of that rank tells; whether that is news.
-    pub(super) fn tell(&mut self, now: Instant, rank: WorkerId, len: u32) -> bool {
-        let before = self.told[rank.index()].replace(len);
-        self.untold -= usize::from(before.is_none());
-        if *self.first.get_or_insert(len) != len {
-            self.differ(now, rank);
-        }
-        before != Some(len)
-    }
-
-    /// A frame of that worker shows that lengths differ.
-    pub(super) fn differ(&mut self, now: Instant, rank: WorkerId) {
-        self.difference.get_or_insert((now, rank));
-    }
-
-    /// A worker waits to hear that all agree.
-    pub(super) fn wait(&mut self, now: Instant) {
-        self.awaited.get_or_insert(now);
+    /// A frame of that worker shows that lengths differ at that chunk, or before it.
+    pub(super) fn differ(&mut self, now: Instant, rank: WorkerId, chunk: ChunkSeq) {
+        self.difference.get_or_insert((now, rank, chunk));
     }
 
     /// When a difference was seen, if one was.
     pub(super) fn differ_since(&self) -> Option<Instant> {
-        self.difference.map(|(since, _)| since)
+        self.difference.map(|(since, ..)| since)
     }
 
+    /// Whether all have told of the tensor in which lengths differ.
     pub(super) fn are_known(&self) -> bool {
-        self.untold == 0
+        let (Some(Some((chunk, len))), Some((.., differs))) = (self.told.first(), self.difference) else {
+            return false;
+        };
+        let of_the_chunk = |told: &Option<(ChunkSeq, u32)>| told.is_some_and(|(other, _)| other == *chunk);
+        let differ = self.told.iter().flatten().any(|(_, other)| other != len);
+        self.told.iter().all(of_the_chunk) && (differ || *chunk == differs)
     }
 
-    /// Whether all have told the same length, and no frame said otherwise.
-    pub(super) fn agree(&self) -> bool {
-        self.are_known() && self.difference.is_none()
-    }
-
-    /// The ranks of those who are waited for to tell, and since when.
-    pub(super) fn missing(&self) -> impl Iterator<Item = (Instant, WorkerId)> {
-        self.awaited.into_iter().flat_map(|since| {
-            let untold = self.told.iter().enumerate().filter(|(_, told)| told.is_none());
-            untold.filter_map(move |(rank, _)| Some((since, WorkerId::try_from(rank).ok()?)))
-        })
-    }
-
-    /// Why the job ends, and because of whom: the lowest rank whose length is not the most frequent one. Of lengths that are
-    /// equally frequent, that of the lower rank counts as right. If all who told agree, it is the sender of the frame that
-    /// showed the difference.
+    /// Why the job ends, and because of whom: the lowest rank whose tensor's length is not the most frequent one. Of lengths that are
+    /// equally frequent, that of the lower rank counts as right. If all who told of the tensor agree, it is the sender of the
+    /// frame that showed the difference.
     pub(super) fn verdict(&self) -> Option<(AbortReason, WorkerId)> {
-        let (_, sender) = self.difference?;
+        let (_, sender, _) = self.difference?;
+        // What does not fit is never complete, so who has come furthest is there.
+        let oldest = self.told.iter().flatten().map(|(chunk, _)| *chunk);
+        let oldest = oldest.reduce(|one, other| if other > one { other } else { one });
+        let len = |told: &Option<(ChunkSeq, u32)>| {
+            told.filter(|(chunk, _)| Some(*chunk) == oldest).map(|(_, len)| len)
+        };
         let mut frequency = BTreeMap::<u32, (usize, Reverse<usize>)>::new();
-        for (rank, len) in self.told.iter().enumerate().filter_map(|(rank, told)| Some((rank, (*told)?))) {
+        for (rank, len) in self.told.iter().map(len).enumerate().filter_map(|(rank, len)| Some((rank, len?)))
+        {
             frequency.entry(len).or_insert((0, Reverse(rank))).0 += 1;
         }
         let expected = frequency.iter().max_by_key(|(_, frequency)| **frequency).map_or(0, |(len, _)| *len);
-        let odd = self.told.iter().position(|told| told.is_some_and(|len| len != expected));
+        let odd = self.told.iter().map(len).position(|len| len.is_some_and(|len| len != expected));
         let culprit = odd.and_then(|rank| WorkerId::try_from(rank).ok()).unwrap_or(sender);
-        let seen = self.told[culprit.index()].unwrap_or(expected);
+        let seen = len(&self.told[culprit.index()]).unwrap_or(expected);
         Some((AbortReason::Mismatch { seen, expected }, culprit))
     }
 }
@@ -97,20 +85,30 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    /// The culprit's rank and what is told about it, after the workers told that, and the one of rank `sender` sent a frame
-    /// that does not fit.
-    fn verdict(told: &[Option<u32>], sender: usize) -> (usize, u32, u32) {
+    fn rank(rank: usize) -> WorkerId {
+        WorkerId::try_from(rank).expect("a rank")
+    }
+
+    /// Workers that told that of chunk 0.
+    fn lengths(told: &[Option<u32>]) -> Lengths {
         let mut lengths = Lengths::new(told.len());
-        let rank = |rank: usize| WorkerId::try_from(rank).expect("a rank");
         for (index, len) in told.iter().enumerate().rev() {
-            len.map(|len| lengths.tell(Instant::START, rank(index), len));
+            lengths.tell(Instant::START, rank(index), 0.into(), *len);
         }
-        assert_eq!(lengths.are_known(), told.iter().all(Option::is_some));
-        lengths.differ(Instant::START, rank(sender));
+        lengths
+    }
+
+    /// The culprit's rank and what is told about it, after the worker of rank `sender` sent a frame that does not fit.
+    fn blamed(mut lengths: Lengths, sender: usize) -> (usize, u32, u32) {
+        lengths.differ(Instant::START, rank(sender), 0.into());
         match lengths.verdict() {
             Some((AbortReason::Mismatch { seen, expected }, culprit)) => (culprit.index(), seen, expected),
             other => panic!("{other:?}"),
         }
+    }
+
+    fn verdict(told: &[Option<u32>], sender: usize) -> (usize, u32, u32) {
+        blamed(lengths(told), sender)
     }
 
     #[test]
@@ -125,15 +123,34 @@ mod tests {
     }
 
     #[test]
-    fn they_agree_when_all_have_told_the_same() {
-        let mut lengths = Lengths::new(2);
-        let rank = |rank: u16| WorkerId::try_from(rank).expect("a rank");
-        assert!(lengths.tell(Instant::START, rank(1), 7) && !lengths.agree());
-        assert_eq!(lengths.missing().count(), 0, "nobody waits");
-        lengths.wait(Instant::START);
-        assert!(lengths.missing().eq([(Instant::START, rank(0))]));
-        assert!(!lengths.tell(Instant::START, rank(1), 7), "no news");
-        assert!(lengths.tell(Instant::START, rank(0), 7) && lengths.agree());
-        assert_eq!((lengths.missing().count(), lengths.verdict()), (0, None));
+    fn differences_are_seen_where_workers_speak_of_one_tensor() {
+        let mut told = lengths(&[Some(7), Some(7)]);
+        assert!(told.differ_since().is_none());
+        told.tell(Instant::START, rank(1), 9.into(), Some(3));
+        assert!(told.differ_since().is_none(), "it is further, maybe in another tensor");
+        told.tell(Instant::START, rank(0), 9.into(), None);
+        assert!(told.differ_since().is_none(), "it has not started that");
+        told.tell(Instant::START, rank(0), 9.into(), Some(4));
+        assert!(told.differ_since().is_some() && told.are_known());
+        assert_eq!(blamed(told, 0), (1, 3, 4));
+    }
+
+    #[test]
+    fn a_frame_that_does_not_fit_waits_for_what_is_told_of_its_tensor() {
+        let mut told = lengths(&[Some(7), Some(7)]);
+        told.differ(Instant::START, rank(1), 9.into());
+        assert!(!told.are_known(), "lengths of the tensor before are the same");
+        told.tell(Instant::START, rank(0), 9.into(), Some(3));
+        assert!(!told.are_known());
+        told.tell(Instant::START, rank(1), 9.into(), Some(3));
+        assert!(told.are_known(), "nothing more can be told");
+    }
+
+    #[test]
+    fn what_was_told_of_tensors_before_says_nothing() {
+        let mut told = lengths(&[Some(5), Some(6), Some(6)]);
+        told.tell(Instant::START, rank(1), 9.into(), Some(2));
+        told.tell(Instant::START, rank(2), 9.into(), Some(3));
+        assert_eq!(blamed(told, 0), (2, 3, 2));
     }
 }

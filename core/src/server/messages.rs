@@ -2,12 +2,12 @@
 
 use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, WorkerId};
 
-use super::chunk::Chunk;
 use super::{Outgoing, ServerShard};
+use crate::Instant;
+use crate::policy::Policy;
 use crate::timer::{Timer, TimerTable};
-use crate::{Instant, Split};
 
-impl ServerShard {
+impl<P: Policy> ServerShard<P> {
     /// Takes in what a worker says; `host` is its incarnation.
     pub(super) fn handle_message(
         &mut self,
@@ -36,10 +36,10 @@ impl ServerShard {
         match message {
             _ if self.abort.is_some() => self.answer(header, host),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
-            ControlMessage::Alive { gradient_len, .. } => {
-                if let Some(len) = gradient_len {
-                    self.learn_length(now, rank, len);
-                }
+            ControlMessage::Alive { oldest, tensor_len } => {
+                self.oldest[rank.index()] = Some(oldest);
+                self.lengths.tell(now, rank, oldest, tensor_len);
+                self.settle_lengths(now);
                 if self.abort.is_none() {
                     self.answer(header, host);
                 }
@@ -72,7 +72,6 @@ impl ServerShard {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
             None => ControlMessage::AliveAnswer {
                 bound: self.hosts[self.rank(header.worker).index()] == Some(host),
-                agreed: self.lengths.agree(),
             },
         };
         self.message_to(answer, header.sequence, header.worker, host);
@@ -94,7 +93,8 @@ impl ServerShard {
 
     /// A message to that life of the worker on that seat.
     fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId, host: Incarnation) {
-        let exponent = self.chunk(sequence).map_or(Exponent::from(0), |chunk| chunk.exponent);
+        let chunk = self.streams[self.cohort(to)].chunk(sequence);
+        let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
         self.outbox.push_back(Outgoing::Message { message, sequence, exponent, to, host });
     }
 
@@ -105,26 +105,7 @@ impl ServerShard {
         }
     }
 
-    /// Asks everybody who is not in the chunk's sum to send it by bypass.
-    pub(super) fn request_all_missing(&mut self, sequence: ChunkSeq) {
-        let missing: alloc::vec::Vec<_> = self.chunk(sequence).into_iter().flat_map(Chunk::missing).collect();
-        self.request(sequence, missing);
-    }
-
-    /// Takes in the length of a worker's gradient.
-    fn learn_length(&mut self, now: Instant, rank: WorkerId, len: u32) {
-        if !self.lengths.tell(now, rank, len) {
-            return;
-        }
-        // No chunk of its own tells such a worker that it has gone wrong.
-        if Split::new(&self.assignment, len as usize).chunk_count(self.shard) == 0 {
-            self.lengths.wait(now);
-            self.timers.set_at_latest(Timer::Patience, now + self.listen());
-        }
-        self.settle_lengths(now);
-    }
-
-    /// Gives the job up over gradients of different lengths, when all workers have told theirs or have had the time to.
+    /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had the time to.
     pub(super) fn settle_lengths(&mut self, now: Instant) {
         let Some(until) = self.lengths.differ_since().map(|since| since + self.patience) else { return };
         match self.lengths.verdict() {
@@ -141,7 +122,9 @@ impl ServerShard {
         self.timers = TimerTable::default();
         self.outbox.clear();
         for rank in 0..self.assignment.workers.len() {
-            self.message(ControlMessage::Abort { reason, culprit }, self.oldest, self.seats.of(rank));
+            let seat = self.seats.of(rank);
+            let oldest = self.streams[self.cohort(seat)].oldest;
+            self.message(ControlMessage::Abort { reason, culprit }, oldest, seat);
         }
     }
 }

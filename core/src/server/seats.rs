@@ -1,4 +1,4 @@
-//! Who sits where in one shard's bitmaps.
+//! Who sits where in one shard's bitmaps, and who is in which cohort.
 
 use alloc::vec::Vec;
 
@@ -13,36 +13,52 @@ pub(super) struct Seats {
     of_rank: Vec<WorkerId>,
     /// By seat; free ones up to the highest taken.
     ranks: Vec<Option<WorkerId>>,
-    /// One bitmap per group.
-    taken: Vec<u64>,
+    /// By rank.
+    cohorts: Vec<usize>,
+    /// By cohort: one bitmap per group.
+    members: Vec<Vec<u64>>,
 }
 
 impl Seats {
-    /// Those of a shard of a valid assignment.
-    pub(super) fn new(assignment: &Assignment, shard: ShardId) -> Self {
+    /// Those of a shard of a valid assignment; `cohort` tells that of a rank.
+    pub(super) fn new(assignment: &Assignment, shard: ShardId, cohort: impl Fn(usize) -> usize) -> Self {
         let listed = &assignment.shards[shard.index()].seats;
         let ranks = (0..assignment.workers.len())
             .map(|rank| WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers"));
         let of_rank = if listed.is_empty() { ranks.clone().collect() } else { listed.clone() };
-        let last = of_rank.iter().map(|seat| seat.index()).max().unwrap_or(0);
-        let mut seats =
-            Self { ranks: alloc::vec![None; last + 1], taken: alloc::vec![0; last / 64 + 1], of_rank };
+        let last = of_rank.iter().copied().max().expect("a valid assignment has workers");
+        let cohorts: Vec<_> = (0..assignment.workers.len()).map(cohort).collect();
+        let count = cohorts.iter().max().map_or(0, |last| last + 1);
+        let groups = Group::of(last).index() + 1;
+        let mut seats = Self {
+            ranks: alloc::vec![None; last.index() + 1],
+            members: alloc::vec![alloc::vec![0; groups]; count],
+            of_rank,
+            cohorts,
+        };
         for (rank, seat) in ranks.zip(&seats.of_rank) {
             let one = Contributors::one(*seat);
-            seats.taken[one.group.index()] |= one.bitmap;
+            seats.members[seats.cohorts[rank.index()]][one.group.index()] |= one.bitmap;
             seats.ranks[seat.index()] = Some(rank);
         }
         seats
     }
 
-    /// One bitmap per group.
-    pub(super) fn taken(&self) -> &[u64] {
-        &self.taken
+    /// By cohort: one bitmap per group.
+    pub(super) fn members(&self) -> &[Vec<u64>] {
+        &self.members
     }
 
-    /// Those taken in a group.
-    pub(super) fn in_group(&self, group: Group) -> Contributors {
-        Contributors { bitmap: self.taken.get(group.index()).copied().unwrap_or(0), group }
+    /// The cohort of the worker of that rank.
+    pub(super) fn cohort(&self, rank: WorkerId) -> usize {
+        self.cohorts[rank.index()]
+    }
+
+    /// Whether all of those are in the cohort of the worker of that rank.
+    pub(super) fn are_with(&self, rank: WorkerId, contributors: Contributors) -> bool {
+        let members = &self.members[self.cohort(rank)];
+        let bitmap = members.get(contributors.group.index()).copied().unwrap_or(0);
+        contributors.bitmap & !bitmap == 0
     }
 
     /// The seat of a rank.
@@ -54,4 +70,9 @@ impl Seats {
     pub(super) fn rank(&self, seat: WorkerId) -> Option<WorkerId> {
         self.ranks.get(seat.index()).copied().flatten()
     }
+}
+
+/// The seats of bitmaps, one per group, ascending.
+pub(super) fn seats_of(bitmaps: &[u64]) -> impl Iterator<Item = WorkerId> {
+    (0..=u8::MAX).map(Group).zip(bitmaps).flat_map(|(group, &bitmap)| Contributors { bitmap, group }.ranks())
 }

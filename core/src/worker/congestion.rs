@@ -12,7 +12,7 @@ pub(super) struct RateControl {
     /// Smoothed share of marked results, 0 to 1.
     marked_share: f64,
     /// The round trip ends with the result of this chunk or a later one: those sent since it began.
-    ends_at: u32,
+    ends_at: u64,
     /// The shortest time from sending a chunk to its result.
     least: Option<Duration>,
     answered: u32,
@@ -74,14 +74,14 @@ impl RateControl {
     }
 
     /// A round trip begins; `next` is the chunk that is sent next.
-    pub(super) fn start_round_trip(&mut self, next: u32) {
+    pub(super) fn start_round_trip(&mut self, next: u64) {
         (self.ends_at, self.answered, self.marked, self.lost) = (next, 0, 0, 0);
     }
 
     /// Takes in a chunk's result, when `next` is the chunk that is sent next; whether the rate changed. Loss of half
     /// the frames beside a queue that does not drain is that queue's overflow, and as good as marks. Less loss, or without
     /// a queue, says nothing: links lose frames too.
-    pub(super) fn answered(&mut self, chunk: u32, next: u32, marked: bool, queued: bool) -> bool {
+    pub(super) fn answered(&mut self, chunk: u64, next: u64, marked: bool, queued: bool) -> bool {
         self.answered += 1;
         self.marked += u32::from(marked);
         if chunk < self.ends_at {

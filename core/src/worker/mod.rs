@@ -2,9 +2,11 @@
 
 mod abort;
 mod congestion;
-mod gradient;
+mod history;
 mod shard;
 mod status;
+mod tensor;
+mod tensors;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,37 +16,43 @@ use inart_wire::{
     Incarnation, Kind, ShardId, WorkerId,
 };
 
+use crate::policy::{Due, Lockstep, Receivers};
 use crate::quantise::first_not_finite;
-use crate::{Assignment, AssignmentError, Failure, Instant, Machine, Split, WorkerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, Machine, WorkerCounters};
 use abort::Abort;
-use gradient::Gradient;
-pub use gradient::RoundRecord;
 use shard::ShardFlow;
+pub use tensor::RoundRecord;
+use tensors::{Content, Tensors};
+pub use tensors::{Reduced, TensorId};
 
-/// A worker of a job: one all-reduce after the other.
+/// A worker of a job: sums tensors with the other workers.
 ///
-/// [`start_round`](Self::start_round) begins a round, which the shell drives as every [`Machine`];
-/// [`is_idle`](Self::is_idle) says when it has ended, and [`finish_round`](Self::finish_round) how.
+/// [`start`](Self::start) begins with a tensor, and the shell drives the machine as every [`Machine`];
+/// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to which. Several tensors may be
+/// in flight; all workers start tensors of the same lengths in the same order. Where there is one after the other, a *round*, there are
+/// [`start_round`](Self::start_round), [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
 #[derive(Clone, Debug)]
-pub struct WorkerFlow {
+pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
+    policy: P,
     rank: WorkerId,
     incarnation: Incarnation,
     patience: Duration,
     flows: Vec<ShardFlow>,
-    /// Global index of each shard's first chunk.
-    first_chunks: Vec<usize>,
     /// The shard that sent last.
     last_sent: usize,
-    gradient: Option<Gradient>,
+    tensors: Tensors,
+    /// The tensor that was started last, and its sum once a round was finished.
+    round: Option<(TensorId, Option<Reduced>)>,
     abort: Option<Abort>,
     failure: Option<Failure>,
-    /// Rounds started.
-    rounds: u32,
     counters: WorkerCounters,
 }
 
 impl WorkerFlow {
+    /// Tensors that may be in flight, or have a sum that nobody has taken, at one time.
+    pub const MOST_TENSORS: usize = 1024;
+
     /// A life of the worker of that rank, named by `incarnation` (not 0), which gives the job up when a server it waits for is silent for longer than `patience`, or
     /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
     pub fn new(
@@ -53,88 +61,150 @@ impl WorkerFlow {
         incarnation: Incarnation,
         patience: Duration,
     ) -> Result<Self, AssignmentError> {
+        let policy = Lockstep { exact: assignment.exact };
+        Self::with_policy(assignment, rank, incarnation, patience, policy)
+    }
+}
+
+impl<P: Due> WorkerFlow<P> {
+    /// The same with a policy of one's own.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment.
+    pub fn with_policy(
+        assignment: Assignment,
+        rank: WorkerId,
+        incarnation: Incarnation,
+        patience: Duration,
+        policy: P,
+    ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
         let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, patience);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
-            first_chunks: Vec::new(),
+            policy,
             last_sent: 0,
             rank,
             incarnation,
             patience,
-            gradient: None,
+            tensors: Tensors::default(),
+            round: None,
             abort: None,
             failure: None,
-            rounds: 0,
             counters: WorkerCounters::default(),
             assignment,
         })
     }
 
-    /// Starts to sum `gradient` with the other workers' gradients of this round. A failure ends the job; frames that
-    /// tell the others may remain to be sent.
-    pub fn start_round(&mut self, now: Instant, gradient: &[f32]) -> Result<(), Failure> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
-        if let Some(index) = first_not_finite(gradient) {
-            let failure = Failure::NotFinite { index, value: gradient[index] };
+    /// Whether another tensor may be started.
+    pub fn has_room(&self) -> bool {
+        self.tensors.held() < WorkerFlow::MOST_TENSORS
+    }
+
+    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were started are summed at the
+    /// same time.
+    ///
+    /// # Errors
+    /// A failure ends the job; frames that tell the others may remain to be sent.
+    ///
+    /// # Panics
+    /// If there is [no room](Self::has_room).
+    pub fn start(&mut self, now: Instant, tensor: Vec<f32>) -> Result<TensorId, Failure> {
+        self.check()?;
+        assert!(self.has_room(), "{} tensors are in flight", WorkerFlow::MOST_TENSORS);
+        if let Some(index) = first_not_finite(&tensor) {
+            let failure = Failure::NotFinite { index, value: tensor[index] };
             self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
             return Err(failure);
         }
-        if let Some(loaded) = self.gradient.as_ref().filter(|loaded| loaded.len() != gradient.len()) {
-            let failure = Failure::LengthChanged { seen: gradient.len(), expected: loaded.len() };
-            let [seen, expected] = [gradient.len(), loaded.len()].map(|len| len as u32);
-            let reason = AbortReason::Mismatch { seen, expected };
-            self.fail(now, failure.clone(), reason, self.rank);
-            return Err(failure);
-        }
-        let split = Split::new(&self.assignment, gradient.len());
-        let workers = self.assignment.workers.len();
-        let (len, exact) = (gradient.len(), self.assignment.exact);
-        let loaded = self.gradient.get_or_insert_with(|| Gradient::new(&split, len, workers, exact));
-        self.counters.clipped += loaded.load(gradient) as u64;
-        self.first_chunks.clear();
-        self.rounds += 1;
-        let mut first_chunk = 0;
-        for (shard, flow) in self.flows.iter_mut().enumerate() {
-            let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-            let chunks = split.chunk_count(shard);
-            flow.start(now, u32::try_from(chunks).expect("a gradient of this length has no room in memory"));
-            self.first_chunks.push(first_chunk);
-            first_chunk += chunks;
-        }
-        Ok(())
+        let flows = &mut self.flows;
+        Ok(self.tensors.start(&self.assignment, tensor, |shard, frames| flows[shard].start(now, frames)))
     }
 
-    /// Whether nothing is left to send or wait for: the round has ended, in a sum or a failure.
+    /// Whether the job goes on.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Whether a tensor has come to its end: in its sum, or in a failure that nobody is left to be told of.
+    pub fn is_done(&self, tensor: TensorId) -> bool {
+        match &self.abort {
+            Some(abort) => abort.is_done(),
+            None => self.tensors.get(tensor).is_none_or(|tensor| tensor.is_done()),
+        }
+    }
+
+    /// Ends with a tensor that [is done](Self::is_done), and hands out its sum.
+    ///
+    /// # Errors
+    /// Why there is none.
+    ///
+    /// # Panics
+    /// If it is not done, or was handed out before.
+    pub fn finish(&mut self, tensor: TensorId) -> Result<Reduced, Failure> {
+        self.check()?;
+        Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
+    }
+
+    /// Nobody will ask for that tensor's sum.
+    pub fn discard(&mut self, tensor: TensorId) {
+        self.tensors.discard(tensor);
+    }
+
+    /// Whether nothing is left to send or wait for: all tensors have ended, in a sum or a failure.
     pub fn is_idle(&self) -> bool {
         match &self.abort {
             Some(abort) => abort.is_done(),
-            None => self.flows.iter().all(ShardFlow::is_done),
+            None => self.flows.iter().all(ShardFlow::is_idle),
         }
+    }
+
+    /// Starts a round: a tensor that is finished before the next is started.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_round(&mut self, now: Instant, gradient: &[f32]) -> Result<(), Failure> {
+        let tensor = self.start(now, gradient.to_vec())?;
+        self.round = Some((tensor, None));
+        Ok(())
     }
 
     /// Ends a round: writes the sum over all workers.
     ///
+    /// # Errors
+    /// Why there is none.
+    ///
     /// # Panics
-    /// If the round has not ended, or `sum` has another length than the gradient.
+    /// If the round has not ended, or `sum` is shorter than the gradient.
     pub fn finish_round(&mut self, sum: &mut [f32]) -> Result<(), Failure> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         assert!(self.is_idle(), "the round has not ended");
-        if let Some(gradient) = &self.gradient {
-            gradient.read(sum);
+        if let Some((tensor, None)) = self.round {
+            self.round = Some((tensor, Some(self.finish(tensor)?)));
+        }
+        if let Some((_, Some(reduced))) = &self.round {
+            reduced.read(sum);
         }
         Ok(())
     }
 
     /// A copy of the last round bit for bit; `None` before the first.
     pub fn record(&self) -> Option<RoundRecord> {
-        self.gradient.as_ref().map(Gradient::record)
+        match &self.round {
+            Some((_, Some(reduced))) => Some(reduced.record()),
+            Some((tensor, None)) => self.record_of(*tensor),
+            None => None,
+        }
+    }
+
+    /// What this worker has put into a tensor's sum so far, and what it got; `None` once the sum was handed out.
+    pub fn record_of(&self, tensor: TensorId) -> Option<RoundRecord> {
+        self.tensors.get(tensor).map(|tensor| tensor.numeric.record())
     }
 
     /// What was counted since the start.
@@ -158,26 +228,39 @@ impl WorkerFlow {
         // The shards take turns, so that none waits while the machine is slower than the rates.
         let count = self.flows.len();
         let mut turns = (1..=count).map(|ahead| (self.last_sent + ahead) % count);
-        let (shard, send) = turns.find_map(|shard| Some((shard, self.flows[shard].poll(now)?)))?;
+        let tensors = &self.tensors;
+        let (shard, send) = turns.find_map(|shard| {
+            let has_values = |frame| tensors.has_values(shard, frame);
+            Some((shard, self.flows[shard].poll(now, has_values)?))
+        })?;
         self.last_sent = shard;
-        let gradient = self.gradient.as_ref()?;
-        let chunk = self.first_chunks[shard] + send.chunk as usize;
-        let clipped = gradient.clipped(chunk);
-        let bypass = send.bypass || gradient.bypasses(chunk);
         self.counters.retransmissions += u64::from(send.resend);
-        self.counters.bypasses += u64::from(bypass);
-        let flags = Flags::NONE
-            .with_if(Flags::RESEND, send.resend)
-            .with_if(Flags::BYPASS, bypass)
-            .with_if(Flags::OVERFLOW, clipped)
-            .with_if(Flags::VANISHED, gradient.vanished(chunk))
-            .with_if(Flags::LAST, self.flows[shard].is_last(send.chunk));
-        let values = gradient.values(chunk);
+        let sequence = self.flows[shard].sequence(send.chunk);
+        let (place, content) = self.tensors.find(shard, send.chunk)?;
+        if let Content::Chunk(chunk, _) = content {
+            self.counters.clipped += u64::from(self.tensors.numeric_mut(place).prepare(chunk));
+        }
+        let (exact, numeric) = (self.assignment.exact, self.tensors.numeric(place));
+        let (values, exponent, marks) = match content {
+            Content::Chunk(chunk, last) => {
+                let marks = Flags::NONE
+                    .with_if(Flags::BYPASS, send.bypass || numeric.bypasses(chunk))
+                    .with_if(Flags::OVERFLOW, numeric.clipped(chunk))
+                    .with_if(Flags::VANISHED, numeric.vanished(chunk))
+                    .with_if(Flags::LAST, last);
+                (numeric.values(chunk), numeric.used(chunk), marks)
+            }
+            Content::Nothing => {
+                let exponent = if exact { Exponent::FLOATS } else { Exponent::from(0) };
+                (&[0][..], exponent, Flags::NONE.with_if(Flags::BYPASS, send.bypass || exact))
+            }
+        };
+        self.counters.bypasses += u64::from(marks.contains(Flags::BYPASS));
         let header = HeaderRepr {
             contributors: Contributors::one(self.seat(shard)),
-            exponent: gradient.used(chunk),
+            exponent,
             length: values.len() as u16,
-            ..self.header(shard, Kind::Gradient, flags, self.flows[shard].sequence(send.chunk))
+            ..self.header(shard, Kind::Gradient, marks.with_if(Flags::RESEND, send.resend), sequence)
         };
         Some(self.emit(shard, header, values, buffer))
     }
@@ -227,9 +310,11 @@ impl WorkerFlow {
 
     fn is_for_this_worker(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
         let assignment = &self.assignment;
+        let multicast = self.policy.receivers() == Receivers::Job;
         let to_all = header.kind == Kind::Result
+            && multicast
             && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
-        let to_me = header.kind == Kind::Control
+        let to_me = (header.kind == Kind::Control || header.kind == Kind::Result && !multicast)
             && frame.destination() == assignment.workers[self.rank.index()].mac
             && header.shard.index() < assignment.shards.len()
             && header.worker == self.seat(header.shard.index());
@@ -245,21 +330,22 @@ impl WorkerFlow {
         let seat = self.seat(shard);
         let flow = &mut self.flows[shard];
         flow.heed(now, header.feedback().unwrap_or_default(), seat);
-        let (Some(chunk), Some(gradient)) = (flow.awaiting(header.sequence), &mut self.gradient) else {
+        let Some(chunk) = flow.awaiting(header.sequence) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
-                // A sum this worker is not in.
-                false => self.counters.malformed += 1,
+                // A result that this worker should be in, and is not.
+                false if self.policy.is_due(self.rank.index(), self.rank.index()) => {
+                    self.counters.malformed += 1
+                }
+                false => self.counters.duplicates += 1,
             }
             return;
         };
-        let index = self.first_chunks[shard] + chunk as usize;
-        if !gradient.takes(index, header.exponent, header.length) {
+        if !self.tensors.store(shard, chunk, frame, self.assignment.exact) {
             self.counters.malformed += 1;
             return;
         }
-        gradient.store(index, frame);
-        flow.answer(now, chunk, header.flags.contains(Flags::CONGESTION));
+        self.flows[shard].answer(now, chunk, header.flags.contains(Flags::CONGESTION));
         self.counters.results += 1;
     }
 
@@ -293,18 +379,15 @@ impl WorkerFlow {
         match message {
             ControlMessage::RequestBypass => {
                 self.counters.requests += 1;
-                let (Some(chunk), Some(gradient)) =
-                    (self.flows[shard].awaiting(header.sequence), &mut self.gradient)
-                else {
-                    return;
-                };
-                let index = self.first_chunks[shard] + chunk as usize;
-                gradient.raise(index, header.exponent);
-                self.flows[shard].request(now, chunk);
+                let Some(frame) = self.flows[shard].awaiting(header.sequence) else { return };
+                if let Some((place, Content::Chunk(chunk, _))) = self.tensors.find(shard, frame) {
+                    self.tensors.numeric_mut(place).raise(chunk, header.exponent);
+                }
+                self.flows[shard].request(now, frame);
             }
             ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
-            ControlMessage::AliveAnswer { bound, agreed } => {
-                self.flows[shard].alive_answered(now, header.sequence, bound, agreed);
+            ControlMessage::AliveAnswer { bound } => {
+                self.flows[shard].alive_answered(now, header.sequence, bound);
                 if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
                     abort.repeat(now, shard);
                 }
@@ -331,7 +414,7 @@ impl WorkerFlow {
     }
 }
 
-impl Machine for WorkerFlow {
+impl<P: Due> Machine for WorkerFlow<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {
@@ -379,12 +462,12 @@ impl Machine for WorkerFlow {
                 self.emit_message(shard, message, ChunkSeq::default(), buffer)
             }
             None => {
-                let gradient_len =
-                    self.gradient.as_ref().map(|gradient| u32::try_from(gradient.len()).unwrap_or(u32::MAX));
                 let mut flows = self.flows.iter_mut().enumerate();
                 match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
                     Some((shard, note, oldest)) => {
-                        let alive = ControlMessage::Alive { oldest, gradient_len };
+                        let tensor_len = self.tensors.len_at(shard, oldest);
+                        let oldest = self.flows[shard].sequence(oldest);
+                        let alive = ControlMessage::Alive { oldest, tensor_len };
                         self.emit_message(shard, alive, note, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,

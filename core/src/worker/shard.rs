@@ -1,5 +1,6 @@
 //! One shard's chunks on their way.
 
+mod keepalive;
 mod session;
 
 use alloc::collections::VecDeque;
@@ -24,7 +25,7 @@ const BYPASS_AFTER_REPEATS: u32 = 10;
 const EQUAL_REPEATS: u32 = 3;
 
 /// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
-const REORDERED_CHUNKS: u32 = 3;
+const REORDERED_CHUNKS: u64 = 3;
 
 /// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
 /// of them may queue for one link.
@@ -33,15 +34,15 @@ const CHUNKS_OF_PATIENCE: u32 = 4;
 /// A chunk that was sent: the last of those that share a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
-    chunk: u32,
+    chunk: u64,
     /// Whether its result is not there.
     waits: bool,
     /// Whether the server has its sum: its result is there, or another told.
     ended: bool,
-    /// How many chunks of the round were sent before it.
-    order: u32,
+    /// How many chunks were sent before it.
+    order: u64,
     /// How many were before it was sent last.
-    after: u32,
+    after: u64,
     /// Whether the server has said that it has it.
     there: bool,
     /// Whether it waits in `resend`.
@@ -56,13 +57,13 @@ pub(super) struct InFlight {
 /// What to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transmission {
-    /// Chunk of the shard in this round.
-    pub chunk: u32,
+    /// Chunk of the shard.
+    pub chunk: u64,
     pub resend: bool,
     pub bypass: bool,
 }
 
-/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 in each round. Knows no values.
+/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows no values.
 ///
 /// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
 /// What counts is the order in which chunks are sent first: a chunk goes when the one before it in its slot has ended, and results
@@ -72,25 +73,30 @@ pub(super) struct Transmission {
 pub(super) struct ShardFlow {
     window: u32,
     patience: Duration,
-    pub(super) chunks: u32,
-    /// Sequence of this round's chunk 0.
+    /// Sequence of chunk 0.
     base: ChunkSeq,
+    /// The chunk with which the flow began to be busy.
+    pub(super) began: u64,
     /// Oldest chunk without a result.
-    oldest: u32,
+    oldest: u64,
+    /// The chunk after the last of the tensors that were started.
+    pub(super) end: u64,
     /// Chunks that may be sent, in the order in which those before them in their slots ended; the results of those before that are
     /// there.
-    ready: VecDeque<u32>,
+    ready: VecDeque<u64>,
+    /// The same of tensors that are yet to be started.
+    free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
-    pub(super) outstanding: VecDeque<u32>,
+    pub(super) outstanding: VecDeque<u64>,
     /// How many of those have ended: their results were lost on the way here, and they fill no window.
     missed: usize,
     /// Ring over twice the window.
     in_flight: Vec<InFlight>,
-    resend: VecDeque<u32>,
-    /// Chunks sent in this round.
-    sent: u32,
+    resend: VecDeque<u64>,
+    /// Chunks sent for the first time.
+    sent: u64,
     /// Order of the first chunk of which neither it nor any that was sent later has its result.
-    reached: u32,
+    reached: u64,
     /// Waits in silence since the last result.
     probes: u32,
     frame_bytes: usize,
@@ -111,10 +117,12 @@ impl ShardFlow {
         Self {
             window,
             patience,
-            chunks: 0,
             base: ChunkSeq::default(),
+            began: 0,
             oldest: 0,
+            end: 0,
             ready: VecDeque::new(),
+            free: (0..window.into()).collect(),
             outstanding: VecDeque::new(),
             missed: 0,
             in_flight: alloc::vec![InFlight::default(); 2 * window as usize],
@@ -137,56 +145,62 @@ impl ShardFlow {
         self.base = sequence;
     }
 
-    /// Starts a round of that many chunks; the round before has ended.
-    pub(super) fn start(&mut self, now: Instant, chunks: u32) {
-        debug_assert!(self.is_done(), "rounds do not overlap");
-        self.base = self.base.advance(self.chunks);
-        self.chunks = chunks;
-        self.in_flight.fill(InFlight::default());
-        self.ready.extend(0..chunks.min(self.window));
-        (self.oldest, self.sent, self.reached) = (0, 0, 0);
-        self.rate.start_round_trip(0);
-        self.session.start_round(chunks > 0);
-        if self.session.is_first_round() {
-            // So that the server knows how long the gradient is.
+    /// Takes in so many chunks more; returns the first.
+    pub(super) fn start(&mut self, now: Instant, chunks: u32) -> u64 {
+        let first = self.end;
+        let was_idle = self.is_idle();
+        self.end += u64::from(chunks);
+        let startable = |chunk: &u64| *chunk < self.end;
+        self.ready.extend(self.free.iter().copied().filter(startable));
+        self.free.retain(|chunk| *chunk >= self.end);
+        if first == 0 {
+            // So that the server knows how long the first tensor is.
             self.timers.set(Timer::Alive, now);
         }
-        if !self.is_done() {
+        if was_idle && !self.is_idle() {
+            self.began = first;
+            self.rate.start_round_trip(self.sent);
             self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
             let patient_until = match self.last_heard {
                 Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
                 None => now + STARTING_PATIENCES * self.patience,
             };
             self.timers.set(Timer::Patience, patient_until);
-            self.timers.set(Timer::Pace, now);
         }
+        if !self.is_idle() {
+            self.timers.set_at_latest(Timer::Pace, now);
+        }
+        first
     }
 
-    /// Whether every chunk of the round has its result, or there are none and the others have none either.
-    pub(super) fn is_done(&self) -> bool {
-        self.oldest == self.chunks && !self.session.awaits_agreement()
+    /// Whether every chunk has its result.
+    pub(super) fn is_idle(&self) -> bool {
+        self.oldest == self.end
     }
 
-    pub(super) fn is_last(&self, chunk: u32) -> bool {
-        chunk + 1 == self.chunks
+    /// The oldest chunk without a result; it may be of a tensor that is yet to be started.
+    pub(super) fn oldest(&self) -> u64 {
+        self.oldest
     }
 
-    /// The oldest chunk without a result, of this round or, after it, of the next.
-    pub(super) fn oldest(&self) -> ChunkSeq {
-        self.sequence(self.oldest)
+    pub(super) fn sequence(&self, chunk: u64) -> ChunkSeq {
+        self.base.advance(chunk as u32)
     }
 
-    pub(super) fn sequence(&self, chunk: u32) -> ChunkSeq {
-        self.base.advance(chunk)
+    /// The chunk that `sequence` names; `None` before the first.
+    fn named(&self, sequence: ChunkSeq) -> Option<u64> {
+        let ahead = sequence.since(self.sequence(self.oldest)) as i32;
+        self.oldest.checked_add_signed(ahead.into())
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.timers.next_deadline()
     }
 
-    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Transmission> {
-        if !self.session.is_bound() {
+    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so. Chunks that were never
+    /// sent may be if `has_values` says so.
+    pub(super) fn poll(&mut self, now: Instant, has_values: impl Fn(u64) -> bool) -> Option<Transmission> {
+        if !self.session.bound {
             self.timers.clear(Timer::Pace);
             return None;
         }
@@ -197,7 +211,7 @@ impl ShardFlow {
             self.probe(now);
         }
         self.timers.clear(Timer::Pace);
-        let Some(chunk) = self.candidate() else {
+        let Some(chunk) = self.candidate(has_values) else {
             self.pacer.idle();
             return None;
         };
@@ -233,7 +247,7 @@ impl ShardFlow {
     }
 
     /// A chunk to send again, else the next new one.
-    fn candidate(&mut self) -> Option<u32> {
+    fn candidate(&mut self, has_values: impl Fn(u64) -> bool) -> Option<u64> {
         while let Some(chunk) = self.resend.front().copied() {
             if self.waits(chunk) {
                 return Some(chunk);
@@ -242,7 +256,7 @@ impl ShardFlow {
         }
         let window = self.rate.window(self.window, self.frame_bytes, self.rtt.smoothed());
         if self.outstanding.len() - self.missed < window as usize {
-            return self.ready.front().copied();
+            return self.ready.iter().copied().find(|chunk| has_values(*chunk));
         }
         // Never less than the oldest: others may wait for just that.
         self.ready.contains(&self.oldest).then_some(self.oldest)
@@ -293,66 +307,69 @@ impl ShardFlow {
     }
 
     /// A frame of that chunk was lost.
-    fn lose(&mut self, chunk: u32) {
+    fn lose(&mut self, chunk: u64) {
         self.rate.lost();
         self.queue(chunk);
     }
 
-    fn queue(&mut self, chunk: u32) {
+    fn queue(&mut self, chunk: u64) {
         if !core::mem::replace(&mut self.slot_mut(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
 
     /// The server wants this chunk by bypass.
-    pub(super) fn request(&mut self, now: Instant, chunk: u32) {
+    pub(super) fn request(&mut self, now: Instant, chunk: u64) {
         self.slot_mut(chunk).bypass = true;
         self.queue(chunk);
         self.timers.set_at_latest(Timer::Pace, now);
     }
 
-    /// The chunk of this round that `sequence` names, if it was sent and has no result yet.
-    pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u32> {
-        let chunk = sequence.since(self.base);
-        self.waits(chunk).then_some(chunk)
+    /// The chunk that `sequence` names, if it was sent and has no result yet.
+    pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u64> {
+        self.named(sequence).filter(|chunk| self.waits(*chunk))
     }
 
-    /// Whether that chunk of this round was sent and has no result yet.
-    fn waits(&self, chunk: u32) -> bool {
+    /// Whether that chunk was sent and has no result yet.
+    fn waits(&self, chunk: u64) -> bool {
         let slot = self.slot(chunk);
         slot.chunk == chunk && slot.waits
     }
 
-    /// Whether `sequence` names a chunk that has its result: of this round, or of one before.
+    /// Whether `sequence` names a chunk that has its result.
     pub(super) fn is_answered(&self, sequence: ChunkSeq) -> bool {
-        let chunk = sequence.since(self.base);
-        sequence < self.base || chunk < self.chunks && self.has_result(chunk)
+        self.named(sequence).is_none_or(|chunk| chunk < self.end && self.has_result(chunk))
     }
 
-    /// Whether that chunk of this round has its result.
-    fn has_result(&self, chunk: u32) -> bool {
+    /// Whether that chunk has its result.
+    fn has_result(&self, chunk: u64) -> bool {
         let slot = self.slot(chunk);
         slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && !slot.waits)
     }
 
     /// Whether the server has that chunk's sum, as far as is known here.
-    fn has_ended(&self, chunk: u32) -> bool {
+    fn has_ended(&self, chunk: u64) -> bool {
         let slot = self.slot(chunk);
         slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && slot.ended)
     }
 
     /// The chunk has ended: the next of its slot may be sent, if the result of the one before is there.
-    fn end(&mut self, chunk: u32) {
+    fn end(&mut self, chunk: u64) {
         if !core::mem::replace(&mut self.slot_mut(chunk).ended, true)
-            && chunk.checked_sub(self.window).is_none_or(|before| self.has_result(before))
+            && chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before))
         {
             self.release(chunk);
         }
     }
 
     /// Lets the chunk after this one in its slot be sent.
-    fn release(&mut self, chunk: u32) {
-        self.ready.extend(chunk.checked_add(self.window).filter(|next| *next < self.chunks));
+    fn release(&mut self, chunk: u64) {
+        let next = chunk + u64::from(self.window);
+        if next < self.end {
+            self.ready.push_back(next);
+        } else {
+            self.free.push_back(next);
+        }
     }
 
     /// What the server tells with any result, to the worker on that seat.
@@ -373,7 +390,7 @@ impl ShardFlow {
     }
 
     /// A frame of that chunk was lost; if it has been sent again, that may mend it.
-    fn lose_if_sent_once(&mut self, now: Instant, chunk: u32) {
+    fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let slot = self.slot(chunk);
         if slot.sends == 1 && !slot.queued {
             self.lose(chunk);
@@ -382,7 +399,7 @@ impl ShardFlow {
     }
 
     /// A result, with flag congestion or without, ended this chunk.
-    pub(super) fn answer(&mut self, now: Instant, chunk: u32, marked: bool) {
+    pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool) {
         let slot = self.slot_mut(chunk);
         slot.waits = false;
         let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
@@ -394,9 +411,8 @@ impl ShardFlow {
         }
         self.end(chunk);
         // The one after the next waited for this result, if the next has ended before.
-        if let Some(next) = chunk.checked_add(self.window)
-            && self.has_ended(next)
-        {
+        let next = chunk + u64::from(self.window);
+        if self.has_ended(next) {
             self.release(next);
         }
         // After a repeat, the time may be that from the first sending or from another.
@@ -408,7 +424,7 @@ impl ShardFlow {
             self.oldest += 1;
         }
         self.probes = 0;
-        if self.is_done() {
+        if self.is_idle() {
             self.resend.clear();
             for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
                 self.timers.clear(timer);
@@ -420,15 +436,15 @@ impl ShardFlow {
         }
     }
 
-    fn index(&self, chunk: u32) -> usize {
-        (chunk & (2 * self.window - 1)) as usize
+    fn index(&self, chunk: u64) -> usize {
+        (chunk & u64::from(2 * self.window - 1)) as usize
     }
 
-    pub(super) fn slot(&self, chunk: u32) -> &InFlight {
+    pub(super) fn slot(&self, chunk: u64) -> &InFlight {
         &self.in_flight[self.index(chunk)]
     }
 
-    fn slot_mut(&mut self, chunk: u32) -> &mut InFlight {
+    fn slot_mut(&mut self, chunk: u64) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }

@@ -6,9 +6,10 @@ use inart_wire::ShardId;
 
 use super::WorkerFlow;
 use super::shard::ShardFlow;
+use crate::policy::Due;
 use crate::{FlowStatus, Instant, PendingChunk, ShardAssignment, WorkerStatus};
 
-impl WorkerFlow {
+impl<P: Due> WorkerFlow<P> {
     /// What this worker is doing, and what it waits for.
     pub fn status(&self, now: Instant) -> WorkerStatus {
         let shards = self.flows.iter().zip(&self.assignment.shards).enumerate();
@@ -18,7 +19,7 @@ impl WorkerFlow {
             epoch: self.assignment.epoch,
             rank: self.rank,
             name: self.assignment.workers[self.rank.index()].name.clone(),
-            round: self.rounds.checked_sub(1),
+            round: self.tensors.started().checked_sub(1).map(|round| round as u32),
             in_round: self.failure.is_none() && !self.is_idle(),
             shards: shards
                 .map(|(shard, (flow, told))| {
@@ -38,10 +39,10 @@ impl ShardFlow {
         FlowStatus {
             shard,
             server: told.server.clone(),
-            chunks: self.chunks,
+            chunks: (self.end - self.began) as u32,
             in_flight: self.outstanding.len() as u32,
             oldest: oldest.map(|(chunk, sent)| PendingChunk {
-                chunk,
+                chunk: chunk.saturating_sub(self.began) as u32,
                 sequence: self.sequence(chunk),
                 sent_seconds: now.since(sent.sent_at).as_secs_f64(),
                 sends: sent.sends,

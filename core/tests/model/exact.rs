@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use inart_core::audit::{Received, Sent, check_round};
+use inart_core::policy::Lockstep;
 use inart_core::{Assignment, Failure, Instant, Machine, ServerShard, Split};
 use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Kind};
 
@@ -43,9 +44,12 @@ fn run_exact_round(network: &mut Network, split: &Split, gradients: &[Vec<f32>])
     let sums: Vec<_> = results.iter().map(|result| bits(result)).collect();
     let sent: Vec<_> =
         values.iter().map(|values| Sent { worker: "w", values, exponents: &exponents }).collect();
-    let received: Vec<_> =
-        sums.iter().map(|result| Received { worker: "w", result, exponents: &exponents }).collect();
-    check_round(0, &sent, &received, &split.chunks().collect::<Vec<_>>()).unwrap();
+    let received: Vec<_> = sums
+        .iter()
+        .enumerate()
+        .map(|(rank, result)| Received { rank, worker: "w", result, exponents: &exponents })
+        .collect();
+    check_round(&Lockstep::default(), 0, &sent, &received, &split.chunks().collect::<Vec<_>>()).unwrap();
     for (rank, worker) in network.workers.iter().enumerate() {
         let record = worker.record().unwrap();
         assert_eq!((&record.sent, &record.result), (&values[rank], &sums[rank]));

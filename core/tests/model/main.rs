@@ -13,9 +13,10 @@ mod network;
 mod scale;
 mod sizes;
 mod switch;
+mod tensors;
 mod trouble;
 
-use inart_core::{ServerShard, Split, quantise};
+use inart_core::{RoundRecord, ServerShard, Split, quantise};
 use network::{Network, assignment, kind_fate};
 
 /// Distinct values for each worker, round and index, of a size that grows slowly.
@@ -39,7 +40,12 @@ fn contributions(server: &ServerShard) -> u64 {
 /// Every worker got the same bits, and they are the sum of what the workers put in.
 fn check_sums(network: &Network, split: &Split) {
     let records: Vec<_> = network.workers.iter().map(|worker| worker.record().unwrap()).collect();
-    for record in &records {
+    check_records(&records, split);
+}
+
+/// The same of the records of one sum, by worker.
+fn check_records(records: &[RoundRecord], split: &Split) {
+    for record in records {
         assert_eq!(record.exponents, records[0].exponents, "workers scale alike");
         assert_eq!(record.result, records[0].result, "workers get the same sum");
         assert_eq!(record.result_exponents, records[0].result_exponents);

@@ -214,7 +214,7 @@ impl Network {
     }
 
     /// Goes on to the next event and lets it happen.
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         self.now = self.now.max(self.next_event().expect("somebody waits, so something is due"));
         while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let (node, frame) = entry.remove();
@@ -228,7 +228,7 @@ impl Network {
         live.map(|(_, worker)| worker)
     }
 
-    fn transmit(&mut self) {
+    pub fn transmit(&mut self) {
         let mut buffer = [0xa5; 2048];
         for rank in 0..self.workers.len() {
             while let Some(length) = self.workers[rank].poll_transmit(self.now, &mut buffer) {

@@ -2,8 +2,8 @@
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
 use inart_model::{
-    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, Node, Peer, Run, SECOND_LIFE,
-    Sum, Talk,
+    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, NEXT_TENSOR, Node, Peer, Run,
+    SECOND_LIFE, Sum, Talk,
 };
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr,
@@ -165,16 +165,26 @@ impl Codec {
 
     /// What a worker wants to be summed.
     pub fn gradient(&self, rank: u8, life: Life) -> Vec<f32> {
-        let scale = 2f64.powi(self.agreed.into());
         let generation = if life == Life::Second { SECOND_LIFE } else { 0 };
-        let chunk = |sequence| {
-            let mut values = [0.0; LENGTH];
-            for (value, lane) in values.iter_mut().zip(self.values(Sum::term(generation, sequence, rank))) {
-                *value = (lane as f64 * scale) as f32;
-            }
-            values
-        };
-        (0..self.config.chunks_of(rank)).flat_map(chunk).collect()
+        (0..self.config.chunks_of(rank))
+            .flat_map(|sequence| self.floats(Sum::term(generation, sequence, rank)))
+            .collect()
+    }
+
+    /// What it wants to be summed after that: of another length, so that it begins anew.
+    pub fn next_tensor(&self, rank: u8) -> Vec<f32> {
+        let first = self.config.chunks_of(rank);
+        let chunk = |sequence: u8| self.floats(Sum::term(NEXT_TENSOR, sequence.min(MAX_CHUNKS - 1), rank));
+        (first..2 * first + 1).flat_map(chunk).collect()
+    }
+
+    fn floats(&self, sum: Sum) -> [f32; LENGTH] {
+        let scale = 2f64.powi(self.agreed.into());
+        let mut values = [0.0; LENGTH];
+        for (value, lane) in values.iter_mut().zip(self.values(sum)) {
+            *value = (lane as f64 * scale) as f32;
+        }
+        values
     }
 
     /// The sum that every worker should end with.
@@ -272,7 +282,7 @@ impl Codec {
                 self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
             }
             Frame::Answer { to, bound } => {
-                self.say(worker, to, self.header(1), ControlMessage::AliveAnswer { bound, agreed: false })
+                self.say(worker, to, self.header(1), ControlMessage::AliveAnswer { bound })
             }
             Frame::Contribution(_) | Frame::Alive { .. } => panic!("{frame:?} goes to no worker"),
         }
@@ -293,7 +303,7 @@ impl Codec {
 
     /// The bytes of a worker's note. It does not tell how long the gradient is, since that would end the runs where one is shorter.
     pub fn alive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
-        let message = ControlMessage::Alive { oldest: 0.into(), gradient_len: None };
+        let message = ControlMessage::Alive { oldest: 0.into(), tensor_len: None };
         let words = message.words(host(worker, life));
         let header = HeaderRepr {
             worker: rank(worker),

@@ -36,6 +36,9 @@ pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
     let mut machine =
         WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PATIENCE).unwrap();
     machine.start_round(Instant::START, &codec.gradient(number, life)).unwrap();
+    if codec.config.chunks_of(number) < codec.config.chunks {
+        machine.start(Instant::START, codec.next_tensor(number)).unwrap();
+    }
     let mut host = Host { machine, now: Instant::START };
     if !codec.config.handshake() {
         let to = Talk { life, run: Run::First };

@@ -45,6 +45,7 @@ fn networks() -> Vec<Config> {
         Config { reborn: true, ..two },
         Config { reborn: true, rerun: true, switches: 2, ..three },
         Config { shorter: true, ..three },
+        Config { shorter: true, window: 2, chunks: 3, ..two },
         Config { shorter: true, switches: 2, alone: true, ..three },
     ]
 }

@@ -33,7 +33,7 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(jobs)
 }
 
-/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, interfaces that go down, and
+/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors, interfaces that go down, and
 /// frames that the idle worker forges, some of them behind VLAN tags. `ideal` is how long a run takes without faults.
 pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
     let options = &mut trial.options;
@@ -52,6 +52,10 @@ pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
         let gradient_values = rng.random_range(0..=2 * options.gradient_values);
         let odd = Odd { rank: rng.random_range(0..workers), gradient_values };
         options.odd = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
+    }
+    let mut rng = stream(seed, 8);
+    if rng.random_bool(0.3) {
+        options.tensors = rng.random_range(2..=6);
     }
     add_events(&mut trial, seed, ideal);
     trial

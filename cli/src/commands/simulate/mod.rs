@@ -49,6 +49,9 @@ pub struct Args {
     /// A worker of the first job whose gradient has another length, in values: the job is to end with its name.
     #[arg(long, value_name = "RANK=VALUES")]
     odd_length: Option<Odd>,
+    /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    tensors: u32,
     /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier or wild.
     #[arg(long, default_value_t)]
     sizes: Sizes,
@@ -125,6 +128,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         rounds: args.rounds,
         runs: args.runs,
         odd: args.odd_length,
+        tensors: args.tensors,
         sizes: args.sizes,
         gradient_values: (gradient_bytes / 4.0) as usize,
         spikes: args.spikes,

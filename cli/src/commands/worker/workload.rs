@@ -2,6 +2,7 @@
 
 use anyhow::ensure;
 use inart_core::audit::{Received, Sent, check_round};
+use inart_core::policy::Lockstep;
 use inart_core::{Assignment, Split, quantise};
 use inart_host_agent::Worker;
 use inart_host_agent::report::Trained;
@@ -136,13 +137,16 @@ fn check_sum(
         let exponents = [exponent.get()];
         let sent = |values| Sent { worker: "any", values, exponents: &exponents };
         let received = Received {
+            rank: 0,
             worker: "this",
             result: &record.result[values.clone()],
             exponents: &[record.result_exponents[chunk].get()],
         };
         let sent: Vec<_> = gradients.iter().map(|gradient| sent(gradient)).collect();
         let whole = 0..values.len();
-        let right = check_round(round, &sent, &[received], std::slice::from_ref(&whole)).is_ok();
+        let right =
+            check_round(&Lockstep::default(), round, &sent, &[received], std::slice::from_ref(&whole))
+                .is_ok();
         ensure!(right, "round {round}, chunk {chunk}: the sum is not the workers' sum, bit for bit");
     }
     Ok(())

@@ -1,150 +1,52 @@
-//! What a worker and a shard's server know of each other: that they are there, and which lives of them.
-
-use core::time::Duration;
+//! What a worker knows of a shard's server: which life of it is there, and whether that knows this life of the worker.
 
 use inart_wire::{ChunkSeq, Incarnation};
 
-use super::ShardFlow;
 use crate::Instant;
-use crate::patience::{KEEPALIVES_PER_PATIENCE, LISTENS_PER_PATIENCE};
-use crate::timer::Timer;
-
-/// How often the server is told in a round that this worker is there, and the round trip is measured, in round trips.
-const ROUND_TRIPS_PER_NOTE: u32 = 64;
-/// Not more often than that.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-/// The same while no round trip is known: chunks wait for the first answer.
-const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-/// And then no more often than once in the time of so many chunks while no round trip is known: a note is as long as a
-/// chunk, and on slow links notes must not fill the queue whose wait they are to measure.
-const CHUNKS_PER_NOTE: u32 = 16;
 
 /// What is known of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
     /// Names the server's life, and the run; unknown before the first answer.
-    run: Incarnation,
+    pub run: Incarnation,
     /// Whether the server knows that it is this life of the worker that is in the run.
-    bound: bool,
-    /// Whether the server says that all workers' gradients have one length.
-    agreed: bool,
-    /// Whether the round has no chunks, and waits for that.
-    waits: bool,
-    /// Rounds started.
-    rounds: u32,
+    pub bound: bool,
     /// Number of the last note to the server, and when it was sent.
-    note: (ChunkSeq, Instant),
+    pub note: (ChunkSeq, Instant),
     /// Notes since the server was last got on with: since the start, or since its first answer.
-    tries: u32,
+    pub tries: u32,
 }
 
 impl Session {
-    /// A round begins, with chunks or without.
-    pub(super) fn start_round(&mut self, has_chunks: bool) {
-        self.rounds = self.rounds.saturating_add(1);
-        self.waits = !has_chunks && !self.agreed;
+    /// A server of that run speaks: its run counts if none was known before. Whether it did not.
+    pub(super) fn meet(&mut self, run: Incarnation) -> Meeting {
+        let known = core::mem::replace(&mut self.run, run);
+        match known {
+            Incarnation::UNKNOWN => {
+                self.tries = 0;
+                Meeting::First
+            }
+            known if known == run => Meeting::Again,
+            _ => Meeting::OtherLife,
+        }
     }
 
-    /// Whether no round was before this one.
-    pub(super) fn is_first_round(&self) -> bool {
-        self.rounds == 1
-    }
-
-    pub(super) fn awaits_agreement(&self) -> bool {
-        self.waits
-    }
-
-    /// Whether chunks may be sent.
-    pub(super) fn is_bound(&self) -> bool {
-        self.bound
+    /// The number of the next note, which counts as sent.
+    pub(super) fn next_note(&mut self, now: Instant) -> ChunkSeq {
+        let number = self.note.0.advance(1);
+        self.note = (number, now);
+        self.tries = self.tries.saturating_add(1);
+        number
     }
 }
 
-impl ShardFlow {
-    /// The server's incarnation, as far as is known.
-    pub(in crate::worker) fn run(&self) -> Incarnation {
-        self.session.run
-    }
-
-    /// Takes in the incarnation of a server that speaks to this life of the worker; whether no other was known.
-    pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
-        let known = core::mem::replace(&mut self.session.run, run);
-        if known == Incarnation::UNKNOWN {
-            self.session.tries = 0;
-            self.timers.set(Timer::Alive, now);
-        }
-        known == Incarnation::UNKNOWN || known == run
-    }
-
-    /// The server was heard from.
-    pub(in crate::worker) fn heard(&mut self, now: Instant) {
-        self.last_heard = Some(now);
-        if !self.is_done() {
-            self.timers.set(Timer::Patience, now + self.patience);
-        }
-    }
-
-    /// Whether the server was silent for longer than the patience, and this host was there to hear it.
-    pub(in crate::worker) fn poll_silence(&mut self, now: Instant) -> bool {
-        let listen = self.patience / LISTENS_PER_PATIENCE;
-        let late = self.timers.take_due(Timer::Patience, now);
-        if late.is_some_and(|late| late > listen) {
-            self.timers.set(Timer::Patience, now + listen);
-        }
-        late.is_some_and(|late| late <= listen)
-    }
-
-    /// If the server is to be told that this worker is there: the number of the note, which then counts as sent.
-    pub(in crate::worker) fn poll_alive(&mut self, now: Instant) -> Option<ChunkSeq> {
-        if !self.timers.is_due(Timer::Alive, now) {
-            return None;
-        }
-        let number = self.session.note.0.advance(1);
-        self.session.note = (number, now);
-        self.session.tries = self.session.tries.saturating_add(1);
-        self.timers.set(Timer::Alive, now + self.note_interval());
-        Some(number)
-    }
-
-    /// Time from one note to the next: in a round, often enough to know the round trip.
-    pub(super) fn note_interval(&self) -> Duration {
-        let longest = self.patience / KEEPALIVES_PER_PATIENCE;
-        let interval = match self.rtt.smoothed() {
-            _ if self.is_done() => longest,
-            Some(time) if self.session.bound => ROUND_TRIPS_PER_NOTE * time,
-            // Chunks wait for this answer.
-            Some(_) => return self.silence(self.session.tries).min(longest),
-            // Only the last note's answer tells the round trip, so each is given twice the time of the one before.
-            None => {
-                let time =
-                    CHUNKS_PER_NOTE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1);
-                return time.max(FIRST_INTERVAL).min(longest);
-            }
-        };
-        interval.max(SHORTEST_INTERVAL).min(longest)
-    }
-
-    /// The server answers that note.
-    pub(in crate::worker) fn alive_answered(
-        &mut self,
-        now: Instant,
-        note: ChunkSeq,
-        bound: bool,
-        agreed: bool,
-    ) {
-        if note == self.session.note.0 {
-            self.rtt.sample(now.since(self.session.note.1));
-        }
-        if bound && !self.session.bound {
-            self.session.bound = true;
-            self.timers.set_at_latest(Timer::Pace, now);
-        }
-        self.session.agreed |= agreed;
-        if self.session.agreed && self.session.waits {
-            self.session.waits = false;
-            if self.is_done() {
-                self.timers.clear(Timer::Patience);
-            }
-        }
-    }
+/// What a server that speaks is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// Nothing was known of it.
+    First,
+    /// The one that is known.
+    Again,
+    /// Another life of it.
+    OtherLife,
 }

@@ -1,20 +1,19 @@
-//! The numbers of a round.
+//! The numbers of a tensor that is summed.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use inart_wire::{Exponent, Flags, Frame};
 
-use crate::Split;
 use crate::quantise::{dequantise, first_exponent, have_vanished, least_exponent, next_exponent, quantise};
 
 /// A chunk's exponents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Scale {
-    /// What all workers agree on for the next round.
-    agreed: Exponent,
-    /// What this worker's values are scaled by in this round.
-    used: Exponent,
+    /// What all workers agree on; `None` before the result that they learn it from.
+    agreed: Option<Exponent>,
+    /// What this worker's values are scaled by, once they are.
+    used: Option<Exponent>,
     /// Whether the values did not fit the agreed exponent, so that `used` is this worker's own need.
     clipped: bool,
     /// Whether a sum of zero would say nothing about the values.
@@ -32,12 +31,12 @@ enum Numbers {
     Floats,
 }
 
-/// A worker's gradient, as it goes into frames, and the sum that comes back.
+/// A worker's tensor, as it goes into frames, and the sum that comes back.
 ///
 /// Chunks are counted over all shards, in the order of [`Split::chunks`].
 #[derive(Clone, Debug)]
-pub(super) struct Gradient {
-    /// Each chunk's place in the gradient.
+pub(super) struct Numeric {
+    /// Each chunk's place in the tensor.
     chunks: Vec<Range<usize>>,
     /// What goes into frames.
     sent: Vec<i32>,
@@ -45,69 +44,85 @@ pub(super) struct Gradient {
     numbers: Numbers,
 }
 
-impl Gradient {
-    /// One of `workers` workers' gradients of `len` values.
-    pub(super) fn new(split: &Split, len: usize, workers: usize, exact: bool) -> Self {
-        let chunks: Vec<_> = split.chunks().collect();
-        let zeros = alloc::vec![0; len];
-        let numbers = match exact {
-            true => Numbers::Floats,
-            false => {
-                let first = first_exponent(workers);
-                let scale =
-                    Scale { agreed: first, used: first, clipped: false, vanished: false, result: first };
-                let floats = alloc::vec![0.0; len];
-                Numbers::Scaled { workers, floats, scales: alloc::vec![scale; chunks.len()] }
-            }
-        };
-        Self { chunks, sent: zeros.clone(), sums: zeros, numbers }
+impl Numeric {
+    /// One of `workers` workers' tensors, of finite values. `agreed` are the exponents of its chunks as far as they are known; without
+    /// any, they begin anew.
+    pub(super) fn new(
+        chunks: Vec<Range<usize>>,
+        floats: Vec<f32>,
+        workers: usize,
+        exact: bool,
+        agreed: Option<Vec<Option<Exponent>>>,
+    ) -> Self {
+        let sums = alloc::vec![0; floats.len()];
+        if exact {
+            let sent = floats.iter().map(|float| float.to_bits() as i32).collect();
+            return Self { chunks, sent, sums, numbers: Numbers::Floats };
+        }
+        let first = first_exponent(workers);
+        let agreed = agreed.unwrap_or_else(|| alloc::vec![Some(first); chunks.len()]);
+        let scale = |agreed| Scale { agreed, used: None, clipped: false, vanished: false, result: first };
+        let scales = agreed.into_iter().map(scale).collect();
+        let numbers = Numbers::Scaled { workers, floats, scales };
+        Self { chunks, sent: sums.clone(), sums, numbers }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.sent.len()
+        self.sums.len()
     }
 
-    /// Takes in the finite floats of a round; returns how many chunks do not fit their agreed exponent.
-    pub(super) fn load(&mut self, gradient: &[f32]) -> usize {
-        match &mut self.numbers {
-            Numbers::Floats => {
-                for (sent, float) in self.sent.iter_mut().zip(gradient) {
-                    *sent = float.to_bits() as i32;
-                }
-            }
-            Numbers::Scaled { floats, .. } => {
-                floats.copy_from_slice(gradient);
-                (0..self.chunks.len()).for_each(|chunk| self.scale(chunk, None));
-            }
+    /// Whether it is known what the chunk's values are scaled by.
+    pub(super) fn has_exponent(&self, chunk: usize) -> bool {
+        match &self.numbers {
+            Numbers::Scaled { scales, .. } => scales[chunk].agreed.is_some(),
+            Numbers::Floats => true,
         }
-        (0..self.chunks.len()).filter(|&chunk| self.clipped(chunk)).count()
+    }
+
+    /// All workers agree on a chunk's exponent.
+    pub(super) fn agree(&mut self, chunk: usize, exponent: Exponent) {
+        if let Numbers::Scaled { scales, .. } = &mut self.numbers {
+            scales[chunk].agreed = Some(exponent);
+        }
+    }
+
+    /// Quantises a chunk that is to be sent for the first time and has its exponent; whether its values do not fit that.
+    pub(super) fn prepare(&mut self, chunk: usize) -> bool {
+        let Numbers::Scaled { scales, .. } = &self.numbers else { return false };
+        match (scales[chunk].used, scales[chunk].agreed) {
+            (None, Some(agreed)) => {
+                self.scale(chunk, agreed);
+                self.clipped(chunk)
+            }
+            _ => false,
+        }
     }
 
     /// Quantises a chunk at a higher exponent than it has, since the server wants it; floats have none.
     pub(super) fn raise(&mut self, chunk: usize, exponent: Exponent) {
         if exponent > self.used(chunk) {
-            self.scale(chunk, Some(exponent));
+            self.scale(chunk, exponent);
         }
     }
 
-    /// Quantises a chunk at an exponent (else at the agreed one), or at the least one that fits if that does not.
-    fn scale(&mut self, chunk: usize, exponent: Option<Exponent>) {
+    /// Quantises a chunk at an exponent, or at the least one that fits if that does not.
+    fn scale(&mut self, chunk: usize, exponent: Exponent) {
         let Numbers::Scaled { floats, scales, .. } = &mut self.numbers else { return };
         let floats = &floats[self.chunks[chunk].clone()];
         let quantised = &mut self.sent[self.chunks[chunk].clone()];
         let scale = &mut scales[chunk];
-        scale.used = exponent.unwrap_or(scale.agreed);
-        scale.clipped = quantise(floats, scale.used, quantised).is_err();
+        scale.clipped = quantise(floats, exponent, quantised).is_err();
+        let used = if scale.clipped { least_exponent(floats) } else { exponent };
         if scale.clipped {
-            scale.used = least_exponent(floats);
-            quantise(floats, scale.used, quantised).expect("values fit their least exponent");
+            quantise(floats, used, quantised).expect("values fit their least exponent");
         }
+        scale.used = Some(used);
         scale.vanished = have_vanished(floats, quantised);
     }
 
     pub(super) fn used(&self, chunk: usize) -> Exponent {
         match &self.numbers {
-            Numbers::Scaled { scales, .. } => scales[chunk].used,
+            Numbers::Scaled { scales, .. } => used(&scales[chunk]),
             Numbers::Floats => Exponent::FLOATS,
         }
     }
@@ -143,18 +158,17 @@ impl Gradient {
         floats == (exponent == Exponent::FLOATS) && self.chunks[chunk].len() == usize::from(length)
     }
 
-    /// Takes in a chunk's result, which it [`takes`](Self::takes), and agrees on the next round's exponent.
-    pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) {
+    /// Takes in a chunk's result, which it [`takes`](Self::takes); returns the exponent that all workers thus agree on for the next
+    /// use of the chunk.
+    pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Option<Exponent> {
         let sums = &mut self.sums[self.chunks[chunk].clone()];
         for (sum, value) in sums.iter_mut().zip(frame.values()) {
             *sum = value;
         }
-        if let Numbers::Scaled { workers, scales, .. } = &mut self.numbers {
-            let scale = &mut scales[chunk];
-            scale.result = frame.exponent();
-            let vanished = frame.flags().contains(Flags::VANISHED);
-            scale.agreed = next_exponent(*workers, sums, scale.result, vanished);
-        }
+        let Numbers::Scaled { workers, scales, .. } = &mut self.numbers else { return None };
+        scales[chunk].result = frame.exponent();
+        let vanished = frame.flags().contains(Flags::VANISHED);
+        Some(next_exponent(*workers, sums, frame.exponent(), vanished))
     }
 
     /// Writes the sums as floats.
@@ -182,17 +196,22 @@ impl Gradient {
         };
         RoundRecord {
             sent: self.sent.clone(),
-            exponents: exponents(|scale| scale.used),
+            exponents: exponents(used),
             result: self.sums.clone(),
             result_exponents: exponents(|scale| scale.result),
         }
     }
 }
 
-/// What a worker put into a round's sum and what it got, bit for bit. Values are in the gradient's order, exponents
+/// What a chunk's values are scaled by, or will be.
+fn used(scale: &Scale) -> Exponent {
+    scale.used.or(scale.agreed).unwrap_or(scale.result)
+}
+
+/// What a worker put into a sum and what it got, bit for bit. Values are in the tensor's order, exponents
 /// per chunk in the order of [`Split::chunks`]. In an exact job the values are the bits of floats and the exponents
 /// [`Exponent::FLOATS`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
     /// What this worker put into the sum.
     pub sent: Vec<i32>,
@@ -202,4 +221,14 @@ pub struct RoundRecord {
     pub result: Vec<i32>,
     /// What the sum is scaled by.
     pub result_exponents: Vec<Exponent>,
+}
+
+impl RoundRecord {
+    /// The record of this sum and the next as one.
+    pub fn append(&mut self, next: Self) {
+        self.sent.extend(next.sent);
+        self.exponents.extend(next.exponents);
+        self.result.extend(next.result);
+        self.result_exponents.extend(next.result_exponents);
+    }
 }

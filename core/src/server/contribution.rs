@@ -1,0 +1,149 @@
+//! What a parameter server does with gradients and partials.
+
+use inart_wire::{
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, HeaderRepr, Kind,
+};
+
+use super::ServerShard;
+use super::chunk::{Chunk, Verdict};
+use super::stream::Opening;
+use crate::Instant;
+use crate::policy::Policy;
+use crate::timer::Timer;
+
+/// Whether a contribution's values are such as the job adds up. Those of an exact job no switch can have touched.
+fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> bool {
+    let floats = header.exponent == Exponent::FLOATS;
+    let is_exact = || {
+        header.kind == Kind::Gradient
+            && header.flags.contains(Flags::BYPASS)
+            && !header.flags.contains(Flags::OVERFLOW)
+            && frame.values().all(|value| f32::from_bits(value as u32).is_finite())
+    };
+    floats == exact && (!exact || is_exact())
+}
+
+impl<P: Policy> ServerShard<P> {
+    pub(super) fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+        let sequence = header.sequence;
+        let exact = self.assignment.exact;
+        if !is_of_the_kind(frame, header, exact) {
+            self.counters.other_numbers += 1;
+            // A worker that was told otherwise would wait for ever.
+            if header.kind == Kind::Gradient && exact != (header.exponent == Exponent::FLOATS) {
+                self.abort(AbortReason::OtherNumbers, self.rank(header.worker));
+            }
+            return;
+        }
+        let cohort = self.cohort(header.worker);
+        if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header) {
+            self.counters.out_of_window += 1;
+            return;
+        }
+        let stream = &mut self.streams[cohort];
+        stream.hear(sequence, header.contributors);
+        let chunk = stream.chunk_mut(sequence).expect("it was there, or has been opened");
+        if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
+            self.counters.other_shapes += 1;
+            self.lengths.differ(now, self.rank(header.worker), sequence);
+            return self.settle_lengths(now);
+        }
+        if chunk.is_complete() {
+            self.counters.repeats += 1;
+            if chunk.ask(header.contributors) {
+                self.send_result_again(cohort, sequence, header.contributors);
+            }
+            return;
+        }
+        match chunk.judge(header) {
+            Verdict::Add => self.add(cohort, frame, header),
+            Verdict::Repeat => self.counters.repeats += 1,
+            Verdict::Overlap => {
+                self.counters.overlaps += 1;
+                self.request_missing_of(cohort, sequence, header.contributors);
+            }
+            Verdict::Overflow => {
+                self.counters.overflows += 1;
+                self.request_missing_of(cohort, sequence, header.contributors);
+            }
+            Verdict::Raise => {
+                chunk.raise(header.exponent, &self.seats.members()[cohort]);
+                self.counters.clipped += 1;
+                self.add(cohort, frame, header);
+                self.request_all_missing(cohort, sequence);
+            }
+            Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, header.worker),
+            Verdict::Exponent => self.counters.exponents += 1,
+        }
+    }
+
+    /// Opens a chunk for its first frame, if a worker may send it now.
+    fn open(&mut self, now: Instant, cohort: usize, header: &HeaderRepr) -> bool {
+        let patience = now + self.listen();
+        let (seats, oldest) = (&self.seats, &self.oldest);
+        let has = |seat, chunk| {
+            let told = seats.rank(seat).and_then(|rank| oldest[rank.index()]);
+            told.is_some_and(|oldest| oldest > chunk)
+        };
+        let stream = &mut self.streams[cohort];
+        match stream.opening(header.sequence, has) {
+            Opening::No => false,
+            Opening::Behind(chunk) => {
+                stream.behind.get_or_insert((now, chunk));
+                self.timers.set_at_latest(Timer::Patience, patience);
+                false
+            }
+            Opening::Yes => {
+                let reduction = self.policy.reduction(self.assignment.values_per_packet.get());
+                stream.open(Chunk::open(now, header, reduction, &self.seats.members()[cohort]));
+                self.timers.set_at_latest(Timer::Patience, patience);
+                true
+            }
+        }
+    }
+
+    /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
+    fn add(&mut self, cohort: usize, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+        match header.kind {
+            Kind::Partial => {
+                self.counters.partials += 1;
+                self.counters.summed_in_network += u64::from(header.contributors.count());
+            }
+            _ => self.counters.gradients += 1,
+        }
+        let chunk = self.streams[cohort].chunk_mut(header.sequence);
+        chunk.expect("frames are added to open chunks").add(header, frame);
+        let mut next = Some((cohort, header.sequence));
+        while let Some((cohort, sequence)) = next {
+            next = self.complete(cohort, sequence);
+        }
+    }
+
+    /// Completes a chunk if the policy says that it is complete; returns the one that this releases.
+    fn complete(&mut self, cohort: usize, sequence: ChunkSeq) -> Option<(usize, ChunkSeq)> {
+        let stream = self.streams.get_mut(cohort)?;
+        let progress = stream.progress(cohort, sequence)?;
+        let chunk = stream.chunk_mut(sequence).filter(|chunk| !chunk.is_complete())?;
+        if !self.policy.is_complete(&progress) {
+            return None;
+        }
+        chunk.complete(&mut self.policy, &progress);
+        stream.completed(sequence);
+        self.counters.chunks += 1;
+        self.send_result(cohort, sequence);
+        self.policy.releases(&progress)
+    }
+
+    /// Asks those of `contributors` that are not in to send the chunk by bypass.
+    fn request_missing_of(&mut self, cohort: usize, sequence: ChunkSeq, contributors: Contributors) {
+        let missing = self.streams[cohort].chunk(sequence).map(|chunk| chunk.missing_of(contributors));
+        self.request(sequence, missing.unwrap_or_default().ranks());
+    }
+
+    /// Asks every member that is not in to send the chunk by bypass.
+    fn request_all_missing(&mut self, cohort: usize, sequence: ChunkSeq) {
+        let chunk = self.streams[cohort].chunk(sequence);
+        let missing: alloc::vec::Vec<_> = chunk.into_iter().flat_map(Chunk::missing).collect();
+        self.request(sequence, missing);
+    }
+}

@@ -1,0 +1,150 @@
+//! The chunks of one cohort.
+
+use alloc::vec::Vec;
+
+use inart_wire::{ChunkSeq, Contributors, WorkerId};
+
+use super::chunk::Chunk;
+use super::order::SendOrder;
+use super::seats::seats_of;
+use crate::Instant;
+use crate::policy::{Progress, Reduction};
+
+/// Whether a chunk may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It may.
+    Yes,
+    /// No worker may send it now.
+    No,
+    /// Somebody has not sent this earlier chunk, and may lack the result that would have to be forgotten.
+    Behind(ChunkSeq),
+}
+
+/// The chunks of one cohort, in the order of their sequence.
+///
+/// Of the chunks that share a slot, which are a window apart, the last four are known. A worker that sends one knows that the one
+/// before has ended, and has the result of the one before that. So all who have sent the second have the result of the fourth,
+/// which may be forgotten then; of the third, somebody may lack it.
+#[derive(Clone, Debug)]
+pub(super) struct Stream<R> {
+    window: u32,
+    /// One bitmap per group.
+    pub members: Vec<u64>,
+    /// Ring over four times the window.
+    chunks: Vec<Option<Chunk<R>>>,
+    /// The first sequence of all.
+    first: ChunkSeq,
+    /// The oldest chunk without a result.
+    pub oldest: ChunkSeq,
+    pub order: SendOrder,
+    /// The chunk whose result was sent last.
+    pub last_result: Option<ChunkSeq>,
+    /// The chunk that somebody has to send before the stream can go on, and since when.
+    pub behind: Option<(Instant, ChunkSeq)>,
+}
+
+impl<R: Reduction> Stream<R> {
+    pub(super) fn new(first: ChunkSeq, window: u32, members: Vec<u64>) -> Self {
+        Self {
+            window,
+            members,
+            chunks: alloc::vec![None; 4 * window as usize],
+            first,
+            oldest: first,
+            order: SendOrder::new(first, window),
+            last_result: None,
+            behind: None,
+        }
+    }
+
+    pub(super) fn chunk(&self, sequence: ChunkSeq) -> Option<&Chunk<R>> {
+        self.chunks[sequence.slot(4 * self.window)].as_ref().filter(|chunk| chunk.sequence == sequence)
+    }
+
+    pub(super) fn chunk_mut(&mut self, sequence: ChunkSeq) -> Option<&mut Chunk<R>> {
+        self.chunks[sequence.slot(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
+    }
+
+    /// How far a chunk is that is known.
+    pub(super) fn progress(&self, cohort: usize, sequence: ChunkSeq) -> Option<Progress> {
+        let members: u32 = self.members.iter().map(|bitmap| bitmap.count_ones()).sum();
+        Some(self.chunk(sequence)?.progress(cohort, members as usize))
+    }
+
+    pub(super) fn is_complete(&self, sequence: ChunkSeq) -> bool {
+        self.chunk(sequence).is_some_and(Chunk::is_complete)
+    }
+
+    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it in its slot has its result, or it
+    /// is the slot's first. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
+    /// what it sends.
+    pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(WorkerId, ChunkSeq) -> bool) -> Opening {
+        let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
+        let older = self.chunks[sequence.slot(4 * self.window)]
+            .as_ref()
+            .is_none_or(|chunk| chunk.sequence < sequence);
+        let first = sequence.since(self.first) < self.window;
+        if !(older && (first || self.is_complete(before(1)))) {
+            return Opening::No;
+        }
+        match self.chunk(before(2)) {
+            Some(chunk) if !chunk.unheard().all(|seat| has(seat, before(4))) => {
+                Opening::Behind(chunk.sequence)
+            }
+            _ => Opening::Yes,
+        }
+    }
+
+    /// Those have sent a chunk, and so have sent those before it in its slot.
+    pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: Contributors) {
+        for windows in 0..3u32 {
+            if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
+                chunk.hear(contributors);
+            }
+        }
+    }
+
+    /// Opens a chunk that [may be](Self::opening).
+    pub(super) fn open(&mut self, chunk: Chunk<R>) {
+        let slot = chunk.sequence.slot(4 * self.window);
+        self.chunks[slot] = Some(chunk);
+        self.behind = None;
+    }
+
+    /// That chunk is complete.
+    pub(super) fn completed(&mut self, sequence: ChunkSeq) {
+        self.order.complete(sequence);
+        while self.has_ended(self.oldest) {
+            self.oldest = self.oldest.advance(1);
+        }
+    }
+
+    /// Whether that chunk has its result, though it may be known no more.
+    fn has_ended(&self, sequence: ChunkSeq) -> bool {
+        let later = |ahead: u32| {
+            let chunk = &self.chunks[sequence.advance(ahead).slot(4 * self.window)];
+            chunk.as_ref().is_some_and(|chunk| chunk.sequence > sequence)
+        };
+        self.is_complete(sequence) || (0..4).any(|windows| later(windows * self.window))
+    }
+
+    /// The chunks that some member is in and that are not complete, in any order.
+    pub(super) fn open_chunks(&self) -> impl Iterator<Item = &Chunk<R>> {
+        self.chunks.iter().flatten().filter(|chunk| !chunk.is_complete())
+    }
+
+    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds the stream up.
+    pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, WorkerId)> {
+        let missing = self.open_chunks().flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, seat)));
+        let behind = self.behind.and_then(|(since, sequence)| Some((since, self.chunk(sequence)?)));
+        missing.chain(
+            behind.into_iter().flat_map(|(since, chunk)| chunk.unheard().map(move |seat| (since, seat))),
+        )
+    }
+
+    /// The seats of the members, ascending.
+    pub(super) fn seats(&self) -> impl Iterator<Item = WorkerId> {
+        seats_of(&self.members)
+    }
+}

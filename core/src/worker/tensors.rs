@@ -1,0 +1,250 @@
+//! The tensors that are in flight, and where their chunks are among those of the shards.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use inart_wire::{Exponent, Frame, ShardId};
+
+use super::history::History;
+use super::tensor::{Numeric, RoundRecord};
+use crate::{Assignment, Split};
+
+/// Names a tensor that a worker has started: the number of those it started before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TensorId(u64);
+
+/// A tensor's chunks in a shard.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The place of the first among all chunks of the shard.
+    first: u64,
+    /// Frames that it takes.
+    frames: u32,
+    /// The first chunk among all of the tensor's.
+    chunk: usize,
+    /// Whether the shard has none of the tensor's values, which one frame tells.
+    is_empty: bool,
+}
+
+/// A tensor in flight, or one whose sum nobody has taken yet.
+#[derive(Clone, Debug)]
+pub(super) struct Tensor {
+    id: TensorId,
+    pub numeric: Numeric,
+    /// By shard.
+    parts: Vec<Part>,
+    /// Frames without a result.
+    pending: usize,
+    /// Tensors that were started before this one had all of its results, and continue it.
+    continued_by: Vec<TensorId>,
+    /// Whether nobody will take the sum.
+    is_discarded: bool,
+}
+
+/// What a shard's frame holds of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A chunk, and whether it is the tensor's last in the shard.
+    Chunk(usize, bool),
+    /// That the shard has none of the tensor's values.
+    Nothing,
+}
+
+/// The sum of a tensor.
+#[derive(Clone, Debug)]
+pub struct Reduced(Numeric);
+
+impl Reduced {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes the sum over all workers.
+    ///
+    /// # Panics
+    /// If `sum` is shorter than the tensor.
+    pub fn read(&self, sum: &mut [f32]) {
+        self.0.read(sum);
+    }
+
+    /// What this worker put in and what it got, bit for bit.
+    pub fn record(&self) -> RoundRecord {
+        self.0.record()
+    }
+}
+
+/// A worker's tensors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tensors {
+    /// In the order in which they were started.
+    tensors: VecDeque<Tensor>,
+    /// How many were started.
+    started: u64,
+    history: History,
+}
+
+impl Tensors {
+    /// How many were started.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// How many are in flight, or have a sum that nobody has taken.
+    pub(super) fn held(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// Takes in a tensor; `first` tells the place of the first of so many frames more in a shard.
+    pub(super) fn start(
+        &mut self,
+        assignment: &Assignment,
+        floats: Vec<f32>,
+        mut first: impl FnMut(usize, u32) -> u64,
+    ) -> TensorId {
+        let split = Split::new(assignment, floats.len());
+        let mut chunk = 0;
+        let mut part = |(shard, told): (usize, &crate::ShardAssignment)| {
+            let number = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+            let chunks = split.chunk_count(number);
+            let is_empty = chunks == 0 && told.share > 0.0;
+            let frames = chunks + usize::from(is_empty);
+            let frames = u32::try_from(frames).expect("a tensor of this length has no room in memory");
+            let part = Part { first: first(shard, frames), frames, chunk, is_empty };
+            chunk += chunks;
+            part
+        };
+        let parts: Vec<_> = assignment.shards.iter().enumerate().map(&mut part).collect();
+        let id = TensorId(self.started);
+        self.started += 1;
+        let begin = self.history.start(floats.len(), chunk);
+        if let Some(begin) = &begin
+            && let Some(continued) = self.get_mut(TensorId(begin.continues))
+        {
+            continued.continued_by.push(id);
+        }
+        let chunks = split.chunks().collect();
+        let agreed = begin.map(|begin| begin.exponents);
+        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact, agreed);
+        let pending = parts.iter().map(|part| part.frames as usize).sum();
+        let tensor = Tensor { id, numeric, parts, pending, continued_by: Vec::new(), is_discarded: false };
+        self.tensors.push_back(tensor);
+        id
+    }
+
+    fn place(&self, id: TensorId) -> Option<usize> {
+        self.tensors.binary_search_by_key(&id, |tensor| tensor.id).ok()
+    }
+
+    fn get_mut(&mut self, id: TensorId) -> Option<&mut Tensor> {
+        self.place(id).map(|place| &mut self.tensors[place])
+    }
+
+    /// The tensor of that name, if nobody has taken it.
+    pub(super) fn get(&self, id: TensorId) -> Option<&Tensor> {
+        self.place(id).map(|place| &self.tensors[place])
+    }
+
+    /// The place of the tensor that has that frame of the shard, and what the frame holds.
+    pub(super) fn find(&self, shard: usize, frame: u64) -> Option<(usize, Content)> {
+        let after = self.tensors.partition_point(|tensor| tensor.parts[shard].first <= frame);
+        let place = after.checked_sub(1)?;
+        let part = self.tensors[place].parts[shard];
+        let ahead = frame - part.first;
+        (ahead < part.frames.into()).then(|| match part.is_empty {
+            true => (place, Content::Nothing),
+            false => {
+                let last = ahead + 1 == part.frames.into();
+                (place, Content::Chunk(part.chunk + ahead as usize, last))
+            }
+        })
+    }
+
+    /// The numbers of the tensor in a [place](Self::find).
+    pub(super) fn numeric(&self, place: usize) -> &Numeric {
+        &self.tensors[place].numeric
+    }
+
+    /// The same, to be changed.
+    pub(super) fn numeric_mut(&mut self, place: usize) -> &mut Numeric {
+        &mut self.tensors[place].numeric
+    }
+
+    /// Whether that frame of the shard can be sent: its tensor was started, and its exponent is known.
+    pub(super) fn has_values(&self, shard: usize, frame: u64) -> bool {
+        match self.find(shard, frame) {
+            Some((place, Content::Chunk(chunk, _))) => self.tensors[place].numeric.has_exponent(chunk),
+            Some((_, Content::Nothing)) => true,
+            None => false,
+        }
+    }
+
+    /// Values of the tensor that has that frame of the shard, if it was started.
+    pub(super) fn len_at(&self, shard: usize, frame: u64) -> Option<u32> {
+        let (place, _) = self.find(shard, frame)?;
+        Some(u32::try_from(self.tensors[place].numeric.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Takes in the result of a frame of the shard, unless it cannot be its result.
+    pub(super) fn store(&mut self, shard: usize, at: u64, frame: &Frame<&[u8]>, exact: bool) -> bool {
+        let Some((place, content)) = self.find(shard, at) else { return false };
+        let tensor = &mut self.tensors[place];
+        match content {
+            Content::Nothing => {
+                let is_zero = frame.values().next() == Some(0);
+                let floats = frame.exponent() == Exponent::FLOATS;
+                if frame.length() != 1 || floats != exact || !is_zero {
+                    return false;
+                }
+            }
+            Content::Chunk(chunk, _) => {
+                if !tensor.numeric.takes(chunk, frame.exponent(), frame.length()) {
+                    return false;
+                }
+                let agreed = tensor.numeric.store(chunk, frame);
+                let (id, continued_by) = (tensor.id, tensor.continued_by.clone());
+                if let Some(exponent) = agreed {
+                    self.history.agree(id.0, chunk, exponent);
+                    for next in continued_by {
+                        if let Some(next) = self.get_mut(next) {
+                            next.numeric.agree(chunk, exponent);
+                        }
+                    }
+                }
+            }
+        }
+        let tensor = &mut self.tensors[place];
+        tensor.pending -= 1;
+        if tensor.is_discarded && tensor.is_done() {
+            self.tensors.remove(place);
+        }
+        true
+    }
+
+    /// Hands out a tensor that has all its results.
+    pub(super) fn take(&mut self, id: TensorId) -> Option<Reduced> {
+        let place = self.place(id).filter(|place| self.tensors[*place].pending == 0)?;
+        self.tensors.remove(place).map(|tensor| Reduced(tensor.numeric))
+    }
+
+    /// Nobody will take that tensor's sum: it is gone when it is there.
+    pub(super) fn discard(&mut self, id: TensorId) {
+        if self.take(id).is_none()
+            && let Some(tensor) = self.get_mut(id)
+        {
+            tensor.is_discarded = true;
+        }
+    }
+}
+
+impl Tensor {
+    /// Whether it has all its results.
+    pub(super) fn is_done(&self) -> bool {
+        self.pending == 0
+    }
+}

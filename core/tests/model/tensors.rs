@@ -1,0 +1,186 @@
+//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for what.
+
+use std::time::Duration;
+
+use inart_core::{Assignment, Failure, RoundRecord, Split, TensorId};
+use inart_wire::AbortReason;
+use proptest::prelude::*;
+
+use crate::network::{Fate, Network, PATIENCE, assignment, kind_fate};
+use crate::trouble::{Weather, fate_in, rank};
+use crate::{check_records, gradient};
+
+/// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it may have: one more than its
+/// rank tells. By tensor, then by worker.
+fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecord>> {
+    let workers = network.workers.len();
+    let mut open: Vec<Vec<(usize, TensorId)>> = vec![Vec::new(); workers];
+    let mut started = vec![0; workers];
+    let mut records = vec![vec![None; workers]; lens.len()];
+    let end = network.now + 10 * PATIENCE;
+    while records.iter().flatten().any(Option::is_none) {
+        for worker in 0..workers {
+            while started[worker] < lens.len() && open[worker].len() < (worker + 1).min(most) {
+                let (tensor, now) = (started[worker], network.now);
+                let values = gradient(worker, tensor, lens[tensor]);
+                open[worker].push((tensor, network.workers[worker].start(now, values).unwrap()));
+                started[worker] += 1;
+            }
+        }
+        network.transmit();
+        network.step();
+        assert!(network.now < end, "tensors do not come to their end");
+        for worker in 0..workers {
+            let flow = &mut network.workers[worker];
+            // The last worker takes them in any order, the others in that of their starts.
+            let any = worker + 1 == workers;
+            while let Some(place) = open[worker].iter().position(|(_, id)| flow.is_done(*id))
+                && (any || place == 0)
+            {
+                let (tensor, id) = open[worker].remove(place);
+                records[tensor][worker] = Some(flow.finish(id).unwrap().record());
+            }
+        }
+    }
+    records.into_iter().map(|records| records.into_iter().map(Option::unwrap).collect()).collect()
+}
+
+fn run_checked(job: &Assignment, lens: &[usize], most: usize, fate: Fate) -> Vec<Vec<RoundRecord>> {
+    let workers = job.workers.len();
+    let mut network = Network::with_patience(job.clone(), (1 << (workers - 1)) - 1, fate, 25 * PATIENCE);
+    let records = run(&mut network, lens, most);
+    for (records, len) in records.iter().zip(lens) {
+        check_records(records, &Split::new(job, *len));
+    }
+    records
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_changes_a_bit(
+        seed in any::<u64>(),
+        iteration in prop::collection::vec(0..200usize, 1..5),
+        first in prop::collection::vec(0..200usize, 0..4),
+        window_log in 0..4u32,
+        most in 1..6usize,
+        lost_percent in 0..25u32,
+        late_percent in 0..40u32,
+    ) {
+        let job = assignment(3, &[0.3, 0.7], 1 << window_log);
+        // As a framework that cuts otherwise after the first iteration.
+        let lens: Vec<_> = first.into_iter().chain(iteration.repeat(3)).collect();
+        let reference = run_checked(&job, &lens, 1, kind_fate());
+        let weather = Weather { lost_percent, doubled_percent: 10, late_percent, latest_micros: 5_000 };
+        let records = run_checked(&job, &lens, most, fate_in(weather, seed));
+        prop_assert_eq!(records, reference);
+    }
+}
+
+/// Windows span tensors: what is free for one of them is so for the next. But a chunk waits for the result that its exponent
+/// comes from.
+#[test]
+fn chunks_of_several_tensors_fill_one_window() {
+    for (lens, chunks, in_flight) in [([64, 70, 40], 7, 4), ([64, 64, 64], 6, 2)] {
+        let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());
+        for len in lens {
+            let now = network.now;
+            network.workers[0].start(now, gradient(0, 0, len)).unwrap();
+        }
+        network.run_until(network.now + Duration::from_millis(10));
+        let status = network.workers[0].status(network.now);
+        let flow = &status.shards[0];
+        assert_eq!((status.round, flow.chunks, flow.in_flight), (Some(2), chunks, in_flight));
+    }
+}
+
+/// Values of very different sizes in each of three buckets: only their own exponents fit them.
+#[test]
+fn buckets_keep_their_exponents() {
+    let job = assignment(2, &[1.0], 4);
+    let mut network = Network::new(job, 0b11, kind_fate());
+    let lens = [96, 70, 130];
+    let sizes = [1e6, 1.0, 1e-6];
+    let mut clipped = Vec::new();
+    for _ in 0..3 {
+        let mut ids = Vec::new();
+        for (len, size) in lens.into_iter().zip(sizes) {
+            let now = network.now;
+            let start = |worker: &mut inart_core::WorkerFlow| worker.start(now, vec![size; len]).unwrap();
+            ids.push(network.workers.iter_mut().map(start).collect::<Vec<_>>());
+        }
+        network.run_until_idle();
+        for ((ids, len), size) in ids.into_iter().zip(lens).zip(sizes) {
+            for (worker, id) in network.workers.iter_mut().zip(ids) {
+                let mut sum = vec![0.0; len];
+                worker.finish(id).unwrap().read(&mut sum);
+                let close = |value: &f32| (value / (2.0 * size) - 1.0).abs() < 1e-3;
+                assert!(clipped.is_empty() || sum.iter().all(close), "{size}: {sum:?}");
+            }
+        }
+        clipped.push(network.workers[0].counters().clipped);
+    }
+    // The large ones in the first iteration; the small ones, which vanish then, once more.
+    assert_eq!(clipped[0], 3);
+    assert_eq!(clipped[1], clipped[2], "in the third iteration all fit");
+}
+
+/// Every worker's tensors, all started at once; the worker's rank and what it is told about.
+fn check_blame(shares: &[f64], lens: [&[usize]; 3], culprit: usize, [seen, expected]: [u32; 2]) {
+    let mut network = Network::new(assignment(3, shares, 4), 0b011, kind_fate());
+    let now = network.now;
+    for (worker, lens) in lens.into_iter().enumerate() {
+        for (tensor, len) in lens.iter().enumerate() {
+            network.workers[worker].start(now, gradient(worker, tensor, *len)).unwrap();
+        }
+    }
+    network.run_until_idle();
+    let reason = AbortReason::Mismatch { seen, expected };
+    let failure = Failure::Aborted { culprit: rank(culprit), name: format!("w{}", culprit + 1), reason };
+    for worker in &mut network.workers {
+        assert_eq!(worker.finish_round(&mut []), Err(failure.clone()));
+    }
+    assert!(network.now.since(now) < Duration::from_secs(1), "at once, not by patience");
+}
+
+#[test]
+fn a_tensor_of_another_length_is_named_wherever_it_comes() {
+    for (right, wrong, [seen, expected]) in [
+        ([64, 96, 10], [64, 97, 10], [97, 96]),
+        ([64, 96, 10], [64, 96, 0], [0, 10]),
+        ([200, 200, 200], [200, 200, 100], [100, 200]),
+        // All in all the same, chunk by chunk.
+        ([32, 64, 32], [64, 32, 32], [64, 32]),
+    ] {
+        for shares in [&[1.0][..], &[0.5, 0.5]] {
+            check_blame(shares, [&right, &wrong, &right], 1, [seen, expected]);
+        }
+    }
+}
+
+/// A tensor of one value has none in the second shard: that of the next tensor is not taken for it.
+#[test]
+fn a_shard_without_values_of_a_tensor_has_a_place_for_it() {
+    check_blame(&[0.5, 0.5], [&[2, 2], &[1, 2], &[2, 2]], 1, [1, 2]);
+    check_blame(&[0.5, 0.5], [&[0, 1], &[0, 1], &[1, 1]], 2, [1, 0]);
+    let job = assignment(3, &[0.5, 0.5], 4);
+    run_checked(&job, &[1, 2, 0, 1, 0, 0, 3], 4, kind_fate());
+}
+
+/// Nobody takes some of the sums; the others come to their end, and there is room for more.
+#[test]
+fn sums_that_nobody_takes_are_forgotten() {
+    let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());
+    for tensor in 0..2 * inart_core::WorkerFlow::MOST_TENSORS {
+        let now = network.now;
+        for (rank, worker) in network.workers.iter_mut().enumerate() {
+            let id = worker.start(now, gradient(rank, 0, 20)).unwrap();
+            worker.discard(id);
+            assert!(tensor < 100 || worker.has_room());
+        }
+        if tensor.is_multiple_of(100) {
+            network.run_until_idle();
+        }
+    }
+}

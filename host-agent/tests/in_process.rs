@@ -1,0 +1,249 @@
+//! Workers and servers as threads of one process: several tensors in flight, and transports of the test's own.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../examples/in_process.rs"]
+mod example;
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
+use inart_host_agent::{Error, InProcess, InProcessPort, Options, Server, Transport, Wake, Worker};
+use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn mac(host: u8) -> MacAddr {
+    MacAddr([2, 0, 0, 0, 0, host])
+}
+
+/// Two workers and a server.
+fn assignment() -> Assignment {
+    Assignment {
+        job: 1.into(),
+        name: "threads".into(),
+        epoch: 1.into(),
+        values_per_packet: ValuesPerPacket::N64,
+        window_chunks: 16,
+        exact: false,
+        workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
+        shards: vec![ShardAssignment {
+            server: "s0".into(),
+            mac: mac(9),
+            share: 1.0,
+            rate_bps: 1e9,
+            seats: vec![],
+        }],
+    }
+}
+
+fn options() -> Options {
+    Options { patience: PATIENCE, ..Options::default() }
+}
+
+/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the transport carries.
+fn run<T: Transport + 'static>(
+    transport: impl Fn(InProcessPort) -> T,
+    programs: [fn(Worker, &Barrier); 2],
+) -> Result<(), Error> {
+    let network = InProcess::new();
+    let port = |host| transport(network.port(mac(host)));
+    let mut server = Server::with_transport(assignment(), 0.into(), port(9), options()).unwrap();
+    let stopper = server.stopper();
+    let server = thread::spawn(move || server.run());
+    let both = Arc::new(Barrier::new(2));
+    let mut threads = Vec::new();
+    for (rank, program) in programs.into_iter().enumerate() {
+        let id = rank.try_into().unwrap();
+        let worker = Worker::with_options(assignment(), id, port(rank as u8), options()).unwrap();
+        let both = Arc::clone(&both);
+        threads.push(thread::spawn(move || program(worker, &both)));
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    stopper.stop();
+    server.join().unwrap()
+}
+
+#[test]
+fn the_example_runs() {
+    example::main().unwrap();
+}
+
+/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every fifth twice.
+struct Lossy {
+    port: InProcessPort,
+    sent: u32,
+}
+
+impl Transport for Lossy {
+    fn name(&self) -> &str {
+        "lossy"
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
+        self.sent += 1;
+        if self.sent.is_multiple_of(5) {
+            self.port.send(frame)?;
+        }
+        if self.sent.is_multiple_of(7) { Ok(()) } else { self.port.send(frame) }
+    }
+
+    fn receive(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.port.receive()
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.port.wait(timeout)
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        self.port.waker()
+    }
+}
+
+fn sums_of_five(mut worker: Worker, _: &Barrier) {
+    for round in 0..5u8 {
+        let mut gradient = vec![f32::from(round) + 0.5; 3000];
+        let stats = worker.all_reduce(&mut gradient).unwrap();
+        assert_eq!(stats.round, u32::from(round));
+        assert_eq!(gradient, vec![2.0 * f32::from(round) + 1.0; 3000]);
+    }
+}
+
+#[test]
+fn a_transport_of_ones_own_carries_a_job() {
+    run(|port| Lossy { port, sent: 0 }, [sums_of_five; 2]).unwrap();
+}
+
+/// Starts tensors of these lengths, and waits for them in this order.
+fn in_order(worker: &Worker, order: [usize; 3]) {
+    let mut tensors = [100, 5000, 700].map(|len| vec![0.25f32; len]);
+    let mut handles: Vec<_> =
+        tensors.iter_mut().map(|tensor| Some(worker.start(&mut tensor[..]).unwrap())).collect();
+    for place in order {
+        let (sum, stats) = worker.wait(handles[place].take().unwrap()).unwrap();
+        assert!(sum.iter().all(|value| *value == 0.5));
+        assert_eq!(stats.round as usize % 3, place);
+    }
+    drop(handles);
+    assert!(tensors.iter().flatten().all(|value| *value == 0.5), "the sums are where the tensors were");
+}
+
+#[test]
+fn tensors_are_waited_for_in_any_order() {
+    let one: fn(Worker, &Barrier) = |worker, _| {
+        in_order(&worker, [0, 1, 2]);
+        in_order(&worker, [1, 2, 0]);
+    };
+    let other: fn(Worker, &Barrier) = |worker, _| {
+        in_order(&worker, [2, 1, 0]);
+        in_order(&worker, [0, 2, 1]);
+    };
+    run(|port| port, [one, other]).unwrap();
+}
+
+#[test]
+fn threads_share_a_worker() {
+    let program: fn(Worker, &Barrier) = |worker, _| {
+        // The starts are in order, the waits in threads of their own.
+        let handles: Vec<_> =
+            (1..6u8).map(|tensor| worker.start(vec![f32::from(tensor); 900]).unwrap()).collect();
+        thread::scope(|scope| {
+            for (handle, tensor) in handles.into_iter().zip(1u8..) {
+                let worker = &worker;
+                scope.spawn(move || {
+                    assert_eq!(worker.wait(handle).unwrap().0, vec![2.0 * f32::from(tensor); 900]);
+                });
+            }
+        });
+    };
+    run(|port| port, [program; 2]).unwrap();
+}
+
+#[test]
+fn a_wait_may_have_an_end() {
+    let early: fn(Worker, &Barrier) = |worker, both| {
+        let handle = worker.start(vec![1.0; 900]).unwrap();
+        let Ok(Err(handle)) = worker.wait_timeout(handle, Duration::from_millis(20)) else {
+            panic!("its peer has not begun");
+        };
+        both.wait();
+        let (sum, _) = worker.wait_timeout(handle, PATIENCE).unwrap().ok().expect("its peer has begun");
+        assert_eq!(sum, vec![2.0; 900]);
+    };
+    let late: fn(Worker, &Barrier) = |worker, both| {
+        both.wait();
+        assert_eq!(worker.wait(worker.start(vec![1.0; 900]).unwrap()).unwrap().0, vec![2.0; 900]);
+    };
+    run(|port| port, [early, late]).unwrap();
+}
+
+#[test]
+fn who_waits_for_nothing_keeps_nobody_else_waiting() {
+    let careless: fn(Worker, &Barrier) = |worker, both| {
+        for _ in 0..1500 {
+            drop(worker.start([1.0; 3]).unwrap());
+            worker.wait(worker.start([2.0; 5]).unwrap()).unwrap();
+        }
+        both.wait();
+    };
+    let careful: fn(Worker, &Barrier) = |worker, both| {
+        for _ in 0..1500 {
+            let first = worker.start([1.0; 3]).unwrap();
+            assert_eq!(worker.wait(worker.start([2.0; 5]).unwrap()).unwrap().0, [4.0; 5]);
+            assert_eq!(worker.wait(first).unwrap().0, [2.0; 3]);
+        }
+        both.wait();
+    };
+    run(|port| port, [careless, careful]).unwrap();
+}
+
+#[test]
+fn too_many_tensors_are_refused_and_end_nothing() {
+    let eager: fn(Worker, &Barrier) = |worker, both| {
+        let mut handles = Vec::new();
+        let error = loop {
+            match worker.start([1.0; 2]) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => break error,
+            }
+        };
+        let told = "1024 tensors are in flight; wait for one before the next is started";
+        assert_eq!((handles.len(), error.to_string()), (1024, told.into()));
+        both.wait();
+        handles.into_iter().for_each(|handle| assert_eq!(worker.wait(handle).unwrap().0, [2.0; 2]));
+    };
+    let late: fn(Worker, &Barrier) = |worker, both| {
+        both.wait();
+        for _ in 0..1024 {
+            worker.wait(worker.start([1.0; 2]).unwrap()).unwrap();
+        }
+    };
+    run(|port| port, [eager, late]).unwrap();
+}
+
+#[test]
+fn what_goes_wrong_is_told_by_each_wait() {
+    let right: fn(Worker, &Barrier) = |worker, _| {
+        let handles = [worker.start(vec![1.0; 500]).unwrap(), worker.start(vec![1.0; 70]).unwrap()];
+        let told = "the job was given up: worker 1 (w1) has a gradient of 69 values, others have 70";
+        let [first, second] = handles.map(|handle| worker.wait(handle));
+        assert!(first.is_ok() || first.is_err_and(|error| error.to_string() == told));
+        assert_eq!(second.err().unwrap().to_string(), told);
+        assert_eq!(worker.start(vec![1.0; 3]).err().unwrap().to_string(), told);
+    };
+    let wrong: fn(Worker, &Barrier) = |worker, _| {
+        let _first = worker.start(vec![1.0; 500]).unwrap();
+        let Error::Failure(Failure::Aborted { reason, .. }) =
+            worker.wait(worker.start(vec![1.0; 69]).unwrap()).err().unwrap()
+        else {
+            panic!("lengths differ");
+        };
+        assert_eq!(reason, AbortReason::Mismatch { seen: 69, expected: 70 });
+    };
+    let error = run(|port| port, [right, wrong]);
+    // It is told to stop, or has given up before.
+    assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
+}
