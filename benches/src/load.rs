@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, JobId,
-    Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId,
+    Kind, MacAddr, Seat, ShardId, ValuesPerPacket,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -181,7 +181,7 @@ fn value(chunk: usize, rank: u16, lane: usize) -> i32 {
 }
 
 fn gradient(values: ValuesPerPacket, rank: u16, lanes: &[i32]) -> Result<Vec<u8>> {
-    let worker = WorkerId::try_from(rank).context("rank")?;
+    let worker = Seat::try_from(rank).context("rank")?;
     let frame = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 0xfe]),
         source: MacAddr([2, 0, 0, 0, 0, rank as u8]),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use inart_wire::{Contributors, Epoch, JobId, MacAddr, ShardId, WorkerId};
+use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
 
 use crate::ports::PortNo;
 use crate::slots::SlotRange;
@@ -19,7 +19,7 @@ pub struct SteerKey {
     /// The parameter server and its part of the model.
     pub shard: ShardId,
     /// Seat of the sender; in a partial, of the worker whose frame completed it.
-    pub worker: WorkerId,
+    pub worker: Seat,
     /// Port the frame comes in by.
     pub ingress: PortNo,
 }

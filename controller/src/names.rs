@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_planner::Topology;
-use inart_wire::{Contributors, JobId, MacAddr, ShardId, WorkerId};
+use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::assignment::{JobPlan, job_number};
 use crate::diff::{Item, Op, Update};
@@ -15,7 +15,7 @@ struct JobNames {
     name: String,
     workers: Vec<String>,
     /// By shard and rank, as planned; empty where every worker's seat is its rank.
-    seats: Vec<Vec<WorkerId>>,
+    seats: Vec<Vec<Seat>>,
     servers: Vec<String>,
 }
 
@@ -102,12 +102,12 @@ impl<'a> Names<'a> {
     }
 
     /// The worker on a seat; by its number where nobody knows the plan that seated a job of more than 64.
-    fn worker(&self, job: JobId, shard: ShardId, seat: WorkerId) -> String {
+    fn worker(&self, job: JobId, shard: ShardId, seat: Seat) -> String {
         let name = self.jobs.get(&job).and_then(|names| {
             let seats = names.seats.get(shard.index()).filter(|seats| !seats.is_empty());
             let rank = match seats {
                 Some(seats) => seats.iter().position(|&taken| taken == seat)?,
-                None if names.workers.len() > 64 => return None,
+                None if names.workers.len() > usize::from(Group::SEATS) => return None,
                 None => seat.index(),
             };
             names.workers.get(rank).cloned()
@@ -121,7 +121,7 @@ impl<'a> Names<'a> {
     }
 
     fn group(&self, job: JobId, shard: ShardId, members: Contributors) -> String {
-        members.ranks().map(|seat| self.worker(job, shard, seat)).collect::<Vec<_>>().join("+")
+        members.seats().map(|seat| self.worker(job, shard, seat)).collect::<Vec<_>>().join("+")
     }
 
     fn host(&self, address: MacAddr) -> String {

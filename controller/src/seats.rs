@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 
 use inart_planner::Plan;
-use inart_wire::WorkerId;
+use inart_wire::{Group, Seat};
 
 use crate::plan_error::PlanError;
 
 /// Bits of a bitmap.
-const BLOCK: usize = 64;
+const BLOCK: usize = Group::SEATS as usize;
 
 /// The seats of every shard of `plan`, by rank; none where every worker's seat is its rank.
-pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<WorkerId>>, PlanError> {
+pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<Seat>>, PlanError> {
     if workers.len() <= BLOCK {
         return Ok(vec![Vec::new(); plan.shards.len()]);
     }
@@ -38,16 +38,16 @@ pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<WorkerId>>, Plan
 
 /// First fit, the largest groups first; the workers of no group fill the seats that are left.
 /// `None` if there are not seats enough.
-fn seat(workers: usize, mut groups: Vec<Vec<usize>>) -> Option<Vec<WorkerId>> {
-    let mut seats: Vec<Option<WorkerId>> = vec![None; workers];
+fn seat(workers: usize, mut groups: Vec<Vec<usize>>) -> Option<Vec<Seat>> {
+    let mut seats: Vec<Option<Seat>> = vec![None; workers];
     // Seats taken in every block; one after the other.
     let mut taken: Vec<usize> = Vec::new();
-    let mut sit = |members: &[usize], seats: &mut [Option<WorkerId>]| -> Option<()> {
+    let mut sit = |members: &[usize], seats: &mut [Option<Seat>]| -> Option<()> {
         let fitting = taken.iter().position(|taken| taken + members.len() <= BLOCK);
         let block = fitting.unwrap_or(taken.len());
         taken.resize(taken.len().max(block + 1), 0);
         for &rank in members {
-            seats[rank] = Some(WorkerId::try_from(block * BLOCK + taken[block]).ok()?);
+            seats[rank] = Some(Seat::try_from(block * BLOCK + taken[block]).ok()?);
             taken[block] += 1;
         }
         Some(())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_planner::Plan;
 use inart_planner::plan::Trunk;
-use inart_wire::{Contributors, ShardId, WorkerId};
+use inart_wire::{Contributors, Rank, Seat, ShardId};
 
 pub use crate::plan_error::PlanError;
 use crate::ports::{PortMap, PortNo};
@@ -36,7 +36,7 @@ pub enum Hop {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wishes {
     /// Gradients and partials, by the seat they carry and the port they come in by.
-    pub steer: BTreeMap<(ShardId, WorkerId, PortNo), Hop>,
+    pub steer: BTreeMap<(ShardId, Seat, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
 }
@@ -51,8 +51,8 @@ pub struct Roles<'a> {
     /// Servers in order of shard.
     pub servers: Vec<&'a str>,
     /// By shard and rank; empty where every worker's seat is its rank.
-    pub seats: Vec<Vec<WorkerId>>,
-    ranks: BTreeMap<&'a str, WorkerId>,
+    pub seats: Vec<Vec<Seat>>,
+    ranks: BTreeMap<&'a str, Rank>,
     shards: BTreeMap<&'a str, ShardId>,
 }
 
@@ -69,13 +69,13 @@ impl<'a> Roles<'a> {
             limit: usize::from(last) + 1,
         };
         let ranks =
-            workers.iter().enumerate().map(|(index, name)| Some((*name, WorkerId::try_from(index).ok()?)));
+            workers.iter().enumerate().map(|(index, name)| Some((*name, Rank::try_from(index).ok()?)));
         let shards =
             servers.iter().enumerate().map(|(index, name)| Some((*name, ShardId::try_from(index).ok()?)));
         Ok(Roles {
             ranks: ranks
                 .collect::<Option<_>>()
-                .ok_or_else(|| too_many("workers", workers.len(), WorkerId::MAX.get()))?,
+                .ok_or_else(|| too_many("workers", workers.len(), Rank::MAX.get()))?,
             shards: shards
                 .collect::<Option<_>>()
                 .ok_or_else(|| too_many("servers", servers.len(), ShardId::MAX.get()))?,
@@ -87,13 +87,13 @@ impl<'a> Roles<'a> {
     }
 
     /// The seat of a worker in a shard's frames.
-    pub fn seat(&self, shard: ShardId, name: &str) -> Result<WorkerId, PlanError> {
+    pub fn seat(&self, shard: ShardId, name: &str) -> Result<Seat, PlanError> {
         let rank = self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))?;
-        Ok(self.seats[shard.index()].get(rank.index()).copied().unwrap_or(rank))
+        Ok(self.seats[shard.index()].get(rank.index()).copied().unwrap_or(rank.seat()))
     }
 
     /// The worker on a seat.
-    fn on_seat(&self, shard: ShardId, seat: WorkerId) -> &str {
+    fn on_seat(&self, shard: ShardId, seat: Seat) -> &str {
         let taken = self.seats[shard.index()].iter().position(|&of_rank| of_rank == seat);
         self.workers[taken.unwrap_or(seat.index())]
     }
@@ -133,7 +133,7 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
 }
 
 /// The seats of `group` that share a bitmap with `worker`'s.
-fn block_of(worker: WorkerId, group: &[WorkerId]) -> Contributors {
+fn block_of(worker: Seat, group: &[Seat]) -> Contributors {
     let mut block = Contributors::one(worker);
     for other in group.iter().map(|&seat| Contributors::one(seat)).filter(|other| other.group == block.group)
     {
@@ -156,7 +156,7 @@ impl Builder<'_> {
         plan: &Plan,
         path: &[String],
         shard: ShardId,
-        carried: &[(WorkerId, Contributors)],
+        carried: &[(Seat, Contributors)],
     ) -> Result<(), PlanError> {
         for (at, switch) in path.iter().enumerate().skip(1) {
             if !self.ports.is_switch(switch) {
@@ -197,14 +197,14 @@ impl Builder<'_> {
         plan: &'p Plan,
         aggregator: &str,
         shard: ShardId,
-    ) -> Result<(&'p Trunk, Vec<WorkerId>), PlanError> {
+    ) -> Result<(&'p Trunk, Vec<Seat>), PlanError> {
         let server = self.roles.servers[shard.index()];
         let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
         let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "trunk from aggregator"))?;
         Ok((trunk, self.seats(shard, trunk)?))
     }
 
-    fn seats(&self, shard: ShardId, trunk: &Trunk) -> Result<Vec<WorkerId>, PlanError> {
+    fn seats(&self, shard: ShardId, trunk: &Trunk) -> Result<Vec<Seat>, PlanError> {
         trunk.workers.iter().map(|worker| self.roles.seat(shard, worker)).collect()
     }
 

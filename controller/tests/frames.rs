@@ -14,8 +14,8 @@ use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
 use inart_planner::{Levels, Options, Plan, Scheme, Topology, plan};
 use inart_softswitch::{Port, Sink};
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
-    ValuesPerPacket, WorkerId,
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
+    ShardId, ValuesPerPacket,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -84,14 +84,14 @@ impl Net {
         let mut arrived = 0;
         for (index, shard) in told.shards.iter().enumerate() {
             for sequence in 2 * round..2 * round + 2 {
-                let mut sum = BTreeMap::<WorkerId, Vec<i32>>::new();
+                let mut sum = BTreeMap::<Seat, Vec<i32>>::new();
                 for (rank, worker) in told.workers.iter().enumerate() {
-                    let rank = WorkerId::try_from(rank).unwrap();
+                    let rank = Rank::try_from(rank).unwrap();
                     let frame = gradient(run, told, index, rank, sequence);
                     for (host, frame) in self.send(&worker.name, frame) {
                         assert_eq!(host, shard.server);
                         let frame = Frame::new_checked(&frame).unwrap();
-                        let summed: Vec<_> = frame.contributors().ranks().collect();
+                        let summed: Vec<_> = frame.contributors().seats().collect();
                         for lane in 0..VALUES.get() {
                             let expected: i32 =
                                 summed.iter().map(|rank| value(run, *rank, sequence, lane)).sum();
@@ -120,7 +120,7 @@ impl Net {
     }
 }
 
-fn value(run: u32, worker: WorkerId, sequence: u32, lane: usize) -> i32 {
+fn value(run: u32, worker: Seat, sequence: u32, lane: usize) -> i32 {
     (run % 1000) as i32 * 65_537 + (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919
         + lane as i32
 }
@@ -138,7 +138,7 @@ fn frame(
     bytes
 }
 
-fn header(told: &Assignment, kind: Kind, shard: usize, worker: WorkerId, sequence: u32) -> HeaderRepr {
+fn header(told: &Assignment, kind: Kind, shard: usize, worker: Seat, sequence: u32) -> HeaderRepr {
     HeaderRepr {
         kind,
         flags: Flags::default(),
@@ -155,11 +155,11 @@ fn header(told: &Assignment, kind: Kind, shard: usize, worker: WorkerId, sequenc
 }
 
 /// The number of the worker of that rank in the shard's frames.
-fn seat(told: &Assignment, shard: usize, rank: WorkerId) -> WorkerId {
-    told.shards[shard].seats.get(rank.index()).copied().unwrap_or(rank)
+fn seat(told: &Assignment, shard: usize, rank: Rank) -> Seat {
+    told.shards[shard].seats.get(rank.index()).copied().unwrap_or(rank.seat())
 }
 
-fn gradient(run: u32, told: &Assignment, shard: usize, worker: WorkerId, sequence: u32) -> Vec<u8> {
+fn gradient(run: u32, told: &Assignment, shard: usize, worker: Rank, sequence: u32) -> Vec<u8> {
     let seat = seat(told, shard, worker);
     let values: Vec<_> = (0..VALUES.get()).map(|lane| value(run, seat, sequence, lane)).collect();
     let incarnation = run.into();
@@ -168,7 +168,7 @@ fn gradient(run: u32, told: &Assignment, shard: usize, worker: WorkerId, sequenc
 }
 
 fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
-    let first = WorkerId::try_from(0usize).unwrap();
+    let first = Seat::try_from(0usize).unwrap();
     let all = Contributors::all_of(Group(0), told.workers.len());
     let header = HeaderRepr { contributors: all, ..header(told, Kind::Result, shard, first, sequence) };
     frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use inart_wire::{Epoch, JobId, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+use inart_wire::{Epoch, JobId, MacAddr, Rank, Seat, ShardId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -59,7 +59,7 @@ pub struct ShardAssignment {
     /// can sum those who share a block of 64 seats, so in a job of more workers those that are summed together
     /// sit together, which differs from shard to shard; some seats may be free. Empty: every worker's seat is its rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seats: Vec<WorkerId>,
+    pub seats: Vec<Seat>,
 }
 
 /// What is wrong with an assignment.
@@ -72,7 +72,7 @@ pub enum AssignmentError {
     #[error("shards: none listed; a job needs at least one")]
     NoShards,
     /// More than ranks can name.
-    #[error("workers: {0} listed; ranks go up to {max}", max = WorkerId::MAX)]
+    #[error("workers: {0} listed; ranks go up to {max}", max = Rank::MAX)]
     TooManyWorkers(usize),
     /// More than shard numbers can name.
     #[error("shards: {0} listed; shard numbers go up to {max}", max = ShardId::MAX)]
@@ -123,7 +123,7 @@ pub enum AssignmentError {
         /// Index of the shard.
         index: usize,
         /// The seat.
-        seat: WorkerId,
+        seat: Seat,
         /// The worker listed first.
         first: String,
         /// The worker listed later.
@@ -151,7 +151,7 @@ pub enum AssignmentError {
     #[error("rank {rank}: the job {job} has ranks 0 to {last}")]
     NoSuchRank {
         /// The rank asked for.
-        rank: WorkerId,
+        rank: Rank,
         /// The job's name.
         job: String,
         /// The highest rank.
@@ -184,7 +184,7 @@ impl Assignment {
         if self.shards.is_empty() {
             return Err(AssignmentError::NoShards);
         }
-        if self.workers.len() > WorkerId::MAX.index() + 1 {
+        if self.workers.len() > Rank::MAX.index() + 1 {
             return Err(AssignmentError::TooManyWorkers(self.workers.len()));
         }
         if self.shards.len() > ShardId::MAX.index() + 1 {
@@ -252,7 +252,7 @@ impl Assignment {
     }
 
     /// The worker of that rank.
-    pub fn worker(&self, rank: WorkerId) -> Result<&WorkerAddress, AssignmentError> {
+    pub fn worker(&self, rank: Rank) -> Result<&WorkerAddress, AssignmentError> {
         self.workers.get(rank.index()).ok_or_else(|| AssignmentError::NoSuchRank {
             rank,
             job: self.name.clone(),

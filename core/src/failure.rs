@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use inart_wire::{AbortReason, ShardId, WorkerId};
+use inart_wire::{AbortReason, Rank, ShardId};
 use thiserror::Error;
 
 use crate::Assignment;
@@ -23,7 +23,7 @@ pub enum Failure {
     #[error("the job was given up: worker {culprit} ({name}) {reason}")]
     Aborted {
         /// Its rank.
-        culprit: WorkerId,
+        culprit: Rank,
         /// Its name.
         name: String,
         /// What it did.
@@ -39,7 +39,7 @@ pub enum Failure {
         /// Its name.
         server: String,
         /// Rank of the worker.
-        worker: WorkerId,
+        worker: Rank,
         /// Name of the worker.
         name: String,
     },
@@ -67,7 +67,7 @@ pub enum Failure {
 
 impl Failure {
     /// What an abort message says.
-    pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: WorkerId) -> Self {
+    pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: Rank) -> Self {
         let name = assignment.worker(culprit).map_or("unknown", |worker| &worker.name).into();
         let server = |shard| assignment.shard(shard).map_or("unknown", |told| &told.server).into();
         match reason {

@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Epoch, JobId, ShardId, WorkerId};
+use inart_wire::{ChunkSeq, Epoch, JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
 /// What a worker is doing: [`WorkerFlow::status`](crate::WorkerFlow::status).
@@ -18,7 +18,7 @@ pub struct WorkerStatus {
     /// The plan that steers the worker's frames.
     pub epoch: Epoch,
     /// Its rank.
-    pub rank: WorkerId,
+    pub rank: Rank,
     /// Its name.
     pub name: String,
     /// The round it is in, or was in last, counted from 0: the tensor that it started last. `None` before the first.
@@ -107,7 +107,7 @@ pub struct OpenChunk {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MissingWorker {
     /// Its rank.
-    pub rank: WorkerId,
+    pub rank: Rank,
     /// Its name.
     pub name: String,
     /// Seconds since it was last heard from; `None` if it never was.

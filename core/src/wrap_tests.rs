@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use inart_wire::{ChunkSeq, Incarnation, MacAddr, ValuesPerPacket, WorkerId};
+use inart_wire::{ChunkSeq, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
 use crate::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
 use core::time::Duration;
@@ -26,7 +26,7 @@ fn sequences_wrap() {
         }],
     };
     let patience = Duration::from_secs(1);
-    let rank = WorkerId::try_from(0u16).expect("0 is a rank");
+    let rank = Rank::try_from(0u16).expect("0 is a rank");
     let mut worker =
         WorkerFlow::new(job.clone(), rank, Incarnation::new(1), patience).expect("the job is valid");
     let mut server =

@@ -11,7 +11,7 @@ use inart_core::policy::{Due, Policy, Progress, Receivers, Sum};
 use inart_core::{
     Assignment, Instant, Machine, RoundRecord, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, ValuesPerPacket, WorkerId};
+use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -147,7 +147,7 @@ impl<P: Policy> Net<P> {
         let job = assignment(workers);
         let life = |number: usize| Incarnation::new(1 + number as u32);
         let worker = |rank: usize| {
-            let id = WorkerId::try_from(rank).unwrap();
+            let id = Rank::try_from(rank).unwrap();
             WorkerFlow::with_policy(job.clone(), id, life(rank), PATIENCE, policy.clone()).unwrap()
         };
         Self {

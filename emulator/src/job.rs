@@ -173,7 +173,7 @@ impl JobRun {
 mod tests {
     use inart_core::{ShardAssignment, WorkerAddress};
     use inart_planner::{Options, Scheme, Topology};
-    use inart_wire::{Epoch, JobId, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+    use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
 
     use super::*;
 
@@ -213,7 +213,7 @@ mod tests {
 
     fn worker(rank: i64) -> Role {
         let job = JobId::try_from(i64::from(JOB)).expect("small");
-        Role::Worker(job, WorkerId::try_from(rank).expect("small"))
+        Role::Worker(job, Rank::try_from(rank).expect("small"))
     }
 
     fn round(sent: [i32; 3], result: [i32; 3], comm_seconds: f64) -> Report {

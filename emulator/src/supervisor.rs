@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role};
-use inart_wire::{ShardId, WorkerId};
+use inart_wire::{Rank, ShardId};
 use nix::sys::signal::Signal;
 
 use crate::agents::Agents;
@@ -73,7 +73,7 @@ impl<'a> Supervisor<'a> {
             });
             hosts.extend(servers);
             let workers = workers.iter().enumerate().map(|(rank, worker)| {
-                let role = Role::Worker(*number, WorkerId::try_from(rank).expect("assigned"));
+                let role = Role::Worker(*number, Rank::try_from(rank).expect("assigned"));
                 Host { role, job, node: worker.name.clone() }
             });
             hosts.extend(workers);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use arbitrary::{Result, Unstructured};
 use inart_core::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
 use inart_wire::{
-    Contributors, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, ValuesPerPacket,
-    WorkerId,
+    Contributors, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, Rank,
+    ValuesPerPacket,
 };
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
@@ -42,7 +42,7 @@ fn value(rank: usize, life: u32, index: usize) -> f32 {
 
 fn worker(assignment: &Assignment, rank: usize, life: u32) -> WorkerFlow {
     let incarnation = Incarnation::new(1 + rank as u32 + 16 * life);
-    let rank = WorkerId::try_from(rank).expect("there are few workers");
+    let rank = Rank::try_from(rank).expect("there are few workers");
     WorkerFlow::new(assignment.clone(), rank, incarnation, PATIENCE).expect("the assignment is right")
 }
 

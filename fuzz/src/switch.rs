@@ -9,7 +9,7 @@ use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_wire::{
     Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,
-    MacAddr, ShardId, ValuesPerPacket, WorkerId,
+    MacAddr, Seat, ShardId, ValuesPerPacket,
 };
 
 const JOB: u16 = 1;
@@ -64,7 +64,7 @@ fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
 
 fn sums(header: &HeaderRepr) -> [i32; 32] {
     std::array::from_fn(|lane| {
-        header.contributors.ranks().map(|worker| value(header, worker.get(), lane)).sum()
+        header.contributors.seats().map(|worker| value(header, worker.get(), lane)).sum()
     })
 }
 
@@ -111,7 +111,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         epoch: (if other_epoch { 2 } else { 1 }).into(),
         job: JOB.into(),
         shard: ShardId::from(u16::from(shard)),
-        worker: WorkerId::try_from(worker).expect("there are three workers"),
+        worker: Seat::try_from(worker).expect("there are three workers"),
         sequence: sequence.into(),
         contributors: Contributors { bitmap, group: Group(0) },
         exponent: Exponent::from(if second & 0xf0 == 0x80 { 1 } else { 0 }),

@@ -4,7 +4,7 @@ use std::io;
 
 use inart_core::{AssignmentError, Failure};
 
-use crate::port::PortError;
+use crate::port_error::PortError;
 
 /// Why a host agent cannot go on.
 #[derive(Debug, thiserror::Error)]

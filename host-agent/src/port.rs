@@ -1,7 +1,7 @@
 //! A raw Ethernet interface that carries INART frames.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,37 +16,8 @@ use nix::sys::socket::{
 use pnet::datalink::{self, ChannelType, Config};
 
 use crate::error::Error;
+use crate::port_error::PortError;
 use crate::transport::{Transport, Wake};
-
-/// Why an interface cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PortError {
-    /// There is none of that name.
-    #[error("interface {name}: there is none of that name here; there are {present}")]
-    NoSuchInterface {
-        /// The name asked for.
-        name: String,
-        /// Names of those that exist.
-        present: String,
-    },
-    /// It is down.
-    #[error("interface {0}: it is down; bring it up with `ip link set {0} up`")]
-    Down(String),
-    /// It was there when it was opened, and has been removed since.
-    #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
-    Removed(String),
-    /// Raw sockets are not for everybody.
-    #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
-    Permission(String),
-    /// The operating system refuses.
-    #[error("interface {name}: {source}")]
-    System {
-        /// The interface.
-        name: String,
-        /// What the system says.
-        source: io::Error,
-    },
-}
 
 /// An interface opened for INART frames; others never reach this process.
 ///
@@ -174,6 +145,12 @@ impl Port {
 
     fn refused(&self, errno: Errno) -> PortError {
         PortError::System { name: self.name.clone(), source: errno.into() }
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use inart_core::{ServerCounters, WorkerCounters};
-use inart_wire::{JobId, ShardId, WorkerId};
+use inart_wire::{JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
 /// One message from a host process.
@@ -41,7 +41,7 @@ pub enum Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A worker of a job.
-    Worker(JobId, WorkerId),
+    Worker(JobId, Rank),
     /// A parameter server of a job.
     Server(JobId, ShardId),
 }

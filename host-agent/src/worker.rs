@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, WorkerCounters, WorkerFlow};
-use inart_wire::WorkerId;
+use inart_wire::Rank;
 
 use crate::agent::{Agent, draw_incarnation};
 use crate::driver::{Driver, Shared};
@@ -70,7 +70,7 @@ impl Worker {
     ///
     /// # Errors
     /// What is wrong with the assignment or the interface.
-    pub fn new(assignment: Assignment, rank: WorkerId, interface: &str) -> Result<Self, Error> {
+    pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
         let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
         Self::drive(flow, Box::new(Port::open(interface)?), options)
@@ -82,7 +82,7 @@ impl Worker {
     /// What is wrong with the assignment or the transport.
     pub fn with_options(
         assignment: Assignment,
-        rank: WorkerId,
+        rank: Rank,
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {

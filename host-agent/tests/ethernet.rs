@@ -10,7 +10,7 @@ use std::thread;
 
 use inart_core::Failure;
 use inart_host_agent::{Error, Options, PortError, Server, Worker};
-use inart_wire::{AbortReason, WorkerId};
+use inart_wire::{AbortReason, Rank};
 use support::{PATIENCE, assignment, impatient, on_a_bridge, options};
 
 /// Values of each gradient.
@@ -19,8 +19,7 @@ const LEN: usize = 5000;
 /// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before one of them
 /// gives up: the job would end for the other in the midst of its round.
 fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
-    let mut worker =
-        Worker::new(assignment(), WorkerId::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
+    let mut worker = Worker::new(assignment(), Rank::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
     let mut gradient = vec![0.0f32; LEN];
     let mut sums = Vec::new();
     for round in 0..2u16 {
@@ -164,7 +163,7 @@ fn an_empty_gradient_at_one_worker_ends_both() {
 
 #[test]
 fn interfaces_that_are_not_there_are_named() {
-    let error = Worker::new(assignment(), WorkerId::try_from(0u16).unwrap(), "nowhere0").err().unwrap();
+    let error = Worker::new(assignment(), Rank::try_from(0u16).unwrap(), "nowhere0").err().unwrap();
     assert!(matches!(&error, Error::Port(PortError::NoSuchInterface { .. })), "{error}");
     assert!(
         error.to_string().starts_with("interface nowhere0: there is none of that name here; there are lo")
@@ -173,6 +172,6 @@ fn interfaces_that_are_not_there_are_named() {
 
 #[test]
 fn assignments_are_checked_first() {
-    let error = Worker::new(assignment(), WorkerId::try_from(2u16).unwrap(), "nowhere0").err().unwrap();
+    let error = Worker::new(assignment(), Rank::try_from(2u16).unwrap(), "nowhere0").err().unwrap();
     assert_eq!(error.to_string(), "assignment: rank 2: the job bridge has ranks 0 to 1");
 }

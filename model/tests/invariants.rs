@@ -41,7 +41,7 @@ fn networks() -> Vec<(&'static str, Config)> {
             Config { shorter: true, chunks: 2, alone: true, ..three },
         ),
         ("a shorter gradient, two slots", Config { shorter: true, window: 2, ..Config::default() }),
-        ("a continued tensor", Config { continued: true, clipped: true, window: 2, ..two }),
+        ("a continued tensor", Config { continued: true, clipped: true, chunks: 2, window: 2, ..two }),
         (
             "a continued tensor, three workers",
             Config { continued: true, clipped: true, chunks: 2, restart: false, window: 2, ..three },

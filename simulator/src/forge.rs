@@ -6,7 +6,7 @@ use inart_core::Assignment;
 use inart_planner::NodeId;
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
-    Kind, ShardId, WorkerId,
+    Kind, Rank, ShardId,
 };
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -91,7 +91,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
     let (rank, shard) =
         (rng.random_range(0..assignment.workers.len()), rng.random_range(0..assignment.shards.len()));
     let (worker, server) = (&assignment.workers[rank], &assignment.shards[shard]);
-    let rank = WorkerId::try_from(rank).expect("workers have ranks");
+    let rank = Rank::try_from(rank).expect("workers have ranks");
     let sequence = frame[SEQUENCE].iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
     let reasons =
         [AbortReason::NotFinite, AbortReason::Silent, AbortReason::Stopped, AbortReason::WorkerRestarted];
@@ -117,7 +117,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         epoch: assignment.epoch,
         job: assignment.job,
         shard: ShardId::try_from(shard).expect("servers have shards"),
-        worker: server.seats.get(rank.index()).copied().unwrap_or(rank),
+        worker: server.seats.get(rank.index()).copied().unwrap_or(rank.seat()),
         sequence: ChunkSeq::from(sequence),
         contributors: Contributors::default(),
         exponent: Exponent::from(rng.random::<i8>()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use inart_core::{
     Assignment, AssignmentError, Failure, Instant, Machine, RoundRecord, ServerShard, TensorId, WorkerFlow,
 };
-use inart_wire::{Incarnation, ShardId, WorkerId};
+use inart_wire::{Incarnation, Rank, ShardId};
 
 use crate::agenda::{ChannelId, FrameId, MachineId};
 
@@ -41,7 +41,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub flow: WorkerFlow,
-    pub rank: WorkerId,
+    pub rank: Rank,
     /// The round it is in, from 0.
     pub round: u32,
     /// The tensors of that round.
@@ -129,7 +129,7 @@ impl Process {
         assignment: &Assignment,
         job: usize,
         host: usize,
-        rank: WorkerId,
+        rank: Rank,
         incarnation: Incarnation,
         patience: Duration,
     ) -> Result<Self, AssignmentError> {

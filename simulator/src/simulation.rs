@@ -10,7 +10,7 @@ use inart_controller::entries::SwitchTables;
 use inart_core::Assignment;
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
-use inart_wire::{Incarnation, ShardId, WorkerId};
+use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -293,7 +293,7 @@ impl<'a> Simulation<'a> {
             }
             let mut workers = Vec::new();
             for (rank, worker) in assignment.workers.iter().enumerate() {
-                let rank = WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers");
+                let rank = Rank::try_from(rank).expect("a valid assignment has ranks for its workers");
                 let process =
                     Process::worker(assignment, job, host(&worker.name), rank, self.new_life(), patience)?;
                 workers.push(self.add(process));

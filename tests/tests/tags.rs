@@ -13,8 +13,8 @@ use inart_softswitch::ports::{Handle, Options, start};
 use inart_softswitch::{Port, Program, Switch};
 use inart_tests::is_root;
 use inart_wire::{
-    AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, ValuesPerPacket,
-    WorkerId,
+    AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
+    ValuesPerPacket,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
@@ -33,7 +33,10 @@ const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// A frame that ends a job, in the name of its server.
 fn abort() -> Vec<u8> {
-    let message = ControlMessage::Abort { reason: AbortReason::Stopped, culprit: worker(0) };
+    let message = ControlMessage::Abort {
+        reason: AbortReason::Stopped,
+        culprit: Rank::try_from(0u16).expect("a low rank"),
+    };
     let words = message.words(9.into());
     frame(Kind::Control, Contributors::default(), &words)
 }
@@ -43,8 +46,8 @@ fn partial() -> Vec<u8> {
     frame(Kind::Partial, Contributors::one(worker(1)), &[7; 32])
 }
 
-fn worker(rank: u16) -> WorkerId {
-    WorkerId::try_from(rank).expect("a low rank")
+fn worker(rank: u16) -> Seat {
+    Seat::try_from(rank).expect("a low rank")
 }
 
 fn frame(kind: Kind, contributors: Contributors, values: &[i32]) -> Vec<u8> {

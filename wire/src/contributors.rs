@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::WorkerId;
+use crate::Seat;
 
 /// Which block of [`Group::SEATS`] seats a bitmap speaks of: group g is the seats from 64 g on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +13,7 @@ impl Group {
     pub const SEATS: u16 = u64::BITS as u16;
 
     /// The group of a seat.
-    pub const fn of(seat: WorkerId) -> Self {
+    pub const fn of(seat: Seat) -> Self {
         Self((seat.get() / Self::SEATS) as u8)
     }
 
@@ -29,18 +29,18 @@ impl fmt::Display for Group {
     }
 }
 
-/// The ranks summed in a frame: a bitmap over one group of 64. Bit i of group g is rank 64 g + i.
+/// The seats summed in a frame: a bitmap over one group. Bit i of group g is seat 64 g + i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contributors {
-    /// One bit per rank.
+    /// One bit per seat.
     pub bitmap: u64,
-    /// Which 64 ranks.
+    /// Which 64 seats.
     pub group: Group,
 }
 
 impl Contributors {
     /// That worker alone.
-    pub const fn one(worker: WorkerId) -> Self {
+    pub const fn one(worker: Seat) -> Self {
         Self { bitmap: 1 << (worker.get() % Group::SEATS), group: Group::of(worker) }
     }
 
@@ -62,7 +62,7 @@ impl Contributors {
     }
 
     /// Whether that worker is in the sum.
-    pub fn contains(self, worker: WorkerId) -> bool {
+    pub fn contains(self, worker: Seat) -> bool {
         Self::one(worker).is_subset(self)
     }
 
@@ -71,24 +71,24 @@ impl Contributors {
         self.group == other.group && self.bitmap & !other.bitmap == 0
     }
 
-    /// The ranks, ascending.
-    pub fn ranks(self) -> impl Iterator<Item = WorkerId> {
+    /// The seats, ascending.
+    pub fn seats(self) -> impl Iterator<Item = Seat> {
         let first = Group::SEATS * u16::from(self.group.0);
         (0..Group::SEATS).filter(move |bit| self.bitmap >> bit & 1 == 1).map(move |bit| {
-            WorkerId::try_from(first + bit).expect("256 groups of 64 ranks are all the ranks there are")
+            Seat::try_from(first + bit).expect("256 groups of 64 seats are all the seats there are")
         })
     }
 }
 
-/// The ranks with runs joined, as `{0-3,5}`.
+/// The seats with runs joined, as `{0-3,5}`.
 impl fmt::Display for Contributors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        let mut ranks = self.ranks().map(WorkerId::get).peekable();
+        let mut seats = self.seats().map(Seat::get).peekable();
         let mut separator = "";
-        while let Some(first) = ranks.next() {
+        while let Some(first) = seats.next() {
             let mut last = first;
-            while let Some(next) = ranks.next_if_eq(&(last + 1)) {
+            while let Some(next) = seats.next_if_eq(&(last + 1)) {
                 last = next;
             }
             write!(f, "{separator}{first}")?;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Frame, Incarnation, ShardId, WireError, WorkerId};
+use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, WireError};
 
 /// Why a job is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +124,7 @@ pub enum ControlMessage {
         /// Why.
         reason: AbortReason,
         /// Whose fault it is.
-        culprit: WorkerId,
+        culprit: Rank,
     },
     /// A code this crate has no name for.
     Unknown(u32),
@@ -171,7 +171,7 @@ impl ControlMessage {
             },
             3 => {
                 let reason = AbortReason::from_words([first, third, fourth]);
-                let culprit = WorkerId::try_from(i64::from(second))
+                let culprit = Rank::try_from(i64::from(second))
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Contributors, WorkerId};
+use crate::{Contributors, Seat};
 
 /// Why bytes are not an INART frame, or a frame cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum WireError {
         /// Bytes seen.
         seen: usize,
     },
-    /// The worker's rank is out of range.
+    /// The worker's seat is out of range.
     Worker {
         /// Rank seen.
         seen: u16,
@@ -44,7 +44,7 @@ pub enum WireError {
         /// Contributors seen.
         seen: Contributors,
         /// Value of the worker field.
-        worker: WorkerId,
+        worker: Seat,
     },
     /// A control frame has fewer words than a message takes.
     Message {
@@ -76,7 +76,7 @@ impl fmt::Display for WireError {
             Self::FrameLength { seen } => {
                 write!(f, "frame: {seen} bytes, INART frames have 172, 300 or 1068")
             }
-            Self::Worker { seen } => write!(f, "worker: rank {seen}, the highest is {}", WorkerId::MAX),
+            Self::Worker { seen } => write!(f, "worker: seat {seen}, the highest is {}", Seat::MAX),
             Self::Length { seen, values } => {
                 write!(f, "length: {seen} values, the frame has room for {values}")
             }

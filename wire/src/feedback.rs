@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Contributors, Group, WorkerId};
+use crate::{ChunkSeq, Contributors, Group, Seat};
 
 /// What a server tells all workers with every result, in the 64 bits where other frames name their contributors: a result needs
 /// none, since everybody is in it.
@@ -29,13 +29,13 @@ impl Lacking {
     }
 
     /// Whether that seat may be among them.
-    pub fn may_include(self, seat: WorkerId) -> bool {
+    pub fn may_include(self, seat: Seat) -> bool {
         self.0 >> (seat.get() % 32) & 1 == 1
     }
 }
 
-impl FromIterator<WorkerId> for Lacking {
-    fn from_iter<T: IntoIterator<Item = WorkerId>>(seats: T) -> Self {
+impl FromIterator<Seat> for Lacking {
+    fn from_iter<T: IntoIterator<Item = Seat>>(seats: T) -> Self {
         Self(seats.into_iter().fold(0, |bits, seat| bits | 1 << (seat.get() % 32)))
     }
 }
@@ -81,8 +81,8 @@ impl fmt::Display for Feedback {
 mod tests {
     use super::*;
 
-    fn seat(number: u16) -> WorkerId {
-        WorkerId::try_from(number).expect("seats of the tests exist")
+    fn seat(number: u16) -> Seat {
+        Seat::try_from(number).expect("seats of the tests exist")
     }
 
     fn seq(number: u32) -> ChunkSeq {

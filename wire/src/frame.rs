@@ -2,8 +2,8 @@
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, ShardId,
-    ValuesPerPacket, WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, Seat, ShardId,
+    ValuesPerPacket, WireError,
 };
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
@@ -34,7 +34,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         }
         let values = ValuesPerPacket::of_frame(seen).ok_or(WireError::FrameLength { seen })?.get();
         let worker = frame.u16(WORKER);
-        if worker > WorkerId::MAX.get() {
+        if worker > Seat::MAX.get() {
             return Err(WireError::Worker { seen: worker });
         }
         let length = frame.u16(LENGTH);
@@ -84,9 +84,9 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.u16(SHARD).into()
     }
 
-    /// Rank of its sender, or of the worker whose frame completed it.
-    pub fn worker(&self) -> WorkerId {
-        self.u16(WORKER).try_into().expect("new_checked saw a rank in range")
+    /// Seat of its sender, or of the worker whose frame completed it.
+    pub fn worker(&self) -> Seat {
+        self.u16(WORKER).try_into().expect("new_checked saw a seat in range")
     }
 
     /// Its chunk.

@@ -90,9 +90,20 @@ id!(
     ShardId, "shard", max 65535, "a whole number from 0 to 65535"
 );
 id!(
-    /// Rank of a worker within a job: 256 groups of 64.
-    WorkerId, "worker rank", max 16383, "a whole number from 0 to 16383"
+    /// Place of a worker in the list of its job's workers. People are told names, and ranks.
+    Rank, "worker rank", max 16383, "a whole number from 0 to 16383"
 );
+id!(
+    /// What a worker goes by in the frames of one shard: 256 groups of 64.
+    Seat, "seat", max 16383, "a whole number from 0 to 16383"
+);
+
+impl Rank {
+    /// The seat of the worker where every worker's seat is its rank.
+    pub const fn seat(self) -> Seat {
+        Seat(self.0)
+    }
+}
 
 impl From<u16> for Epoch {
     fn from(number: u16) -> Self {
@@ -112,11 +123,19 @@ impl From<u16> for ShardId {
     }
 }
 
-impl TryFrom<u16> for WorkerId {
+impl TryFrom<u16> for Rank {
     type Error = RangeError;
 
     fn try_from(rank: u16) -> Result<Self, RangeError> {
         Self::try_from(i64::from(rank))
+    }
+}
+
+impl TryFrom<u16> for Seat {
+    type Error = RangeError;
+
+    fn try_from(seat: u16) -> Result<Self, RangeError> {
+        Self::try_from(i64::from(seat))
     }
 }
 

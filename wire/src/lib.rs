@@ -11,10 +11,10 @@
 //! | 16 | 2 | epoch | version of the installed plan that steers the frame |
 //! | 18 | 2 | job | job number |
 //! | 20 | 2 | shard | index of the parameter server and its part of the gradient |
-//! | 22 | 2 | worker | rank of the sender; in a partial, of the worker whose frame completed it |
+//! | 22 | 2 | worker | seat of the sender; in a partial, of the worker whose frame completed it |
 //! | 24 | 4 | sequence | chunk number, counts up over rounds, wraps |
-//! | 28 | 8 | contributors | bitmap of the ranks summed in the frame, relative to the group; in a result, which is everybody's, [`Feedback`] |
-//! | 36 | 1 | group | which block of 64 ranks the bitmap speaks of |
+//! | 28 | 8 | contributors | bitmap of the seats summed in the frame, relative to the group; in a result, which is everybody's, [`Feedback`] |
+//! | 36 | 1 | group | which block of 64 seats the bitmap speaks of |
 //! | 37 | 1 | exponent | signed; a value v stands for v · 2^exponent |
 //! | 38 | 2 | length | number of values that mean something; the rest are zeros |
 //! | 40 | 4 | incarnation | which run of the epoch: drawn by the shard's parameter server when it starts; 0 if the sender does not know it |
@@ -47,7 +47,7 @@ pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
 pub use flags::Flags;
 pub use frame::Frame;
-pub use id::{Epoch, Incarnation, JobId, ShardId, WorkerId};
+pub use id::{Epoch, Incarnation, JobId, Rank, Seat, ShardId};
 pub use kind::Kind;
 pub use mac::MacAddr;
 pub use number::{Exponent, ValuesPerPacket};

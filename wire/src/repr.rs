@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr,
-    ShardId, ValuesPerPacket, WireError, WorkerId,
+    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr, Seat,
+    ShardId, ValuesPerPacket, WireError,
 };
 
 /// The INART header of a valid frame.
@@ -21,9 +21,9 @@ pub struct HeaderRepr {
     pub job: JobId,
     /// Its shard.
     pub shard: ShardId,
-    /// Rank of its sender; in a partial, of the worker whose frame completed it; in a result or control frame to
+    /// Seat of its sender; in a partial, of the worker whose frame completed it; in a result or control frame to
     /// one worker, of that worker.
-    pub worker: WorkerId,
+    pub worker: Seat,
     /// Its chunk.
     pub sequence: ChunkSeq,
     /// Who is summed in it; in a result, the bits of its [`Feedback`].

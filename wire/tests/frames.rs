@@ -6,12 +6,12 @@ use inart_wire::*;
 use proptest::prelude::*;
 
 fn header() -> impl Strategy<Value = HeaderRepr> {
-    let ids = (any::<u16>(), any::<u16>(), any::<u16>(), 0..=WorkerId::MAX.get());
+    let ids = (any::<u16>(), any::<u16>(), any::<u16>(), 0..=Seat::MAX.get());
     let numbers = (any::<u32>(), any::<i8>(), 0..=32u16, any::<u64>(), any::<u32>());
     (0..16u8, any::<u8>(), ids, numbers).prop_map(|(kind, flags, ids, numbers)| {
         let (epoch, job, shard, rank) = ids;
         let (sequence, exponent, length, bitmap, incarnation) = numbers;
-        let worker = WorkerId::try_from(rank).unwrap();
+        let worker = Seat::try_from(rank).unwrap();
         let one = Contributors::one(worker);
         let kind = Kind::from_code(kind);
         let bitmap = if kind == Kind::Gradient { one.bitmap } else { bitmap | one.bitmap };
@@ -100,7 +100,7 @@ fn vector() -> FrameRepr {
             epoch: 0x0102.into(),
             job: 0x0304.into(),
             shard: 0x0506.into(),
-            worker: WorkerId::try_from(66u16).unwrap(),
+            worker: Seat::try_from(66u16).unwrap(),
             sequence: 0x0708_090a.into(),
             contributors: Contributors { bitmap: 0x8000_0000_0000_002f, group: Group(1) },
             exponent: (-20).into(),
@@ -169,7 +169,7 @@ fn what_cannot_be_written_is_refused() {
 
 #[test]
 fn control_messages_round_trip() {
-    let culprit = WorkerId::try_from(9u16).unwrap();
+    let culprit = Rank::try_from(9u16).unwrap();
     use AbortReason::*;
     for message in [
         NotFinite,

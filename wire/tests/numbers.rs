@@ -18,7 +18,8 @@ proptest! {
         reads_back(Epoch::from(number));
         reads_back(JobId::from(number));
         reads_back(ShardId::from(number));
-        reads_back(WorkerId::try_from(rank).unwrap());
+        reads_back(Rank::try_from(rank).unwrap());
+        reads_back(Rank::try_from(rank).unwrap().seat());
         reads_back(Exponent::from(byte));
         reads_back(ChunkSeq::from(word));
         reads_back(MacAddr(mac));
@@ -37,10 +38,10 @@ proptest! {
     #[test]
     fn bitmaps_are_sets_of_ranks(ranks in proptest::collection::btree_set(0..64u16, 1..20), group in 0..=255u8) {
         let first = u16::from(group) * 64;
-        let workers: Vec<WorkerId> = ranks.iter().map(|rank| WorkerId::try_from(first + rank).unwrap()).collect();
+        let workers: Vec<Seat> = ranks.iter().map(|rank| Seat::try_from(first + rank).unwrap()).collect();
         let bitmap = workers.iter().fold(0, |bitmap, worker| bitmap | Contributors::one(*worker).bitmap);
         let set = Contributors { bitmap, group: Group(group) };
-        prop_assert_eq!(set.ranks().collect::<Vec<_>>(), workers.clone());
+        prop_assert_eq!(set.seats().collect::<Vec<_>>(), workers.clone());
         prop_assert_eq!(set.count() as usize, workers.len());
         prop_assert!(workers.iter().all(|worker| set.contains(*worker)));
         let other = Contributors { bitmap, group: Group(group ^ 1) };
@@ -51,8 +52,12 @@ proptest! {
 #[test]
 fn numbers_out_of_range_are_refused_with_the_range() {
     assert_eq!(
-        WorkerId::try_from(16384u16).unwrap_err().to_string(),
+        Rank::try_from(16384u16).unwrap_err().to_string(),
         "worker rank 16384: expected a whole number from 0 to 16383"
+    );
+    assert_eq!(
+        Seat::try_from(16384u16).unwrap_err().to_string(),
+        "seat 16384: expected a whole number from 0 to 16383"
     );
     assert_eq!(
         JobId::try_from(-1i64).unwrap_err().to_string(),

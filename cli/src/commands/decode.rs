@@ -191,7 +191,7 @@ fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, v
         sequence: header.sequence.get(),
         contributors: match header.feedback() {
             Some(_) => Vec::new(),
-            None => header.contributors.ranks().map(|rank| rank.get()).collect(),
+            None => header.contributors.seats().map(|rank| rank.get()).collect(),
         },
         feedback: header.feedback().map(|feedback| feedback.to_string()),
         exponent: header.exponent.get(),

@@ -8,7 +8,7 @@ use anyhow::Context;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_host_agent::{Port, RoundStats, Worker};
-use inart_wire::WorkerId;
+use inart_wire::Rank;
 
 use super::host::{HostArgs, Output};
 use workload::{Workload, WorkloadArgs};
@@ -20,7 +20,7 @@ pub struct Args {
     host: HostArgs,
     /// This worker's rank, counted from 0.
     #[arg(long)]
-    rank: WorkerId,
+    rank: Rank,
     /// Rounds to run; every worker runs as many.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
@@ -31,7 +31,7 @@ pub struct Args {
 /// What `--json` prints.
 #[derive(serde::Serialize)]
 struct Summary {
-    rank: WorkerId,
+    rank: Rank,
     rounds: u32,
     comm_seconds: Vec<f64>,
     retransmissions: u64,

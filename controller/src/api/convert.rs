@@ -1,7 +1,7 @@
 //! Assignments as messages, and back.
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
-use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket, WorkerId};
+use inart_wire::{Epoch, JobId, MacAddr, Seat, ValuesPerPacket};
 
 use super::proto;
 
@@ -45,7 +45,7 @@ impl TryFrom<proto::Assignment> for Assignment {
             Ok::<_, String>(WorkerAddress { mac: mac(worker.mac)?, name: worker.name })
         };
         let shard = |shard: proto::Shard| {
-            let seats = shard.seats.into_iter().map(|seat| number::<WorkerId>("seat", seat));
+            let seats = shard.seats.into_iter().map(|seat| number::<Seat>("seat", seat));
             Ok::<_, String>(ShardAssignment {
                 mac: mac(shard.mac)?,
                 server: shard.server,
@@ -92,7 +92,7 @@ mod tests {
                     mac: mac(2),
                     share: 1.0,
                     rate_bps: 1e9,
-                    seats: vec![WorkerId::MAX],
+                    seats: vec![Seat::MAX],
                 }],
             };
             assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told));

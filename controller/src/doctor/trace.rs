@@ -5,7 +5,7 @@ use std::fmt;
 
 use inart_p4::Reason;
 use inart_planner::Plan;
-use inart_wire::{Epoch, JobId, ShardId, WorkerId};
+use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 
 use super::SwitchState;
@@ -130,7 +130,7 @@ impl Tracer<'_> {
             };
             let Some(ingress) = self.ports.port(hop.switch, hop.from) else { break };
             let key =
-                |seat: WorkerId| SteerKey { epoch: self.epoch, job: self.job, shard, worker: seat, ingress };
+                |seat: Seat| SteerKey { epoch: self.epoch, job: self.job, shard, worker: seat, ingress };
             let own = key(self.seat(shard, worker)?);
             if !view.after.steer.contains_key(&own) {
                 return Ok(Obstacle::NoEntry {
@@ -168,7 +168,7 @@ impl Tracer<'_> {
         next.map_or_else(|| server.to_owned(), |hop| hop.switch.to_owned())
     }
 
-    fn seat(&self, shard: ShardId, worker: &str) -> Result<WorkerId, PlanError> {
+    fn seat(&self, shard: ShardId, worker: &str) -> Result<Seat, PlanError> {
         self.roles.seat(shard, worker)
     }
 

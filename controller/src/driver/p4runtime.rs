@@ -9,7 +9,7 @@ use inart_p4runtime::{
     ActionCall, Client, ElectionId, Entry, EntryError, Match, Pipeline, PipelineAction, Schema, TableAction,
     Target,
 };
-use inart_wire::{Contributors, MacAddr, WorkerId};
+use inart_wire::{Contributors, MacAddr, Seat};
 
 use super::{DriverError, Running, SwitchDriver, SwitchErrors};
 use crate::diff::{Item, Op, Update};
@@ -272,7 +272,7 @@ impl Fields<'_> {
     }
 
     fn steer(&self) -> Result<(SteerKey, SteerAction), DriverError> {
-        let worker: WorkerId = self.id(WORKER)?;
+        let worker: Seat = self.id(WORKER)?;
         let key = SteerKey {
             epoch: self.id(EPOCH)?,
             job: self.id(JOB)?,

@@ -6,7 +6,7 @@ use inart_controller::entries::{MacAction, ResultsAction, ResultsKey, SteerActio
 use inart_controller::wishes::Roles;
 use inart_controller::{Network, PortMap, PortNo, SlotRange};
 use inart_planner::{Plan, Topology};
-use inart_wire::{Contributors, Epoch, JobId, MacAddr, ShardId, WorkerId};
+use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
 
 /// One job's network as its frames see it.
 pub struct Walker<'a> {
@@ -14,7 +14,7 @@ pub struct Walker<'a> {
     pub ports: &'a PortMap,
     pub workers: Vec<String>,
     /// `[shard][rank]`
-    pub seats: Vec<Vec<WorkerId>>,
+    pub seats: Vec<Vec<Seat>>,
     pub plan: &'a Plan,
     pub job: JobId,
     pub epoch: Epoch,
@@ -22,7 +22,7 @@ pub struct Walker<'a> {
 
 #[derive(Debug, Clone)]
 struct Frame {
-    worker: WorkerId,
+    worker: Seat,
     contributors: Contributors,
     bypass: bool,
     trace: Vec<String>,
@@ -72,12 +72,12 @@ impl<'a> Walker<'a> {
     /// All workers send a chunk: the server gets every rank once, in as few frames as the plan says.
     fn check_sum(&self, shard: ShardId, server: &str) -> Result<(), String> {
         let arrivals = self.send(shard, false)?;
-        let mut seen: BTreeSet<WorkerId> = BTreeSet::new();
+        let mut seen: BTreeSet<Seat> = BTreeSet::new();
         for (host, frame) in &arrivals {
             if host != server {
                 return Err(format!("{frame:?} came to {host}"));
             }
-            for rank in frame.contributors.ranks() {
+            for rank in frame.contributors.seats() {
                 if !seen.insert(rank) {
                     return Err(format!("rank {rank} is counted twice"));
                 }
@@ -229,7 +229,7 @@ impl<'a> Walker<'a> {
     }
 
     /// True if the switches pass on what `host` says as the worker on that seat or to it.
-    fn is_heard(&self, shard: ShardId, worker: WorkerId, host: &str) -> bool {
+    fn is_heard(&self, shard: ShardId, worker: Seat, host: &str) -> bool {
         let switch = self.ports.attachment(host).unwrap();
         let ingress = self.ports.port(switch, host).unwrap();
         let (tables, epoch, job) = (&self.tables[switch], self.epoch, self.job);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, WorkerId};
+use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Seat};
 
 use super::seats::seats_of;
 use crate::Instant;
@@ -21,7 +21,7 @@ pub(super) struct Chunk<R> {
     /// Flags congestion and vanished if any contribution had them: the result passes them on.
     pub marks: Flags,
     /// Seat of the worker whose frame came in last.
-    pub completed_by: WorkerId,
+    pub completed_by: Seat,
     /// Which members of the cohort are not in: one bitmap per group.
     missing: Vec<u64>,
     /// Which of them have not sent the chunk at all, not even too late.
@@ -113,12 +113,12 @@ impl<R: Reduction> Chunk<R> {
     }
 
     /// The seats of all members who are not in, ascending.
-    pub(super) fn missing(&self) -> impl Iterator<Item = WorkerId> {
+    pub(super) fn missing(&self) -> impl Iterator<Item = Seat> {
         seats_of(&self.missing)
     }
 
     /// The seats of all members who have not sent the chunk, ascending.
-    pub(super) fn unheard(&self) -> impl Iterator<Item = WorkerId> {
+    pub(super) fn unheard(&self) -> impl Iterator<Item = Seat> {
         seats_of(&self.unheard)
     }
 

@@ -137,7 +137,7 @@ impl<P: Policy> ServerShard<P> {
     /// Asks those of `contributors` that are not in to send the chunk by bypass.
     fn request_missing_of(&mut self, cohort: usize, sequence: ChunkSeq, contributors: Contributors) {
         let missing = self.streams[cohort].chunk(sequence).map(|chunk| chunk.missing_of(contributors));
-        self.request(sequence, missing.unwrap_or_default().ranks());
+        self.request(sequence, missing.unwrap_or_default().seats());
     }
 
     /// Asks every member that is not in to send the chunk by bypass.

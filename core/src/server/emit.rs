@@ -2,7 +2,7 @@
 
 use inart_wire::{
     ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, HeaderRepr, Incarnation,
-    Kind, MacAddr, WorkerId,
+    Kind, MacAddr, Seat,
 };
 
 use super::{Outgoing, ServerShard};
@@ -40,7 +40,7 @@ impl<P: Policy> ServerShard<P> {
         let result = |to| Outgoing::Result { cohort, sequence, again: true, to };
         match self.policy.receivers() {
             Receivers::Job => self.outbox.push_back(result(None)),
-            Receivers::Cohort => self.outbox.extend(asked_by.ranks().map(Some).map(result)),
+            Receivers::Cohort => self.outbox.extend(asked_by.seats().map(Some).map(result)),
         }
     }
 
@@ -49,7 +49,7 @@ impl<P: Policy> ServerShard<P> {
         cohort: usize,
         sequence: ChunkSeq,
         again: bool,
-        to: Option<WorkerId>,
+        to: Option<Seat>,
         buffer: &mut [u8],
     ) -> Option<usize> {
         let header = self.header();
@@ -87,7 +87,7 @@ impl<P: Policy> ServerShard<P> {
     fn emit_message(
         &mut self,
         message: ControlMessage,
-        (to, host): (WorkerId, Incarnation),
+        (to, host): (Seat, Incarnation),
         (sequence, exponent): (ChunkSeq, Exponent),
         buffer: &mut [u8],
     ) -> usize {
@@ -98,7 +98,7 @@ impl<P: Policy> ServerShard<P> {
         self.emit(self.mac_of(to), header, &words, buffer)
     }
 
-    fn mac_of(&self, seat: WorkerId) -> MacAddr {
+    fn mac_of(&self, seat: Seat) -> MacAddr {
         self.assignment.workers[self.rank(seat).index()].mac
     }
 
@@ -109,7 +109,7 @@ impl<P: Policy> ServerShard<P> {
             epoch: self.assignment.epoch,
             job: self.assignment.job,
             shard: self.shard,
-            worker: WorkerId::MAX,
+            worker: Seat::MAX,
             sequence: ChunkSeq::default(),
             contributors: Contributors::default(),
             exponent: Exponent::from(0),

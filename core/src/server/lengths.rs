@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use inart_wire::{AbortReason, ChunkSeq, WorkerId};
+use inart_wire::{AbortReason, ChunkSeq, Rank};
 
 use crate::Instant;
 
@@ -17,7 +17,7 @@ pub(super) struct Lengths {
     /// By rank: the oldest chunk, and how many values its tensor has; `None` if the worker has not told, or not started it.
     told: Vec<Option<(ChunkSeq, u32)>>,
     /// When a difference was seen, and the rank of the worker whose frame showed it, of that chunk.
-    difference: Option<(Instant, WorkerId, ChunkSeq)>,
+    difference: Option<(Instant, Rank, ChunkSeq)>,
 }
 
 impl Lengths {
@@ -26,7 +26,7 @@ impl Lengths {
     }
 
     /// Takes in what the worker of that rank tells of its oldest chunk's tensor.
-    pub(super) fn tell(&mut self, now: Instant, rank: WorkerId, oldest: ChunkSeq, len: Option<u32>) {
+    pub(super) fn tell(&mut self, now: Instant, rank: Rank, oldest: ChunkSeq, len: Option<u32>) {
         let told = len.map(|len| (oldest, len));
         self.told[rank.index()] = told;
         let differs = |other: &Option<(ChunkSeq, u32)>| {
@@ -38,7 +38,7 @@ impl Lengths {
     }
 
     /// A frame of that worker shows that lengths differ at that chunk, or before it.
-    pub(super) fn differ(&mut self, now: Instant, rank: WorkerId, chunk: ChunkSeq) {
+    pub(super) fn differ(&mut self, now: Instant, rank: Rank, chunk: ChunkSeq) {
         self.difference.get_or_insert((now, rank, chunk));
     }
 
@@ -60,7 +60,7 @@ impl Lengths {
     /// Why the job ends, and because of whom: the lowest rank whose tensor's length is not the most frequent one. Of lengths that are
     /// equally frequent, that of the lower rank counts as right. If all who told of the tensor agree, it is the sender of the
     /// frame that showed the difference.
-    pub(super) fn verdict(&self) -> Option<(AbortReason, WorkerId)> {
+    pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {
         let (_, sender, _) = self.difference?;
         // What does not fit is never complete, so who has come furthest is there.
         let oldest = self.told.iter().flatten().map(|(chunk, _)| *chunk);
@@ -75,7 +75,7 @@ impl Lengths {
         }
         let expected = frequency.iter().max_by_key(|(_, frequency)| **frequency).map_or(0, |(len, _)| *len);
         let odd = self.told.iter().map(len).position(|len| len.is_some_and(|len| len != expected));
-        let culprit = odd.and_then(|rank| WorkerId::try_from(rank).ok()).unwrap_or(sender);
+        let culprit = odd.and_then(|rank| Rank::try_from(rank).ok()).unwrap_or(sender);
         let seen = len(&self.told[culprit.index()]).unwrap_or(expected);
         Some((AbortReason::Mismatch { seen, expected }, culprit))
     }
@@ -85,8 +85,8 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    fn rank(rank: usize) -> WorkerId {
-        WorkerId::try_from(rank).expect("a rank")
+    fn rank(rank: usize) -> Rank {
+        Rank::try_from(rank).expect("a rank")
     }
 
     /// Workers that told that of chunk 0.

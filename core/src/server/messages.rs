@@ -1,6 +1,6 @@
 //! What workers and a parameter server say to each other.
 
-use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, WorkerId};
+use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, Rank, Seat};
 
 use super::{Outgoing, ServerShard};
 use crate::Instant;
@@ -85,21 +85,21 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// A message to the worker on that seat, if one is bound.
-    pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId) {
+    pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat) {
         if let Some(host) = self.hosts[self.rank(to).index()] {
             self.message_to(message, sequence, to, host);
         }
     }
 
     /// A message to that life of the worker on that seat.
-    fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: WorkerId, host: Incarnation) {
+    fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat, host: Incarnation) {
         let chunk = self.streams[self.cohort(to)].chunk(sequence);
         let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
         self.outbox.push_back(Outgoing::Message { message, sequence, exponent, to, host });
     }
 
     /// Asks those workers to send the chunk by bypass.
-    pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = WorkerId>) {
+    pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = Seat>) {
         for worker in workers {
             self.message(ControlMessage::RequestBypass, sequence, worker);
         }
@@ -117,7 +117,7 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
-    pub(super) fn abort(&mut self, reason: AbortReason, culprit: WorkerId) {
+    pub(super) fn abort(&mut self, reason: AbortReason, culprit: Rank) {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();
         self.outbox.clear();

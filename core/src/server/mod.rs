@@ -15,7 +15,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Exponent, Frame, HeaderRepr, Incarnation, Kind, ShardId, WorkerId,
+    AbortReason, ChunkSeq, ControlMessage, Exponent, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat,
+    ShardId,
 };
 
 use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
@@ -36,14 +37,14 @@ enum Outgoing {
         /// Whether it was sent before.
         again: bool,
         /// `None`: by multicast.
-        to: Option<WorkerId>,
+        to: Option<Seat>,
     },
     /// A message about a chunk to one.
     Message {
         message: ControlMessage,
         sequence: ChunkSeq,
         exponent: Exponent,
-        to: WorkerId,
+        to: Seat,
         /// The life of that worker that is spoken to.
         host: Incarnation,
     },
@@ -71,7 +72,7 @@ pub struct ServerShard<P: Policy = Lockstep> {
     lengths: Lengths,
     timers: TimerTable,
     outbox: VecDeque<Outgoing>,
-    abort: Option<(AbortReason, WorkerId)>,
+    abort: Option<(AbortReason, Rank)>,
     counters: ServerCounters,
 }
 
@@ -142,7 +143,7 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// Why and because of whom (by rank) the job was given up, if it was.
-    pub fn aborted(&self) -> Option<(AbortReason, WorkerId)> {
+    pub fn aborted(&self) -> Option<(AbortReason, Rank)> {
         self.abort
     }
 
@@ -152,12 +153,12 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// The rank of the worker on a seat that is not free.
-    fn rank(&self, seat: WorkerId) -> WorkerId {
+    fn rank(&self, seat: Seat) -> Rank {
         self.seats.rank(seat).expect("frames of free seats are foreign")
     }
 
     /// The cohort of the worker on a seat that is not free.
-    fn cohort(&self, seat: WorkerId) -> usize {
+    fn cohort(&self, seat: Seat) -> usize {
         self.seats.cohort(self.rank(seat))
     }
 
@@ -181,7 +182,7 @@ impl<P: Policy> ServerShard<P> {
 
     /// Gives the job up if a worker that is waited for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
-        let patient_until = |since: Instant, rank: WorkerId| match self.last_heard[rank.index()] {
+        let patient_until = |since: Instant, rank: Rank| match self.last_heard[rank.index()] {
             Some(heard) => (heard + self.patience).max(since + self.listen()),
             None => since + STARTING_PATIENCES * self.patience,
         };

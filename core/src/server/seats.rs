@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{Contributors, Group, ShardId, WorkerId};
+use inart_wire::{Contributors, Group, Rank, Seat, ShardId};
 
 use crate::Assignment;
 
@@ -10,9 +10,9 @@ use crate::Assignment;
 #[derive(Clone, Debug)]
 pub(super) struct Seats {
     /// By rank.
-    of_rank: Vec<WorkerId>,
+    of_rank: Vec<Seat>,
     /// By seat; free ones up to the highest taken.
-    ranks: Vec<Option<WorkerId>>,
+    ranks: Vec<Option<Rank>>,
     /// By rank.
     cohorts: Vec<usize>,
     /// By cohort: one bitmap per group.
@@ -24,8 +24,9 @@ impl Seats {
     pub(super) fn new(assignment: &Assignment, shard: ShardId, cohort: impl Fn(usize) -> usize) -> Self {
         let listed = &assignment.shards[shard.index()].seats;
         let ranks = (0..assignment.workers.len())
-            .map(|rank| WorkerId::try_from(rank).expect("a valid assignment has ranks for its workers"));
-        let of_rank = if listed.is_empty() { ranks.clone().collect() } else { listed.clone() };
+            .map(|rank| Rank::try_from(rank).expect("a valid assignment has ranks for its workers"));
+        let of_rank =
+            if listed.is_empty() { ranks.clone().map(Rank::seat).collect() } else { listed.clone() };
         let last = of_rank.iter().copied().max().expect("a valid assignment has workers");
         let cohorts: Vec<_> = (0..assignment.workers.len()).map(cohort).collect();
         let count = cohorts.iter().max().map_or(0, |last| last + 1);
@@ -50,29 +51,29 @@ impl Seats {
     }
 
     /// The cohort of the worker of that rank.
-    pub(super) fn cohort(&self, rank: WorkerId) -> usize {
+    pub(super) fn cohort(&self, rank: Rank) -> usize {
         self.cohorts[rank.index()]
     }
 
     /// Whether all of those are in the cohort of the worker of that rank.
-    pub(super) fn are_with(&self, rank: WorkerId, contributors: Contributors) -> bool {
+    pub(super) fn are_with(&self, rank: Rank, contributors: Contributors) -> bool {
         let members = &self.members[self.cohort(rank)];
         let bitmap = members.get(contributors.group.index()).copied().unwrap_or(0);
         contributors.bitmap & !bitmap == 0
     }
 
     /// The seat of a rank.
-    pub(super) fn of(&self, rank: usize) -> WorkerId {
+    pub(super) fn of(&self, rank: usize) -> Seat {
         self.of_rank[rank]
     }
 
     /// The rank of the worker on a seat; `None` if the seat is free.
-    pub(super) fn rank(&self, seat: WorkerId) -> Option<WorkerId> {
+    pub(super) fn rank(&self, seat: Seat) -> Option<Rank> {
         self.ranks.get(seat.index()).copied().flatten()
     }
 }
 
 /// The seats of bitmaps, one per group, ascending.
-pub(super) fn seats_of(bitmaps: &[u64]) -> impl Iterator<Item = WorkerId> {
-    (0..=u8::MAX).map(Group).zip(bitmaps).flat_map(|(group, &bitmap)| Contributors { bitmap, group }.ranks())
+pub(super) fn seats_of(bitmaps: &[u64]) -> impl Iterator<Item = Seat> {
+    (0..=u8::MAX).map(Group).zip(bitmaps).flat_map(|(group, &bitmap)| Contributors { bitmap, group }.seats())
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::ToString;
 
-use inart_wire::WorkerId;
+use inart_wire::Rank;
 
 use super::ServerShard;
 use super::stream::Stream;
@@ -13,8 +13,8 @@ impl<P: Policy> ServerShard<P> {
     /// What this server is doing, and whom it waits for.
     pub fn status<'a>(&'a self, now: Instant) -> ServerStatus {
         let told = &self.assignment.shards[self.shard.index()];
-        let name = |rank: WorkerId| self.assignment.workers[rank.index()].name.as_str();
-        let heard = |rank: WorkerId| self.last_heard[rank.index()].map(|at| now.since(at).as_secs_f64());
+        let name = |rank: Rank| self.assignment.workers[rank.index()].name.as_str();
+        let heard = |rank: Rank| self.last_heard[rank.index()].map(|at| now.since(at).as_secs_f64());
         let missing = |rank| MissingWorker { rank, name: name(rank).into(), heard_seconds: heard(rank) };
         let of_stream = |stream: &'a Stream<P::Reduction>| {
             let ages = stream.open_chunks().map(|chunk| (chunk.sequence.since(stream.oldest), chunk));

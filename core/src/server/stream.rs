@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, WorkerId};
+use inart_wire::{ChunkSeq, Contributors, Seat};
 
 use super::chunk::Chunk;
 use super::order::SendOrder;
@@ -79,7 +79,7 @@ impl<R: Reduction> Stream<R> {
     /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it in its slot has its result, or it
     /// is the slot's first. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
     /// what it sends.
-    pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(WorkerId, ChunkSeq) -> bool) -> Opening {
+    pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(Seat, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
         let older = self.chunks[sequence.slot(4 * self.window)]
             .as_ref()
@@ -135,7 +135,7 @@ impl<R: Reduction> Stream<R> {
     }
 
     /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds the stream up.
-    pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, WorkerId)> {
+    pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, Seat)> {
         let missing = self.open_chunks().flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, seat)));
         let behind = self.behind.and_then(|(since, sequence)| Some((since, self.chunk(sequence)?)));
         missing.chain(
@@ -144,7 +144,7 @@ impl<R: Reduction> Stream<R> {
     }
 
     /// The seats of the members, ascending.
-    pub(super) fn seats(&self) -> impl Iterator<Item = WorkerId> {
+    pub(super) fn seats(&self) -> impl Iterator<Item = Seat> {
         seats_of(&self.members)
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use inart_wire::{AbortReason, ControlMessage, WorkerId};
+use inart_wire::{AbortReason, ControlMessage, Rank};
 
 use crate::Instant;
 
@@ -19,7 +19,7 @@ impl Abort {
     const TRIES: u32 = 10;
     const INTERVAL: Duration = Duration::from_millis(50);
 
-    pub(super) fn new(now: Instant, reason: AbortReason, culprit: WorkerId, servers: usize) -> Self {
+    pub(super) fn new(now: Instant, reason: AbortReason, culprit: Rank, servers: usize) -> Self {
         let message = ControlMessage::Abort { reason, culprit };
         Self { message, servers: alloc::vec![(Self::TRIES, now); servers] }
     }

@@ -13,7 +13,7 @@ use core::time::Duration;
 
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr,
-    Incarnation, Kind, ShardId, WorkerId,
+    Incarnation, Kind, Rank, Seat, ShardId,
 };
 
 use crate::policy::{Due, Lockstep, Receivers};
@@ -35,7 +35,7 @@ pub use tensors::{Reduced, TensorId};
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
     policy: P,
-    rank: WorkerId,
+    rank: Rank,
     incarnation: Incarnation,
     patience: Duration,
     flows: Vec<ShardFlow>,
@@ -57,7 +57,7 @@ impl WorkerFlow {
     /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
     pub fn new(
         assignment: Assignment,
-        rank: WorkerId,
+        rank: Rank,
         incarnation: Incarnation,
         patience: Duration,
     ) -> Result<Self, AssignmentError> {
@@ -73,7 +73,7 @@ impl<P: Due> WorkerFlow<P> {
     /// What is wrong with the assignment.
     pub fn with_policy(
         assignment: Assignment,
-        rank: WorkerId,
+        rank: Rank,
         incarnation: Incarnation,
         patience: Duration,
         policy: P,
@@ -266,8 +266,8 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Its number in the frames of that shard.
-    fn seat(&self, shard: usize) -> WorkerId {
-        self.assignment.shards[shard].seats.get(self.rank.index()).copied().unwrap_or(self.rank)
+    fn seat(&self, shard: usize) -> Seat {
+        self.assignment.shards[shard].seats.get(self.rank.index()).copied().unwrap_or(self.rank.seat())
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
@@ -397,7 +397,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// A server says that the job is over: it need not be told.
-    fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: WorkerId) {
+    fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: Rank) {
         let failure = Failure::aborted(&self.assignment, reason, culprit);
         self.fail(now, failure, reason, culprit);
         if let Some(abort) = &mut self.abort {
@@ -406,7 +406,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Ends the job and starts telling the servers, which tell the other workers.
-    fn fail(&mut self, now: Instant, failure: Failure, reason: AbortReason, culprit: WorkerId) {
+    fn fail(&mut self, now: Instant, failure: Failure, reason: AbortReason, culprit: Rank) {
         if self.failure.is_none() {
             self.failure = Some(failure);
             self.abort = Some(Abort::new(now, reason, culprit, self.flows.len()));

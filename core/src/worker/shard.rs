@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use inart_wire::{ChunkSeq, Feedback, WorkerId};
+use inart_wire::{ChunkSeq, Feedback, Seat};
 
 use super::congestion::RateControl;
 use crate::Instant;
@@ -150,6 +150,10 @@ impl ShardFlow {
         let first = self.end;
         let was_idle = self.is_idle();
         self.end += u64::from(chunks);
+        if was_idle {
+            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor begins with its first.
+            self.free.make_contiguous().sort_unstable();
+        }
         let startable = |chunk: &u64| *chunk < self.end;
         self.ready.extend(self.free.iter().copied().filter(startable));
         self.free.retain(|chunk| *chunk >= self.end);
@@ -373,7 +377,7 @@ impl ShardFlow {
     }
 
     /// What the server tells with any result, to the worker on that seat.
-    pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: WorkerId) {
+    pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
             self.missed += usize::from(!self.slot(chunk).ended);
             self.end(chunk);

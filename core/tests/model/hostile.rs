@@ -1,7 +1,7 @@
 //! Frames nobody honest sends, at any moment of a job: counted, and never a panic.
 
 use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
-use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId, WorkerId};
+use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat, ShardId};
 use proptest::prelude::*;
 
 use crate::gradient;
@@ -19,7 +19,7 @@ fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
         proptest::collection::vec(any::<i32>(), 0..=32),
     )
         .prop_map(|((kind, flags, exponent), worker, sequence, (bitmap, group, honest), values)| {
-            let worker = WorkerId::try_from(worker).unwrap();
+            let worker = Seat::try_from(worker).unwrap();
             let header = HeaderRepr {
                 kind: Kind::from_code(kind),
                 flags: Flags(flags),
@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn workers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
         drive(&mut worker, to, job.shards[0].mac, frames);
@@ -101,7 +101,7 @@ proptest! {
         let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
         let mut server = ServerShard::new(job.clone(), shard, SERVER, PATIENCE).unwrap();
-        let mut worker = WorkerFlow::new(job.clone(), WorkerId::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let undisturbed = (server.clone(), worker.clone());
         let count = messages.len() as u64;
@@ -113,7 +113,7 @@ proptest! {
                 epoch: epoch.into(),
                 job: other_job.into(),
                 shard,
-                worker: WorkerId::try_from(speaker).unwrap(),
+                worker: Seat::try_from(speaker).unwrap(),
                 sequence: sequence.into(),
                 contributors: Contributors::default(),
                 exponent: exponent.into(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_core::{
     Assignment, Failure, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, Incarnation, Kind, MacAddr, ShardId, ValuesPerPacket, WorkerId};
+use inart_wire::{Frame, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
 
 use crate::switch::Switch;
 
@@ -89,7 +89,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
 /// The worker of that rank in its life of that number.
 fn worker(assignment: &Assignment, rank: usize, life: u32, patience: Duration) -> WorkerFlow {
     let incarnation = Incarnation::new(host(rank).get() + 0x100 * life);
-    WorkerFlow::new(assignment.clone(), WorkerId::try_from(rank).unwrap(), incarnation, patience).unwrap()
+    WorkerFlow::new(assignment.clone(), Rank::try_from(rank).unwrap(), incarnation, patience).unwrap()
 }
 
 /// The server of that shard in its life of that number.

@@ -1,7 +1,7 @@
 //! The slot rules of docs/protocol.md, as plainly as they can be written.
 
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, WorkerId,
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, Seat,
 };
 
 #[derive(Clone)]
@@ -105,7 +105,7 @@ impl Switch {
     }
 
     /// Expects a worker that will never come: no slot gets complete any more.
-    pub fn expect_also(&mut self, absent: WorkerId) {
+    pub fn expect_also(&mut self, absent: Seat) {
         self.expected |= Contributors::one(absent).bitmap;
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_core::{Failure, Split};
-use inart_wire::{AbortReason, WorkerId};
+use inart_wire::{AbortReason, Rank};
 use proptest::prelude::*;
 
 use crate::network::{Network, PATIENCE, assignment, kind_fate};
@@ -11,8 +11,8 @@ use crate::{check_sums, gradients, run_round, run_rounds};
 
 const ZERO: Duration = Duration::ZERO;
 
-pub fn rank(rank: usize) -> WorkerId {
-    WorkerId::try_from(rank).unwrap()
+pub fn rank(rank: usize) -> Rank {
+    Rank::try_from(rank).unwrap()
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_slot_that_never_completes_is_bypassed() {
     let job = assignment(3, &[1.0], 4);
     let split = Split::new(&job, 200);
     let mut network = Network::new(job, 0b0111, kind_fate());
-    network.switch.expect_also(rank(9));
+    network.switch.expect_also(rank(9).seat());
     run_rounds(&mut network, &split, 200);
     assert!(network.workers.iter().all(|worker| worker.counters().bypasses > 0));
     assert_eq!(network.servers[0].counters().partials, 0);

@@ -7,7 +7,7 @@ use inart_model::{
 };
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr,
-    Incarnation, Kind, MacAddr, ValuesPerPacket, WorkerId,
+    Incarnation, Kind, MacAddr, Rank, Seat, ValuesPerPacket,
 };
 
 pub const EPOCH: u16 = 2;
@@ -201,7 +201,7 @@ impl Codec {
             epoch: EPOCH.into(),
             job: JOB.into(),
             shard: 0.into(),
-            worker: rank(0),
+            worker: seat(0),
             sequence: u32::from(sequence).into(),
             contributors: Contributors::default(),
             exponent: self.agreed,
@@ -241,7 +241,7 @@ impl Codec {
                 .with_if(Flags::RESEND, frame.resend)
                 .with_if(Flags::BYPASS, frame.bypass)
                 .with_if(Flags::OVERFLOW, frame.overflow),
-            worker: rank(frame.worker),
+            worker: seat(frame.worker),
             contributors: Contributors { bitmap: frame.contributors.into(), group: Group(0) },
             exponent: self.exponent(frame.exponent),
             ..self.header(frame.sequence)
@@ -292,7 +292,7 @@ impl Codec {
     fn say(&self, worker: u8, to: Talk, header: HeaderRepr, message: ControlMessage) -> Vec<u8> {
         let words = message.words(host(worker, to.life));
         let header = HeaderRepr {
-            worker: rank(worker),
+            worker: seat(worker),
             length: words.len() as u16,
             incarnation: server_of(to.run),
             ..header
@@ -306,7 +306,7 @@ impl Codec {
         let message = ControlMessage::Alive { oldest: 0.into(), tensor_len: None };
         let words = message.words(host(worker, life));
         let header = HeaderRepr {
-            worker: rank(worker),
+            worker: seat(worker),
             length: words.len() as u16,
             incarnation: run.map_or(Incarnation::UNKNOWN, server_of),
             ..self.header(0)
@@ -422,6 +422,11 @@ impl Codec {
     }
 }
 
-pub fn rank(worker: u8) -> WorkerId {
-    WorkerId::try_from(u16::from(worker)).unwrap()
+pub fn rank(worker: u8) -> Rank {
+    Rank::try_from(u16::from(worker)).unwrap()
+}
+
+/// Its seat.
+fn seat(worker: u8) -> Seat {
+    rank(worker).seat()
 }

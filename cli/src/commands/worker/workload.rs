@@ -7,7 +7,7 @@ use inart_core::{Assignment, Split, quantise};
 use inart_host_agent::Worker;
 use inart_host_agent::report::Trained;
 use inart_trainer::{Config, Trainer};
-use inart_wire::WorkerId;
+use inart_wire::Rank;
 
 /// Which workload to run.
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ enum DataSet {
 
 impl WorkloadArgs {
     /// The workload of one worker.
-    pub fn build(&self, assignment: &Assignment, rank: WorkerId) -> anyhow::Result<Workload> {
+    pub fn build(&self, assignment: &Assignment, rank: Rank) -> anyhow::Result<Workload> {
         let workers = assignment.workers.len();
         match (self.train, self.all_reduce) {
             (_, Some(len)) => Ok(Workload::Random { seed: self.seed, len, rank: rank.index() }),

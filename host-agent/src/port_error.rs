@@ -1,0 +1,33 @@
+//! What can go wrong with an interface.
+
+use std::io;
+
+/// Why an interface cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// There is none of that name.
+    #[error("interface {name}: there is none of that name here; there are {present}")]
+    NoSuchInterface {
+        /// The name asked for.
+        name: String,
+        /// Names of those that exist.
+        present: String,
+    },
+    /// It is down.
+    #[error("interface {0}: it is down; bring it up with `ip link set {0} up`")]
+    Down(String),
+    /// It was there when it was opened, and has been removed since.
+    #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
+    Removed(String),
+    /// Raw sockets are not for everybody.
+    #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
+    Permission(String),
+    /// The operating system refuses.
+    #[error("interface {name}: {source}")]
+    System {
+        /// The interface.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
