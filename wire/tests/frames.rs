@@ -149,7 +149,7 @@ fn errors_name_the_field_and_what_was_seen() {
     assert_eq!(error(&|bytes| bytes.truncate(171)), "frame: 171 bytes, INART frames have 172, 300 or 1068");
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
     assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 2");
-    assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: rank 16450, the highest is 16383");
+    assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: seat 16450, the highest is 16383");
     assert_eq!(error(&|bytes| bytes[39] = 33), "length: 33 values, the frame has room for 32");
     assert_eq!(error(&|bytes| bytes[35] = 0x02), "contributors: {65,127}, which does not fit worker 66");
     assert_eq!(
