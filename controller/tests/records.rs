@@ -64,9 +64,15 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
     assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
     now(first.install(&[planned(Scheme::Inart)])).unwrap();
     let second = Epoch::from(2);
-    assert_eq!(old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(), Claim::NotInForce(Some(second)));
+    assert_eq!(
+        old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(),
+        Claim::NotInForce(Some(second))
+    );
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(1)).unwrap(), Claim::Granted);
-    assert_eq!(old.claim(JobId::from(7), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::NotInForce(None));
+    assert_eq!(
+        old.claim(JobId::from(7), FIRST(), "worker-0".into(), life(1)).unwrap(),
+        Claim::NotInForce(None)
+    );
     // A push of the same plan leaves the claims of its epoch.
     assert_eq!(now(first.install(&[planned(Scheme::Inart)])).unwrap().updates(), 0);
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(2)).unwrap(), Claim::Taken);
@@ -91,7 +97,8 @@ fn a_host_that_asks_again_is_granted_again_and_no_other() {
 #[test]
 fn no_two_networks_share_their_records() {
     let folder = tempfile::tempdir().unwrap();
-    let mut names = vec!["a/b", "a_b", "a\\b", "a%2Fb", "a%2fb", "a%", "a", "", "..", "../a", "a\0b", "ä/b", "%%"];
+    let mut names =
+        vec!["a/b", "a_b", "a\\b", "a%2Fb", "a%2fb", "a%", "a", "", "..", "../a", "a\0b", "ä/b", "%%"];
     for name in &names {
         let mut controller = controller(&fig1(), Records::open(folder.path(), name).unwrap());
         assert!(controller.records().jobs.is_empty(), "{name}");
