@@ -24,6 +24,7 @@ use crate::log::Log;
 use crate::pool::Pool;
 use crate::quantity::{Share, Span};
 use crate::report::Report;
+use crate::rerun::LATE_FRAMES;
 use crate::rounds::Rounds;
 use crate::script::{Script, Step, channel};
 use crate::tally::{Switched, Tally};
@@ -267,7 +268,7 @@ impl<'a> Simulation<'a> {
             paused: 0,
             inbox: Vec::new(),
             sent: VecDeque::new(),
-            remember: remembered.max().unwrap_or(0),
+            remember: remembered.chain((self.options.runs > 1).then_some(LATE_FRAMES)).max().unwrap_or(0),
         }))
     }
 
@@ -359,6 +360,7 @@ impl<'a> Simulation<'a> {
                 What::Background(flow) => self.background(flow),
                 What::Step(step) => self.step(step as usize)?,
                 What::Rerun(job) => self.rerun(job as usize)?,
+                What::Late(channel, frame) => self.wire.transmit(channel, frame),
             }
         }
         Ok(true)
