@@ -1,4 +1,4 @@
-//! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is. `design.md` §3.
+//! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is.
 
 use serde::{Deserialize, Serialize};
 
