@@ -5,17 +5,16 @@ mod more;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inart_faults::quantity::{QueueLimit, Share, Span};
+use inart_faults::{Background, FaultEvent, Faults, LinkFaults};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::units::display_size;
-use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology};
+use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::faults::{Background, FaultEvent, Faults, LinkFaults};
 use crate::gradients::Sizes;
-use crate::network::plan_all;
-use crate::quantity::{QueueLimit, Share, Span};
 use crate::{Dataplane, Error, Network, Options, Report, simulate};
 
 /// How long hosts wait for each other.

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::quantity::Share;
-use crate::simulation::Adjust;
+use inart_faults::quantity::Share;
+
+use crate::options::Adjust;
 
 /// How large the values of gradients are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

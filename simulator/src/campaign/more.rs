@@ -1,5 +1,7 @@
 //! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on it.
 
+use inart_faults::FaultEvent;
+use inart_faults::quantity::Span;
 use inart_planner::{Job, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -7,9 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{PATIENCE, Trial, span};
 use crate::Odd;
-use crate::faults::FaultEvent;
 use crate::gradients::Sizes;
-use crate::quantity::Span;
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
