@@ -7,15 +7,12 @@ use std::time::Duration;
 use inart_faults::Capabilities;
 use inart_faults::quantity::{Share, Span};
 
-use crate::gradients::Sizes;
+use crate::gradients::{Adjust, Sizes};
 use crate::wire::Single;
 
 /// What a run can do of a fault schedule: everything that needs no process of the controller.
 pub const CAPABILITIES: Capabilities =
     Capabilities { controller: false, worker_restart: false, injection: true, frame_bytes: 64..=9000 };
-
-/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
-pub type Adjust = fn(usize, usize, u32, &mut [f32]);
 
 /// A worker of the first job whose gradient has another length than its peers'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

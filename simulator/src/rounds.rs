@@ -8,27 +8,7 @@ use inart_core::{Assignment, RoundRecord, Split};
 
 use crate::bound::Bound;
 use crate::gradients::Gradients;
-
-/// A round as one worker saw it.
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub sent: Vec<i32>,
-    pub exponents: Vec<i8>,
-    pub result: Vec<i32>,
-    pub result_exponents: Vec<i8>,
-}
-
-impl Record {
-    pub fn of(record: RoundRecord) -> Self {
-        let numbers = |exponents: &[inart_wire::Exponent]| exponents.iter().map(|e| e.get()).collect();
-        Self {
-            sent: record.sent,
-            exponents: numbers(&record.exponents),
-            result: record.result,
-            result_exponents: numbers(&record.result_exponents),
-        }
-    }
-}
+use crate::record::Record;
 
 /// The rounds of a run.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
 use crate::host::{End, Role, Worker};
+use crate::record::Record;
 use crate::report::{JobReport, Report, WorkerEnd};
-use crate::rounds::Record;
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
