@@ -53,7 +53,7 @@ pub struct Args {
     /// Share of frames that every link drops, like 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// What else goes wrong, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
+    /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// Seconds for which hosts wait for a silent peer before the job is given up. More than a host's own default, as here all

@@ -32,14 +32,16 @@ impl Crate {
 
     /// The same of texts, by module, for tests of this test.
     pub fn of_texts(texts: &[(&str, &str)]) -> Self {
-        let module = |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let module =
+            |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let sources = texts.iter().map(|(path, text)| (module(path), Source::parse(&strip(text))));
         Self { sources: sources.collect() }
     }
 
     /// Pairs of modules that import each other directly, for messages.
     pub fn pairs(&self) -> Vec<String> {
-        let imports: BTreeMap<_, _> = self.sources.keys().map(|module| (module, self.imports(module))).collect();
+        let imports: BTreeMap<_, _> =
+            self.sources.keys().map(|module| (module, self.imports(module))).collect();
         let mutual = |(module, named): (&&Module, &BTreeSet<Module>)| -> Vec<String> {
             let back = named.iter().filter(|other| *module < other && imports[other].contains(*module));
             back.map(|other| format!("{} and {}", module.join("::"), other.join("::"))).collect()
@@ -145,11 +147,20 @@ fn module_of(file: &Path) -> Module {
 
 #[test]
 fn a_circle_is_found_through_re_exports_and_longer_ways() {
-    let two = [("", "pub use a::A; mod a; mod b;"), ("a", "use crate::b::B;"), ("b", "use crate::A; pub struct B;")];
+    let two = [
+        ("", "pub use a::A; mod a; mod b;"),
+        ("a", "use crate::b::B;"),
+        ("b", "use crate::A; pub struct B;"),
+    ];
     assert_eq!(Crate::of_texts(&two).circles(), [BTreeSet::from(["a".to_owned(), "b".to_owned()])]);
 
-    let three =
-        [("", ""), ("a", "use crate::{b::{self, B}, x};"), ("b", "fn f() { super::c::g() }"), ("c", "use crate::a;"), ("x", "")];
+    let three = [
+        ("", ""),
+        ("a", "use crate::{b::{self, B}, x};"),
+        ("b", "fn f() { super::c::g() }"),
+        ("c", "use crate::a;"),
+        ("x", ""),
+    ];
     assert_eq!(Crate::of_texts(&three).circles(), [BTreeSet::from(["a", "b", "c"].map(str::to_owned))]);
 
     let child = [("", ""), ("a", "mod c; use c::C;"), ("a::c", "use super::Kind; pub struct C;")];
@@ -161,7 +172,10 @@ fn what_is_no_import_makes_no_circle() {
     let texts = [
         ("", "mod a; mod b;"),
         ("a", "use crate::b::B;"),
-        ("b", "// use crate::a::A;\nconst T: &str = \"crate::a::A\"; #[cfg(test)] mod tests { use crate::a::A; } use std::a;"),
+        (
+            "b",
+            "// use crate::a::A;\nconst T: &str = \"crate::a::A\"; #[cfg(test)] mod tests { use crate::a::A; } use std::a;",
+        ),
     ];
     assert_eq!(Crate::of_texts(&texts).circles(), Vec::<BTreeSet<String>>::new());
 }

@@ -38,7 +38,7 @@ pub struct Args {
     /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What goes wrong, and what else is on the links: a YAML or JSON file (docs/simulation.md).
+    /// The fault schedule and other traffic on the links: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// Rounds per job.
