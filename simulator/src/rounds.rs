@@ -138,3 +138,87 @@ impl Rounds {
         check_round(round, &sent, &received, &self.chunks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inart_core::{ShardAssignment, WorkerAddress};
+    use inart_faults::quantity::Share;
+    use inart_wire::{Epoch, Exponent, JobId, MacAddr, ValuesPerPacket};
+
+    use super::*;
+    use crate::gradients::Sizes;
+
+    /// Of two workers, the first of which puts in ones and the second halves.
+    fn rounds() -> Rounds {
+        let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+        let worker = |last| WorkerAddress { name: format!("w{last}"), mac: mac(last) };
+        let shard =
+            ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6, seats: vec![] };
+        let assignment = Assignment {
+            job: JobId::try_from(1).expect("small"),
+            name: "digits".into(),
+            epoch: Epoch::from(1u16),
+            values_per_packet: ValuesPerPacket::N32,
+            window_chunks: 2,
+            exact: false,
+            workers: vec![worker(1), worker(2)],
+            shards: vec![shard],
+        };
+        let adjust: crate::Adjust = |_, rank, _, values| values.fill([1.0, 0.5][rank]);
+        let gradients = Gradients {
+            seed: 1,
+            job: 0,
+            run: 0,
+            spikes: Share::default(),
+            sizes: Sizes::default(),
+            adjust: Some(adjust),
+        };
+        Rounds::new(&assignment, gradients, vec![2, 2])
+    }
+
+    /// In units of 2^-20.
+    fn record(sent: i32, result: [i32; 2]) -> RoundRecord {
+        let exponents = vec![Exponent::try_from(-20).expect("in range")];
+        let result_exponents = exponents.clone();
+        RoundRecord { sent: vec![sent; 2], exponents, result: result.into(), result_exponents }
+    }
+
+    const ONE: i32 = 1 << 20;
+    const HALF: i32 = 1 << 19;
+    const RIGHT: [i32; 2] = [ONE + HALF; 2];
+
+    /// The problem once both workers have ended the round.
+    fn told(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
+        let mut rounds = rounds();
+        rounds.end(0, 0, first).expect("the other has not ended");
+        rounds.end(0, 1, second)
+    }
+
+    #[test]
+    fn a_right_sum_is_right() {
+        assert_eq!(told(record(ONE, RIGHT), record(HALF, RIGHT)), Ok(()));
+    }
+
+    #[test]
+    fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
+        let wrong = [RIGHT[0], RIGHT[1] + 1];
+        let problem = told(record(ONE, RIGHT), record(HALF, wrong)).expect_err("one is too many");
+        assert!(problem.contains("worker w2") && problem.contains("1572865 instead of 1572864"), "{problem}");
+        assert!(told(record(ONE, wrong), record(HALF, RIGHT)).is_err());
+    }
+
+    #[test]
+    fn a_sum_of_what_is_not_the_gradient_is_told() {
+        // The sum of what was sent, but the first worker sent halves.
+        let wrong = [ONE; 2];
+        let problem = told(record(HALF, wrong), record(HALF, wrong)).expect_err("the floats' sum is 1.5");
+        assert!(problem.starts_with("round 0, "), "{problem}");
+    }
+
+    #[test]
+    fn a_sum_without_somebody_who_never_began_is_told() {
+        let mut rounds = rounds();
+        rounds.end(0, 0, record(ONE, [ONE; 2])).expect("the other has not ended");
+        assert!(rounds.audit_open(&[(1, None), (0, None)]).is_err());
+    }
+}
