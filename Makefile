@@ -17,11 +17,16 @@ help: ## Show this list
 deps:
 	@scripts/install-deps.sh
 
+# One build of third-party crates for the demo, the tests and the fuzz targets: cargo chooses features by what is built together, so
+# each of these builds is of the whole workspace. The example stands for the tests, whose dependencies it adds.
+ONCE = --workspace --locked --example digits
+
 build: deps ## Build the inart command (target/release/inart)
 	$(CARGO) build --release --locked -p inart-cli
 
-demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
-	target/release/inart emulate topologies/fig1.yaml --chart out/fig1.svg
+demo: deps ## Train a model on the paper's Fig. 1 network, every sum checked
+	$(CARGO) build $(ONCE) --bin inart
+	target/debug/inart emulate topologies/fig1.yaml --chart out/fig1.svg
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
