@@ -155,7 +155,7 @@ mod tests {
         let shard =
             ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6, seats: vec![] };
         let assignment = Assignment {
-            job: JobId::try_from(1).expect("small"),
+            job: JobId::from(1u16),
             name: "digits".into(),
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
@@ -178,7 +178,7 @@ mod tests {
 
     /// In units of 2^-20.
     fn record(sent: i32, result: [i32; 2]) -> RoundRecord {
-        let exponents = vec![Exponent::try_from(-20).expect("in range")];
+        let exponents = vec![Exponent::from(-20i8)];
         let result_exponents = exponents.clone();
         RoundRecord { sent: vec![sent; 2], exponents, result: result.into(), result_exponents }
     }

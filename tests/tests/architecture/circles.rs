@@ -95,7 +95,7 @@ impl Crate {
                 self.sources.contains_key(&child).then(|| from.clone())?
             }
         };
-        while let Some(part) = rest.next() {
+        for part in rest {
             let child = [at.as_slice(), std::slice::from_ref(part)].concat();
             if self.sources.contains_key(&child) {
                 at = child;
