@@ -176,15 +176,15 @@ mod tests {
         Rounds::new(&assignment, gradients, vec![2, 2])
     }
 
-    /// In units of 2^-20.
+    /// In units of 2^-24.
     fn record(sent: i32, result: [i32; 2]) -> RoundRecord {
-        let exponents = vec![Exponent::from(-20i8)];
+        let exponents = vec![Exponent::from(-24i8)];
         let result_exponents = exponents.clone();
         RoundRecord { sent: vec![sent; 2], exponents, result: result.into(), result_exponents }
     }
 
-    const ONE: i32 = 1 << 20;
-    const HALF: i32 = 1 << 19;
+    const ONE: i32 = 1 << 24;
+    const HALF: i32 = 1 << 23;
     const RIGHT: [i32; 2] = [ONE + HALF; 2];
 
     /// The problem once both workers have ended the round.
@@ -203,7 +203,7 @@ mod tests {
     fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
         let wrong = [RIGHT[0], RIGHT[1] + 1];
         let problem = told(record(ONE, RIGHT), record(HALF, wrong)).expect_err("one is too many");
-        assert!(problem.contains("worker w2") && problem.contains("1572865 instead of 1572864"), "{problem}");
+        assert!(problem.contains("worker w2") && problem.contains("25165825 instead of 25165824"), "{problem}");
         assert!(told(record(ONE, wrong), record(HALF, RIGHT)).is_err());
     }
 
@@ -211,7 +211,7 @@ mod tests {
     fn a_sum_of_what_is_not_the_gradient_is_told() {
         // The sum of what was sent, but the first worker sent halves.
         let wrong = [ONE; 2];
-        let problem = told(record(HALF, wrong), record(HALF, wrong)).expect_err("the floats' sum is 1.5");
+        let problem = told(record(HALF, wrong), record(HALF, wrong)).expect_err("the sum of the floats is 1.5");
         assert!(problem.starts_with("round 0, "), "{problem}");
     }
 
