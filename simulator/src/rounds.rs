@@ -203,7 +203,10 @@ mod tests {
     fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
         let wrong = [RIGHT[0], RIGHT[1] + 1];
         let problem = told(record(ONE, RIGHT), record(HALF, wrong)).expect_err("one is too many");
-        assert!(problem.contains("worker w2") && problem.contains("25165825 instead of 25165824"), "{problem}");
+        assert!(
+            problem.contains("worker w2") && problem.contains("25165825 instead of 25165824"),
+            "{problem}"
+        );
         assert!(told(record(ONE, wrong), record(HALF, RIGHT)).is_err());
     }
 
@@ -211,7 +214,8 @@ mod tests {
     fn a_sum_of_what_is_not_the_gradient_is_told() {
         // The sum of what was sent, but the first worker sent halves.
         let wrong = [ONE; 2];
-        let problem = told(record(HALF, wrong), record(HALF, wrong)).expect_err("the sum of the floats is 1.5");
+        let problem =
+            told(record(HALF, wrong), record(HALF, wrong)).expect_err("the sum of the floats is 1.5");
         assert!(problem.starts_with("round 0, "), "{problem}");
     }
 

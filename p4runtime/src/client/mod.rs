@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that falls
-    /// [`stream::EVENT_QUEUE`] events behind loses the newest, which is logged.
+    /// 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
         self.stream.take_events()
     }

@@ -27,7 +27,7 @@ use crate::solve;
 use crate::topology::{Job, Topology};
 use set::Network;
 
-/// Plans all jobs of a topology: a single one by [`crate::plan`], several by [`plan_jobs`] in [`Order::Together`].
+/// Plans all jobs of a topology: a single one by [`crate::plan()`], several by [`plan_jobs`] in [`Order::Together`].
 ///
 /// # Errors
 /// As those two.
@@ -50,7 +50,7 @@ pub fn plan_all(topology: &Topology, options: &Options<'_>) -> Result<Vec<Plan>,
 /// job gets while they do. All loads together exceed no capacity (but for `atp-nocap`, which ignores C(v)).
 ///
 /// # Errors
-/// What [`crate::plan`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
+/// What [`crate::plan()`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
 /// nothing; together [`PlanError::OneJob`] for the scheme exact and [`PlanError::OneLevel`] for two levels;
 /// [`PlanError::OneRunning`] if there are several jobs and a running plan.
 ///
