@@ -42,6 +42,6 @@ pub use install::{Controller, InstallReport, SwitchChange};
 pub use names::Names;
 pub use ports::{PortMap, PortNo, PortsError};
 pub use program::{Limits, Program, ProgramError, TableFull};
-pub use records::{Claim, JobRecord, NoEarlierPush, Push, Records, RecordsError};
+pub use records::{Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, file_name};
 pub use slots::{SlotMap, SlotRange};
 pub use target::{Known, Network, Target, TargetError, Wanted, target};

@@ -5,6 +5,7 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 use inart_controller::{Controller, JobPlan, P4Runtime, Records};
 use inart_core::Assignment;
@@ -319,5 +320,38 @@ async fn random_plans_sum_on_random_networks() {
         let offered: i64 = counters.values().map(|switch| switch.offered(told[0].job)).sum();
         let aggregated = plan.flows.iter().filter(|flow| flow.aggregator.is_some()).count() as i64;
         assert_eq!((summed, offered), (2 * aggregated, 2 * aggregated), "seed {seed}");
+    }
+}
+
+/// What `inart remove` goes by: a job is in use while its frames come to a switch, whoever else sends.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_whose_frames_move_are_found() {
+    let topology = fig1();
+    let mut net = Net::start(&topology).await;
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
+    let watch = Duration::from_millis(300);
+    assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());
+    // As a worker that waits sends again, and again.
+    let sent = gradient(1, &told[0], 0, WorkerId::try_from(1usize).unwrap(), 0);
+    let from = |host: &str| {
+        let ports = net.controller.ports();
+        let at = ports.attachment(host).unwrap().to_owned();
+        (net.switches[&at].switch.clone(), Port(ports.port(&at, host).unwrap().get().into()))
+    };
+    // At another host's port the same frame hits no entry, and says nothing of the job.
+    let tries = [(from("w2"), BTreeSet::from([told[0].job])), (from("w5"), BTreeSet::new())];
+    for ((switch, port), moving) in tries {
+        let sent = sent.clone();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let sender = std::thread::spawn(move || {
+            while stopped.recv_timeout(Duration::from_millis(20)).is_err() {
+                switch.lock().unwrap().process(port, &sent, 0, &mut Frames(Vec::new()));
+            }
+        });
+        assert_eq!(net.controller.moving(watch).await.unwrap(), moving);
+        stop.send(()).unwrap();
+        sender.join().unwrap();
+        assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());
     }
 }

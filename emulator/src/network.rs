@@ -54,8 +54,8 @@ impl Network {
         let schedule = options.schedule(topology)?;
         if let Some(folder) = &options.expose {
             // Records of an earlier emulation, whose switches are gone; the folder may hold others' too.
-            let name = format!("{}.json", topology.name().replace(['/', '\\'], "_"));
-            let _ = std::fs::remove_file(folder.join("state").join(name));
+            let file = inart_controller::file_name(topology.name());
+            let _ = std::fs::remove_file(folder.join("state").join(file));
         }
         let site = match &options.network {
             Some(network) => Site::given(network)?,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_core::{Assignment, Instant, ServerCounters, ServerShard};
 use inart_wire::ShardId;
 
-use crate::agent::{Agent, draw_incarnation};
+use crate::agent::Agent;
 use crate::port::Port;
 use crate::status::HostStatus;
 use crate::{Error, Options};
@@ -26,7 +26,7 @@ impl Server {
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let machine = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
+        let machine = ServerShard::new(assignment, shard, options.incarnation, options.patience)?;
         let mut agent = Agent::new(machine, Port::open(interface)?, options.stop);
         agent.status = options.status;
         Ok(Self { agent })

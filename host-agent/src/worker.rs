@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_core::{Assignment, RoundRecord, WorkerCounters, WorkerFlow};
 use inart_wire::WorkerId;
 
-use crate::agent::{Agent, draw_incarnation};
+use crate::agent::Agent;
 use crate::keeper::Keeper;
 use crate::{Error, Options, Port};
 
@@ -33,7 +33,7 @@ impl Worker {
     /// The worker of that rank on a network interface, with default options.
     pub fn new(assignment: Assignment, rank: WorkerId, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
         Self::start(flow, Port::open(interface)?, options)
     }
 
@@ -44,7 +44,7 @@ impl Worker {
         port: Port,
         options: Options,
     ) -> Result<Self, Error> {
-        Self::start(WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?, port, options)
+        Self::start(WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?, port, options)
     }
 
     fn start(flow: WorkerFlow, port: Port, options: Options) -> Result<Self, Error> {

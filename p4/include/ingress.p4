@@ -127,7 +127,9 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
             } else if (claims && meta.reason != Reason.NONE) {
                 meta.reason = Reason.STRANGER;
             } else if (!result) {
-                mark_to_drop(standard_metadata);    // not where gradients or results would have gone
+                // Not where gradients or results would have gone. p4testgen's mark_to_drop leaves the group as it is.
+                mark_to_drop(standard_metadata);
+                standard_metadata.mcast_grp = 0;
                 mac.apply();
             }
         }

@@ -43,6 +43,8 @@ pub(crate) enum What {
     Step(u32),
     /// A job begins again.
     Rerun(u32),
+    /// A frame that a host sent in an earlier run is on its way once more.
+    Late(ChannelId, FrameId),
 }
 
 /// Something that happens at a time, in nanoseconds.

@@ -21,7 +21,7 @@ pub(crate) struct Host {
     pub paused: u32,
     /// Frames that came meanwhile.
     pub inbox: Vec<FrameId>,
-    /// The last frames it sent, at most `remember`, oldest first.
+    /// The last frames it sent, at most `remember`, newest first.
     pub sent: VecDeque<Vec<u8>>,
     pub remember: usize,
 }

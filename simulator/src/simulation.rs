@@ -22,6 +22,7 @@ use crate::log::Log;
 use crate::options::{CAPABILITIES, Options};
 use crate::pool::Pool;
 use crate::report::Report;
+use crate::rerun::LATE_FRAMES;
 use crate::rounds::Rounds;
 use crate::tally::{Switched, Tally};
 use crate::wire::Wire;
@@ -196,7 +197,7 @@ impl<'a> Simulation<'a> {
             paused: 0,
             inbox: Vec::new(),
             sent: VecDeque::new(),
-            remember: remembered.max().unwrap_or(0),
+            remember: remembered.chain((self.options.runs > 1).then_some(LATE_FRAMES)).max().unwrap_or(0),
         }))
     }
 
@@ -288,6 +289,7 @@ impl<'a> Simulation<'a> {
                 What::Background(flow) => self.background(flow),
                 What::Step(step) => self.step(step as usize)?,
                 What::Rerun(job) => self.rerun(job as usize)?,
+                What::Late(channel, frame) => self.wire.transmit(channel, frame),
             }
         }
         Ok(true)

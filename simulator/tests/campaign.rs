@@ -28,6 +28,7 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         "forged frame",
         "length mismatched",
         "epoch used again",
+        "frame of the run before",
         "interface down",
         "values of uncommon sizes",
     ] {

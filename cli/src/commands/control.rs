@@ -198,7 +198,7 @@ pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
 /// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that was there.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
     for assignment in assignments {
-        let path = dir.join(format!("{}.json", assignment.name.replace(['/', '\\'], "_")));
+        let path = dir.join(inart_controller::file_name(&assignment.name));
         let fresh = path.with_extension("json.new");
         let text = serde_json::to_string_pretty(assignment)? + "\n";
         let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
