@@ -1,7 +1,7 @@
 //! No two files of a crate import each other, directly or through others.
 //!
-//! A file imports another if it names something in it: by `use`, or by a path that starts with `crate`, `super` or
-//! `self`. What a file only re-exports is looked up where it is defined. A crate's root is left out: it lists modules and
+//! A file imports another if it names something in it: by `use`, or by a path that starts with `crate`, `super`,
+//! `self` or a module below it. What a file only re-exports is looked up where it is defined. A crate's root is left out: it lists modules and
 //! re-exports. So are unit tests, which may use whatever they test.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,6 +162,9 @@ fn a_circle_is_found_through_re_exports_and_longer_ways() {
         ("x", ""),
     ];
     assert_eq!(Crate::of_texts(&three).circles(), [BTreeSet::from(["a", "b", "c"].map(str::to_owned))]);
+
+    let below = [("", ""), ("a", "mod c; fn f() { c::g() }"), ("a::c", "use super::Kind; pub fn g() {}")];
+    assert_eq!(Crate::of_texts(&below).circles(), [BTreeSet::from(["a", "a::c"].map(str::to_owned))]);
 
     let child = [("", ""), ("a", "mod c; use c::C;"), ("a::c", "use super::Kind; pub struct C;")];
     assert_eq!(Crate::of_texts(&child).circles(), [BTreeSet::from(["a", "a::c"].map(str::to_owned))]);

