@@ -3,6 +3,14 @@
 
 CARGO ?= cargo
 
+# rust-toolchain.toml names a release. Where rustup has it only as "stable", that is as good.
+PIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+ifeq (,$(shell rustup toolchain list 2>/dev/null | grep '^$(PIN)'))
+ifeq (rustc $(PIN),$(wordlist 1,2,$(shell rustc +stable --version 2>/dev/null)))
+export RUSTUP_TOOLCHAIN := stable
+endif
+endif
+
 help: ## Show this list
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
@@ -38,9 +46,11 @@ fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS
 fuzz-smoke: deps
 	@scripts/fuzz.sh -runs=20000
 
-lint: deps ## Formatting and clippy
+lint: deps ## Formatting, clippy and rustdoc without warnings; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
+	@scripts/no-std.sh
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) bench --locked -p inart-softswitch

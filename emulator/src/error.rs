@@ -21,6 +21,9 @@ pub enum Error {
         /// What is wrong with it, and the mend.
         problem: String,
     },
+    /// The faults make no sense on this network.
+    #[error(transparent)]
+    Faults(#[from] inart_faults::Error),
     /// No plan for a job.
     #[error("scheme {scheme}: {cause}")]
     Plan {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use inart_controller::{JobPlan, P4Runtime, Program, Running, SwitchDriver};
 use inart_core::Assignment;
+use inart_faults::{Schedule, Step, Victim};
 use inart_p4::Reason;
 use inart_p4runtime::{DeviceId, Target};
 use inart_planner::Topology;
@@ -17,7 +18,6 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
-use crate::script::{Script, Step, Victim};
 use crate::site::{HostPlace, Site};
 
 /// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
@@ -28,7 +28,7 @@ pub struct Network {
     command: PathBuf,
     controller: Option<ControllerProcess>,
     runtime: Runtime,
-    script: Script,
+    schedule: Schedule,
     site: Site,
     scratch: Scratch,
     /// Where people may look.
@@ -51,7 +51,7 @@ impl Network {
     /// is loaded yet. `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
-        let script = Script::new(topology, &options.faults, options.drop.share())?;
+        let schedule = options.schedule(topology)?;
         if let Some(folder) = &options.expose {
             // Records of an earlier emulation, whose switches are gone; the folder may hold others' too.
             let file = inart_controller::file_name(topology.name());
@@ -59,7 +59,7 @@ impl Network {
         }
         let site = match &options.network {
             Some(network) => Site::given(network)?,
-            None => Site::build(topology, options, scale, &script, &scratch)?,
+            None => Site::build(topology, options, scale, &schedule, &scratch)?,
         };
         let artifact = inart_p4::artifact(options.values);
         Ok(Self {
@@ -68,7 +68,7 @@ impl Network {
             topology: topology.clone(),
             command: options.program.clone(),
             controller: None,
-            script,
+            schedule,
             site,
             scratch,
             expose: options.expose.clone(),
@@ -120,12 +120,12 @@ impl Network {
     }
 
     /// What shall go wrong.
-    pub fn script(&self) -> &Script {
-        &self.script
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
     }
 
     /// Does what a step says, but for what it does to hosts.
-    pub fn act(&mut self, step: &Step) -> Result<(), Error> {
+    pub fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Kill(Victim::Controller) => {
                 self.controller.iter_mut().for_each(ControllerProcess::kill);

@@ -48,7 +48,7 @@ pub enum PortError {
 /// An interface opened for INART frames; others never reach this process.
 ///
 /// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing here blocks but
-/// [`Port::wait`], and [`Port::send`] for [`Port::LONGEST_STALL`].
+/// `wait`, and `send` for `LONGEST_STALL`.
 pub struct Port {
     name: String,
     /// The interface's number; one that is made later has another.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::frame::{Node, Ranks, one};
+use crate::node::{Node, Ranks, one};
 
 /// Most workers.
 pub const MAX_WORKERS: u8 = 3;

@@ -8,6 +8,11 @@ use inart_wire::{Incarnation, ShardId, WorkerId};
 
 use crate::agenda::{ChannelId, FrameId, MachineId};
 
+/// The last frames of each host that come into its job's next run as well.
+pub(crate) const LATE_FRAMES: usize = 32;
+/// How many of every host's last frames a hostile one knows.
+pub(crate) const OVERHEARD: usize = 4;
+
 /// A host: one interface, and the processes that listen on it.
 #[derive(Debug)]
 pub(crate) struct Host {

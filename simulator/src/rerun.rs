@@ -9,8 +9,6 @@ use crate::simulation::{Node, Simulation};
 
 /// Whoever starts the hosts again is quick: frames of the run before are still under way.
 const PAUSE_NANOS: u64 = 20_000;
-/// The last frames of each host that come into the next run as well.
-pub(crate) const LATE_FRAMES: usize = 32;
 /// The least time after which they do.
 const SOON_NANOS: f64 = 1e3;
 

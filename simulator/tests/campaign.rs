@@ -3,9 +3,9 @@
 
 mod support;
 
+use inart_faults::quantity::Span;
 use inart_planner::Levels;
 use inart_simulator::campaign::Trial;
-use inart_simulator::quantity::Span;
 use inart_simulator::{Faults, Tally};
 use support::dataplane;
 

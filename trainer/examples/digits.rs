@@ -8,7 +8,11 @@ fn main() -> Result<(), inart_trainer::ConfigError> {
         println!("round {round:3}: loss {loss:.4}");
     }
     let evaluation = history.evaluation;
-    println!("images never trained on: loss {:.4}, {:.2}% right", evaluation.loss, 100.0 * evaluation.accuracy);
+    println!(
+        "images never trained on: loss {:.4}, {:.2}% right",
+        evaluation.loss,
+        100.0 * evaluation.accuracy
+    );
     println!("weights {}", history.digest);
     Ok(())
 }

@@ -11,7 +11,7 @@ use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, Records};
 use inart_p4runtime::ElectionId;
-use inart_planner::{Options, Order, Plan, Scheme, Topology};
+use inart_planner::{Options, Plan, Scheme, Topology, plan_all};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::control::ControlArgs;
@@ -134,13 +134,9 @@ impl Args {
     }
 
     fn make(&self, topology: &Topology) -> anyhow::Result<Vec<Plan>> {
-        let jobs: Vec<_> = topology.jobs().iter().collect();
         let options = Options { seed: self.seed, ..Options::new(self.scheme) };
-        tracing::info!(jobs = jobs.len(), scheme = self.scheme.name(), "planning");
-        Ok(match jobs[..] {
-            [job] => vec![inart_planner::plan(topology, job, &options)?],
-            _ => inart_planner::plan_jobs(topology, &jobs, &options, Order::Together)?.plans,
-        })
+        tracing::info!(jobs = topology.jobs().len(), scheme = self.scheme.name(), "planning");
+        Ok(plan_all(topology, &options)?)
     }
 }
 

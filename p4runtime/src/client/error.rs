@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_tls::{EndpointError, Security, innermost};
 use tonic::{Code, Status};
 
-use super::{ElectionId, Target};
+use super::target::{ElectionId, Target};
 use crate::channel::ChannelError;
 use crate::codec::EntryError;
 use crate::error::{WriteError, code_name};

@@ -1,22 +1,10 @@
 //! Control of table entries and default actions.
 
+use super::view::EntryView;
 use super::{Loaded, Switch};
 use crate::control::{ActionCall, ControlError, CounterValue, Entry, Match, MeterConfig, Result};
 use crate::program::TableInfo;
 use crate::tables::{Bound, Profile};
-
-/// An entry with what it has gathered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryView {
-    /// The entry, with the key in its shortest form.
-    pub entry: Entry,
-    /// Its direct counter.
-    pub counter: CounterValue,
-    /// Its direct meter.
-    pub meter: Option<MeterConfig>,
-    /// When it was last hit or written, in the switch's microseconds; for tables with idle timeout.
-    pub last_hit_us: u64,
-}
 
 fn view(row: &crate::tables::Row) -> EntryView {
     EntryView {

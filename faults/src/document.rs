@@ -1,11 +1,9 @@
-//! What goes wrong in a run, as people write it: see `docs/simulation.md`.
+//! The document of faults, as people write it: see `docs/simulation.md`.
 
-use inart_planner::Topology;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::error::Error;
 use crate::quantity::{QueueLimit, Share, Span};
-use crate::script::Script;
 
 /// What goes wrong in a run, and what else is on the links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,8 +11,8 @@ use crate::script::Script;
 pub struct Faults {
     /// How much may wait at each end of every link.
     pub queue: QueueLimit,
-    /// Hosts' timers go off late, at random by up to so much, as in any operating system. Without it, hosts that began together
-    /// meet in the same full queue again and again.
+    /// Hosts' timers go off late, at random by up to this, as in any operating system. Without it, hosts that began
+    /// together meet in the same full queue again and again. The simulator's hosts only.
     pub jitter: Span,
     /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -66,6 +64,13 @@ pub struct LinkFaults {
     pub delay: Share,
     /// The longest that such a frame is delayed.
     pub delay_by: Option<Span>,
+}
+
+impl LinkFaults {
+    /// Whether every frame passes unharmed.
+    pub fn is_none(&self) -> bool {
+        [self.drop, self.duplicate, self.corrupt, self.reorder, self.delay].iter().all(is_none)
+    }
 }
 
 fn is_none(share: &Share) -> bool {
@@ -127,9 +132,6 @@ pub struct Background {
 }
 
 impl Background {
-    /// The shortest and longest frame.
-    pub(crate) const FRAME_BYTES: std::ops::RangeInclusive<u16> = 64..=9000;
-
     fn frame_bytes() -> u16 {
         1068
     }
@@ -149,12 +151,11 @@ mod rate {
 }
 
 impl Faults {
-    /// Sees that all names are of this topology and all numbers make sense on it; running does so too.
-    pub fn check(&self, topology: &Topology) -> Result<(), Error> {
-        Script::new(topology, self, Span::default()).map(drop)
-    }
-
-    /// Reads a document in YAML or JSON. Names are checked later.
+    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong. [`Schedule`](crate::Schedule) checks
+    /// the names.
+    ///
+    /// # Errors
+    /// [`Error::Document`] if it is not YAML, or has unknown fields or quantities that cannot be read.
     pub fn from_yaml(text: &str) -> Result<Self, Error> {
         if text.trim().is_empty() {
             return Ok(Self::default());

@@ -1,8 +1,7 @@
 //! Computes a lane's graph for all lanes, a block of them at a time.
 
-use super::lane::{Effect, Lane, Node};
-use crate::exec::Scratch;
-use crate::op::{Bin, Pc, Slice, Un};
+use crate::fused::{Effect, Node, Run};
+use crate::op::{Bin, Slice, Un};
 use crate::state::State;
 use crate::tables::{Cells, Registers};
 
@@ -35,7 +34,7 @@ impl Element for u64 {
     }
 }
 
-/// The low half: right for graphs of which [`Lane::narrow`] is true.
+/// The low half: right for graphs of which [`Lane::narrow`](crate::fused::Lane::narrow) is true.
 impl Element for u32 {
     #[inline(always)]
     fn narrow(value: u64) -> u32 {
@@ -48,35 +47,19 @@ impl Element for u32 {
     }
 }
 
-/// A fused run.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(super) lane: Lane,
-    pub(super) lanes: usize,
-    /// Scalar operations it stands for, itself the first of them.
-    pub(super) length: usize,
-    /// The same in scalar operations.
-    pub(crate) fallback: Pc,
-}
-
 impl Run {
-    /// Operations after this one that it stands for.
-    pub fn skip(&self) -> usize {
-        self.length - 1
-    }
-
     /// Runs all lanes; false, with nothing done, if a register's index is out of range.
-    pub fn execute(&self, state: &mut State, registers: &mut Registers, scratch: &mut Scratch) -> bool {
+    pub fn execute(&self, state: &mut State, registers: &mut Registers, blocks: &mut Blocks) -> bool {
         if self.lane.bounds.iter().any(|&(word, size)| state.words[word as usize] >= size) {
             return false;
         }
         let nodes = self.lane.nodes.len();
         if self.lane.narrow {
-            let blocks = &mut scratch.blocks.narrow;
+            let blocks = &mut blocks.narrow;
             blocks.resize(nodes.max(blocks.len()), [0; NARROW]);
             self.vectors(state, registers, blocks);
         } else {
-            let blocks = &mut scratch.blocks.wide;
+            let blocks = &mut blocks.wide;
             blocks.resize(nodes.max(blocks.len()), [0; WIDE]);
             self.vectors(state, registers, blocks);
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use inart_planner::units::{Seconds, Size};
 use serde::de::{self, Deserialize, Deserializer};
@@ -32,14 +33,21 @@ impl FromStr for Share {
 
 impl Share {
     /// The nearest share to a number, in millionths.
-    pub(crate) fn near(part: f64) -> Self {
+    pub fn near(part: f64) -> Self {
         Self((part.clamp(0.0, 1.0) * 1e6).round() / 1e6)
     }
 }
 
-/// A span of virtual time in nanoseconds; written `30 ms`.
+/// A span of time in nanoseconds; written `30 ms`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub u64);
+
+impl Span {
+    /// The same for clocks.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+}
 
 impl FromStr for Span {
     type Err = String;
