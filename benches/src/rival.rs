@@ -70,11 +70,11 @@ async fn install(address: &str, values: ValuesPerPacket, window: u32) -> Result<
     client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await?;
     let updates = (0..WORKERS).map(|rank| {
         let entry = Entry::new("steer")
-            .exact("hdr.inart.epoch", u64::from(EPOCH))
-            .exact("hdr.inart.job", u64::from(JOB))
-            .exact("hdr.inart.shard", u64::from(SHARD))
-            .exact("hdr.inart.worker", u64::from(rank))
-            .exact("standard_metadata.ingress_port", 1u64)
+            .exact("epoch", u64::from(EPOCH))
+            .exact("job", u64::from(JOB))
+            .exact("shard", u64::from(SHARD))
+            .exact("worker", u64::from(rank))
+            .exact("ingress", 1u64)
             .action(
                 "add",
                 [

@@ -21,12 +21,12 @@ use crate::slots::SlotRange;
 /// Updates in one request: keeps messages well below gRPC's usual limit of 4 MiB.
 const BATCH: usize = 1000;
 
-const EPOCH: &str = "hdr.inart.epoch";
-const JOB: &str = "hdr.inart.job";
-const SHARD: &str = "hdr.inart.shard";
-const WORKER: &str = "hdr.inart.worker";
-const INGRESS: &str = "standard_metadata.ingress_port";
-const DESTINATION: &str = "hdr.ethernet.dst";
+const EPOCH: &str = "epoch";
+const JOB: &str = "job";
+const SHARD: &str = "shard";
+const WORKER: &str = "worker";
+const INGRESS: &str = "ingress";
+const DESTINATION: &str = "dst";
 
 /// A P4Runtime switch that this controller is primary for.
 pub struct P4Runtime {

@@ -36,11 +36,11 @@ fn steer(epoch: u64, shard: u64, worker: u64, port: u64) -> Entry {
 
 fn steer_job(epoch: u64, job: u64, shard: u64, worker: u64, port: u64) -> Entry {
     Entry::new("steer")
-        .exact("hdr.inart.epoch", epoch)
-        .exact("hdr.inart.job", job)
-        .exact("hdr.inart.shard", shard)
-        .exact("hdr.inart.worker", worker)
-        .exact("standard_metadata.ingress_port", port)
+        .exact("epoch", epoch)
+        .exact("job", job)
+        .exact("shard", shard)
+        .exact("worker", worker)
+        .exact("ingress", port)
 }
 
 fn add(entry: Entry, port: u64, base: u64, members: u64, expected: u64) -> Entry {
@@ -84,14 +84,14 @@ pub fn entries() -> Vec<Entry> {
         entries.push(add(steer_job(1, 2, 0, worker, HOSTILE.into()), SERVER, 40, 1 << worker, 0b11));
     }
     let result = Entry::new("results")
-        .exact("hdr.inart.epoch", 1u64)
-        .exact("hdr.inart.job", 1u64)
-        .exact("hdr.inart.shard", 0u64)
-        .exact("standard_metadata.ingress_port", SERVER);
+        .exact("epoch", 1u64)
+        .exact("job", 1u64)
+        .exact("shard", 0u64)
+        .exact("ingress", SERVER);
     entries.push(result.action("replicate", [("group", RESULT_GROUP)]));
-    entries.push(Entry::new("trunks").exact("standard_metadata.ingress_port", 4u64).plain_action("trust"));
-    entries.push(Entry::new("mac").exact("hdr.ethernet.dst", AT_PORT_2).action("send", [("port", 2u64)]));
-    entries.push(Entry::new("mac").exact("hdr.ethernet.dst", REFUSED).plain_action("refuse"));
+    entries.push(Entry::new("trunks").exact("ingress", 4u64).plain_action("trust"));
+    entries.push(Entry::new("mac").exact("dst", AT_PORT_2).action("send", [("port", 2u64)]));
+    entries.push(Entry::new("mac").exact("dst", REFUSED).plain_action("refuse"));
     entries.push(Entry::default_of("mac").action("flood", [("group", FLOOD_GROUP)]));
     entries
 }
