@@ -12,15 +12,15 @@ use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
 use crate::changes;
-use crate::diff::{Item, Op, Update, diff};
-use crate::driver::{DriverError, Running, SwitchDriver, SwitchErrors};
 use crate::error::{Cause, InstallError};
 use crate::names::Names;
 use crate::ports::PortMap;
-use crate::program::Limits;
 use crate::records::{Push, Records, Success};
 use crate::target::{self, Known, Network, Target, Wanted};
 use crate::wishes::{self, Roles};
+use inart_tables::Limits;
+use inart_tables::{Op, Update, diff};
+use inart_targets::{Running, Session, SwitchError, SwitchErrors};
 
 /// What an install does to one switch.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ pub struct Controller<D> {
     own_epochs_only: bool,
 }
 
-impl<D: SwitchDriver> Controller<D> {
+impl<D: Session> Controller<D> {
     /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the program
     /// that the drivers load.
     pub fn new(
@@ -81,6 +81,7 @@ impl<D: SwitchDriver> Controller<D> {
         records: Records,
     ) -> Result<Self, InstallError> {
         let ports = PortMap::new(&topology)?;
+        ports.check_ports(limits.ports)?;
         ports.check_names(topology.name(), switches.keys().map(String::as_str))?;
         Ok(Controller {
             topology,
@@ -219,10 +220,7 @@ impl<D: SwitchDriver> Controller<D> {
             let (kept, desired) = (&target.kept[&switch], &target.desired[&switch]);
             let mut updates = diff(&current[&switch], kept);
             updates.extend(diff(kept, desired));
-            let fresh = updates
-                .iter()
-                .filter(|u| u.op != Op::Delete && !matches!(u.item, Item::MacDefault(_)))
-                .count();
+            let fresh = updates.iter().filter(|u| u.op != Op::Delete && !u.item.is_default()).count();
             (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
         });
         let report =
@@ -235,7 +233,7 @@ impl<D: SwitchDriver> Controller<D> {
         let Route { report, current, target } = route;
         self.on_all(async |switch, driver| match report.switches[switch].running {
             Running::Ours => Ok(()),
-            Running::Nothing | Running::Other => driver.set_pipeline().await,
+            Running::Nothing | Running::Other => driver.load_program().await,
         })
         .await?;
         for (from, to) in [(current, &target.kept), (&target.kept, &target.desired)] {
@@ -347,7 +345,7 @@ impl<D: SwitchDriver> Controller<D> {
     /// Does `work` on all switches at once; all of them end before it returns.
     pub(crate) async fn on_all<T>(
         &mut self,
-        work: impl AsyncFn(&str, &mut D) -> Result<T, DriverError>,
+        work: impl AsyncFn(&str, &mut D) -> Result<T, SwitchError>,
     ) -> Result<BTreeMap<String, T>, SwitchErrors> {
         let work = &work;
         let all = self.switches.iter_mut().map(async |(switch, driver)| (switch, work(switch, driver).await));
@@ -369,6 +367,6 @@ struct Route {
     target: Target,
 }
 
-async fn write<D: SwitchDriver>(driver: &mut D, updates: Vec<Update>) -> Result<(), DriverError> {
+async fn write<D: Session>(driver: &mut D, updates: Vec<Update>) -> Result<(), SwitchError> {
     if updates.is_empty() { Ok(()) } else { driver.write(&updates).await }
 }

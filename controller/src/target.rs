@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::{Epoch, JobId};
 
-use crate::entries::SwitchTables;
 use crate::ports::PortMap;
-use crate::program::{Limits, TableFull};
 use crate::tables::{self, NoRoom, Taken};
 use crate::wishes::Wishes;
+use inart_tables::SwitchTables;
+use inart_tables::{Limits, TableFull};
 
 /// Tables by switch name.
 pub type Network = BTreeMap<String, SwitchTables>;

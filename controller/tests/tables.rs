@@ -5,9 +5,10 @@ mod support;
 
 use inart_controller::tables::NoRoom;
 use inart_controller::wishes::{self, PlanError, Roles};
-use inart_controller::{Known, Limits, Network, PortMap, TargetError, Wanted, target};
+use inart_controller::{Known, Network, PortMap, TargetError, Wanted, target};
 use inart_planner::plan::{Flow, Trunk};
 use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_tables::Limits;
 use inart_wire::{Epoch, JobId};
 use proptest::prelude::*;
 use rand::SeedableRng;

@@ -2,9 +2,10 @@
 
 use std::io;
 
-use inart_controller::{DriverError, PortsError, ProgramError};
+use inart_controller::PortsError;
 use inart_core::audit::Mismatch;
 use inart_planner::PlanError;
+use inart_targets::{ProgramError, SwitchError};
 use inart_trainer::ConfigError;
 
 use crate::given_up::GivenUp;
@@ -55,7 +56,7 @@ pub enum Error {
         /// The switch.
         switch: String,
         /// Why.
-        cause: Box<DriverError>,
+        cause: Box<SwitchError>,
     },
     /// The controller cannot install the plans.
     #[error("the controller: {why}")]

@@ -6,10 +6,10 @@ use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inart_controller::entries::SwitchTables;
 use inart_core::Assignment;
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
+use inart_tables::SwitchTables;
 use inart_wire::{Incarnation, ShardId, WorkerId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

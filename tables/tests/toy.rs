@@ -2,8 +2,8 @@
 
 use inart_tables::{
     Foreign, GroupId, Limits, Mac, MacAction, MacKey, PortNo, ProgramAction, ProgramField, ProgramTable,
-    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchTables, Table,
-    Trunks, TrunksAction, TrunksKey, check, diff, table,
+    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchTables,
+    Table, Trunks, TrunksAction, TrunksKey, check, diff, table,
 };
 use inart_wire::{Contributors, MacAddr, WorkerId};
 
@@ -196,7 +196,8 @@ fn full() -> SwitchTables {
     tables.steer.insert(steer(64), SteerAction::Add { port: port(1), slots, members, expected });
     tables.steer.insert(steer(65), SteerAction::Forward { port: port(2), members });
     tables.steer.insert(steer(66), SteerAction::Refuse);
-    let key = |ingress| ResultsKey { epoch: 1.into(), job: 2.into(), shard: 3.into(), ingress: port(ingress) };
+    let key =
+        |ingress| ResultsKey { epoch: 1.into(), job: 2.into(), shard: 3.into(), ingress: port(ingress) };
     tables.results.insert(key(1), ResultsAction::Replicate { group: GroupId(7) });
     tables.results.insert(key(2), ResultsAction::Refuse);
     let address = |last| MacKey { dst: MacAddr([0xff, 1, 2, 3, 4, last]) };

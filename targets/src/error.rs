@@ -52,7 +52,9 @@ pub enum ProgramError {
         reason: String,
     },
     /// Its tables are others.
-    #[error("the program for {values} values per packet: {reason}; take the sources of this version and compile them")]
+    #[error(
+        "the program for {values} values per packet: {reason}; take the sources of this version and compile them"
+    )]
     Tables {
         /// Values per frame.
         values: ValuesPerPacket,

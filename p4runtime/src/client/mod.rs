@@ -8,11 +8,10 @@ use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use inart_tls::Security;
+use inart_tls::{Security, connect_channel};
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
 
-use crate::channel::connect_channel;
 use crate::error::{UpdateError, WriteError, update_errors};
 use crate::p4::config::v1::P4Info;
 use crate::p4::v1::{

@@ -47,8 +47,9 @@ impl Target for V1Model {
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError> {
         let artifact = match folder {
-            Some(folder) => inart_p4::load_dir(folder, values)
-                .map_err(|error| ProgramError::Folder(format!("{}: {error}", folder.display())))?,
+            Some(folder) => {
+                inart_p4::load_dir(folder, values).map_err(|error| ProgramError::Folder(error.to_string()))?
+            }
             None => inart_p4::artifact(values),
         };
         Ok(Arc::new(Compiled::new(values, &artifact.json, &artifact.p4info)?))

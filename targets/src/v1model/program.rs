@@ -12,8 +12,8 @@ use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, SPECS, che
 use inart_wire::ValuesPerPacket;
 use sha2::{Digest, Sha256};
 
-use super::session::P4Runtime;
 use super::PORTS;
+use super::session::P4Runtime;
 use crate::error::{ProgramError, SwitchError};
 use crate::place::{Access, Place};
 use crate::target::{Program, Session};

@@ -77,7 +77,8 @@ fn told(error: ClientError) -> SwitchError {
         | ClientError::Refused { .. }
         | ClientError::Timeout { .. }
         | ClientError::Rpc {
-            code: Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal, ..
+            code: Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal,
+            ..
         } => SwitchError::Unreachable(text),
         _ => SwitchError::Refused(text),
     }
