@@ -3,10 +3,10 @@
 use inart_planner::Violation;
 use inart_wire::JobId;
 
+use crate::intent::IntentError;
 use crate::plan_error::PlanError;
 use crate::ports::PortsError;
 use crate::records::{NoEarlierPush, RecordsError};
-use crate::target::TargetError;
 use inart_targets::{SwitchError, SwitchErrors};
 
 /// Why an install stopped after it had begun to write.
@@ -100,7 +100,7 @@ pub enum InstallError {
     },
     /// The plans do not fit the switches.
     #[error(transparent)]
-    Target(#[from] TargetError),
+    Intent(#[from] IntentError),
     /// A switch runs another program.
     #[error(
         "switch {switch} runs another program, or ours for another number of values; replacing it clears its tables and \

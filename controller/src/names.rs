@@ -94,6 +94,8 @@ impl<'a> Names<'a> {
                 let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();
                 format!("group {group}: {}", ports.join(", "))
             }
+            // Of a table that nobody has found words for.
+            other => other.to_string(),
         };
         format!("{sign} {text}")
     }

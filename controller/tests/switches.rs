@@ -116,7 +116,8 @@ async fn story(addresses: BTreeMap<&str, String>) {
     assert!(error.to_string().contains("primary"), "{error}");
     let program = program(values);
     let error = connect(&addresses["v1"], 1, &*program).await.err().unwrap();
-    assert!(matches!(error, SwitchError::Superseded(_)), "{error}");
+    // The rank is taken.
+    assert!(matches!(error, SwitchError::Refused(_)), "{error}");
 
     // Another program is replaced only when that is wanted, and its tables are gone then.
     let error = other.install(std::slice::from_ref(&a)).await.unwrap_err();

@@ -16,7 +16,8 @@ use inart_controller::{Controller, InstallError, JobPlan, PortMap, Records};
 use inart_planner::{Options, Scheme, plan};
 use inart_tables::{Entity, GroupId, Limits, Op, PortNo, Row, SPECS, SwitchTables, Update};
 use inart_targets::{
-    Access, Place, Program, ProgramError, Rank, Running, Session, SwitchCounters, SwitchError, Target, open_all,
+    Access, Place, Program, ProgramError, Rank, Running, Session, SwitchCounters, SwitchError, Target,
+    open_all,
 };
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use support::walker::{Walker, check_mac, check_own_slots};
@@ -126,7 +127,8 @@ impl Writing {
                 };
                 let table = SPECS.iter().find(|spec| spec.name == table).unwrap();
                 let (key, params) = (key.as_ref().map(named), named(params));
-                let key = key.as_ref().map(|key| key.iter().map(|(name, n)| (&**name, *n)).collect::<Vec<_>>());
+                let key =
+                    key.as_ref().map(|key| key.iter().map(|(name, n)| (&**name, *n)).collect::<Vec<_>>());
                 let params: Vec<_> = params.iter().map(|(name, number)| (&**name, *number)).collect();
                 let row = Row::from_names(table, key.as_deref(), action, &params)?;
                 tables.add_row(&row.with_our_ports(|number| self.toy.port_of(number))?)?;
@@ -281,7 +283,7 @@ async fn in_order(toy: &Toy, wanted: &BTreeMap<String, SwitchTables>) {
     panic!("the switches are not put in order");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "local")]
 async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_over() {
     let toy = Toy::default();
     let program = toy.program(ValuesPerPacket::N64, None).unwrap();
@@ -300,12 +302,12 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
         remove_departed: false,
     };
     let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, "a board"))));
-    let daemon = tokio::spawn(daemon::run(config, state));
+    let daemon = tokio::task::spawn_local(daemon::run(config, state));
     in_order(&toy, &wanted).await;
     toy.restart("board of v2");
     in_order(&toy, &wanted).await;
     let place = places().remove("v1").unwrap();
-    program.open(place, Access::TakeOver(Rank(1))).await.unwrap();
-    let Err(ended) = daemon.await.unwrap() else { panic!("it goes on") };
+    let _other = program.open(place, Access::TakeOver(Rank(1))).await.unwrap();
+    let Err(ended) = daemon.await.unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v1"), "{ended}");
 }

@@ -50,7 +50,7 @@ pub enum Error {
         /// What it said.
         cause: io::Error,
     },
-    /// A switch's P4Runtime server cannot be used.
+    /// A switch cannot be asked.
     #[error("switch {switch}: {cause}")]
     Switch {
         /// The switch.

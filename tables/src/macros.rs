@@ -167,8 +167,9 @@ macro_rules! tables {
             }
         }
 
-        /// One thing that the controller writes.
+        /// One thing that the controller writes. There may be more kinds in a later version.
         #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
         pub enum Item {
             $(
                 #[doc = concat!("An entry of `", $name, "`.")]

@@ -1,6 +1,7 @@
 //! Updates of a switch: what they are, and how they are found.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::declared::Item;
 use crate::numbers::{GroupId, PortNo};
@@ -33,6 +34,19 @@ pub enum Entity<'a> {
     Row(Row),
     /// A multicast group and its ports.
     Group(GroupId, &'a BTreeSet<PortNo>),
+}
+
+/// A row as it stands, or as in `group 3: 1, 2`.
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.entity() {
+            Entity::Row(row) => row.fmt(f),
+            Entity::Group(group, ports) => {
+                let ports: Vec<_> = ports.iter().map(PortNo::to_string).collect();
+                write!(f, "group {group}: {}", ports.join(", "))
+            }
+        }
+    }
 }
 
 /// Why an update cannot be applied to tables.

@@ -20,7 +20,7 @@ use super::security::ClientArgs;
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
 pub struct ControlArgs {
-    /// Where a switch is reached (its P4Runtime server), such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
+    /// Where a switch is reached, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
     /// Without any, those of the last push.
     #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
     switch: Vec<(String, String)>,

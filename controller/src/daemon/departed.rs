@@ -8,7 +8,7 @@ use inart_wire::JobId;
 
 use crate::held::HeldJob;
 use crate::install::Controller;
-use crate::target::Network;
+use crate::intent::Network;
 
 /// For how long frames of such a job are looked for; workers that wait send again within half a second.
 const WATCH: Duration = Duration::from_secs(1);

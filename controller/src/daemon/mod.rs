@@ -21,8 +21,8 @@ pub use state::State;
 use crate::assignment::JobPlan;
 use crate::error::InstallError;
 use crate::install::Controller;
+use crate::intent::Network;
 use crate::records::Records;
-use crate::target::Network;
 use keeper::{Backoff, Keeper};
 
 /// What a daemon does.

@@ -8,7 +8,7 @@ use inart_wire::JobId;
 use super::{Controller, InstallReport, SwitchChange, write};
 use crate::error::{Cause, InstallError};
 use crate::held::{self, HeldJob};
-use crate::target::{Network, newest};
+use crate::intent::{Network, newest};
 use inart_tables::SwitchTables;
 use inart_tables::diff;
 use inart_targets::{Running, Session};

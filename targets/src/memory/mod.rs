@@ -1,6 +1,8 @@
 //! A switch that is a value: keeps entries, refuses duplicates, enforces sizes, and fails when told to. For tests, and for
 //! who wants to know what a push would do.
 
+mod target;
+
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use inart_tables::{Limits, Op, SwitchTables, Update};
@@ -9,6 +11,8 @@ use crate::counters::{Counts, SwitchCounters};
 use crate::error::SwitchError;
 use crate::place::Rank;
 use crate::target::{Running, Session};
+
+pub use target::InMemory;
 
 /// When writes fail. Updates are counted over the switch's life, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
