@@ -7,9 +7,9 @@ use inart_wire::{Epoch, JobId};
 use serde::Serialize;
 
 use crate::assignment::job_number;
+use crate::intent::Network;
 use crate::records::Records;
-use crate::slots::SlotRange;
-use crate::target::Network;
+use inart_tables::SlotRange;
 
 /// A job that switches hold, or that the records take to be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -10,15 +10,15 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inart_controller::Records;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, Repair, RepairError, State, repair};
-use inart_controller::driver::Memory;
-use inart_controller::{P4Runtime, Records, Running, SwitchDriver};
-use inart_p4runtime::{ElectionId, Target};
 use inart_planner::{Options, Scheme, plan};
+use inart_tables::SwitchTables;
+use inart_targets::{Access, Memory, Rank, Running};
 use inart_tls::Security;
 use inart_wire::{Epoch, Incarnation, ValuesPerPacket};
-use support::embedded::{DEVICE, Mortal, program};
+use support::embedded::{Mortal, place, program};
 use support::{LIMITS, fig1, job};
 use tokio::task::JoinHandle;
 
@@ -29,18 +29,15 @@ fn life(number: u32) -> Incarnation {
     Incarnation::from(number)
 }
 
-fn config(addresses: &BTreeMap<String, String>, election: u128, records: Records) -> Config {
+fn config(addresses: &BTreeMap<String, String>, rank: u128, records: Records) -> Config {
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
-    let target = |address: &String| Target {
-        election: Some(ElectionId(election)),
-        ..Target::new(address.clone(), DEVICE)
-    };
     Config {
         topology,
         jobs: vec![job(1, &plan)],
         program: program(VALUES),
-        switches: addresses.iter().map(|(name, address)| (name.clone(), target(address))).collect(),
+        switches: addresses.iter().map(|(name, address)| (name.clone(), place(address))).collect(),
+        rank: Rank(rank),
         records,
         replace_program: false,
         check_every: Duration::from_millis(50),
@@ -56,7 +53,7 @@ struct Session {
 
 impl Session {
     async fn start(config: Config) -> Self {
-        let addresses = config.switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
+        let addresses = config.switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
         let state = Arc::new(State::new("fig1", addresses));
         let listener = Listener::bind("127.0.0.1:0", false).await.unwrap();
         let address = listener.address().unwrap();
@@ -102,9 +99,9 @@ fn again(address: &str) -> TcpListener {
     panic!("{address} stays taken");
 }
 
-async fn tables(address: &str) -> inart_controller::entries::SwitchTables {
-    let target = Target { election: None, ..Target::new(address, DEVICE) };
-    let mut reader = P4Runtime::connect(target, program(VALUES)).await.unwrap();
+async fn tables(address: &str) -> SwitchTables {
+    let program = program(VALUES);
+    let mut reader = program.open(place(address), Access::Read).await.unwrap();
     assert_eq!(reader.running().await.unwrap(), Running::Ours);
     reader.read().await.unwrap()
 }
@@ -293,7 +290,7 @@ async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
 }
 
 /// What Fig. 1's v1 holds after an install, and a switch that holds it.
-fn installed() -> (inart_controller::entries::SwitchTables, Memory) {
+fn installed() -> (SwitchTables, Memory) {
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
     let mut controller = support::controller(&topology, Records::default());

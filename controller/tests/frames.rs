@@ -7,27 +7,27 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use inart_controller::{Controller, JobPlan, P4Runtime, Records};
+use inart_controller::{Controller, JobPlan, Records};
 use inart_core::Assignment;
 use inart_p4::{Outcome, Reason};
-use inart_p4runtime::Target;
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
 use inart_planner::{Levels, Options, Plan, Scheme, Topology, plan};
 use inart_softswitch::{Port, Sink};
+use inart_targets::{Access, Rank, Session};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, ShardId,
     ValuesPerPacket, WorkerId,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use support::embedded::{DEVICE, Embedded, embedded, program};
+use support::embedded::{Embedded, embedded, place, program};
 use support::{fig1, job, plans};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 
 struct Net {
     switches: BTreeMap<String, Embedded>,
-    controller: Controller<P4Runtime>,
+    controller: Controller<Box<dyn Session>>,
 }
 
 struct Frames(Vec<(u64, Vec<u8>)>);
@@ -44,12 +44,12 @@ impl Net {
         let (mut switches, mut drivers) = (BTreeMap::new(), BTreeMap::new());
         for node in topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch) {
             let switch = embedded().await;
-            let target = Target::new(&switch.address, DEVICE);
-            drivers.insert(node.name.clone(), P4Runtime::connect(target, program.clone()).await.unwrap());
+            let session = program.open(place(&switch.address), Access::Write(Rank(1))).await.unwrap();
+            drivers.insert(node.name.clone(), session);
             switches.insert(node.name.clone(), switch);
         }
         let controller =
-            Controller::new(topology.clone(), VALUES, program.limits, drivers, Records::default()).unwrap();
+            Controller::new(topology.clone(), VALUES, program.limits(), drivers, Records::default()).unwrap();
         Net { switches, controller }
     }
 

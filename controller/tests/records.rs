@@ -5,9 +5,11 @@ mod support;
 
 use std::path::Path;
 
-use inart_controller::driver::Memory;
+use futures::future::BoxFuture;
 use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
 use inart_planner::{Options, Scheme, plan};
+use inart_tables::{SwitchTables, Update};
+use inart_targets::{Memory, Rank, Running, Session, SwitchCounters, SwitchError};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use support::{LIMITS, controller, fig1, job, now};
 
@@ -119,26 +121,33 @@ struct Meddler {
     other: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl inart_controller::SwitchDriver for Meddler {
-    async fn running(&mut self) -> Result<inart_controller::Running, inart_controller::DriverError> {
-        self.inner.running().await
+impl Session for Meddler {
+    fn rank(&self) -> Option<Rank> {
+        self.inner.rank()
     }
-    async fn set_pipeline(&mut self) -> Result<(), inart_controller::DriverError> {
-        self.inner.set_pipeline().await
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        self.inner.running()
     }
-    async fn read(
-        &mut self,
-    ) -> Result<inart_controller::entries::SwitchTables, inart_controller::DriverError> {
-        let tables = self.inner.read().await;
-        // In another thread, as futures are not run to their end within each other.
-        self.other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
-        tables
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        self.inner.load_program()
     }
-    async fn write(
-        &mut self,
-        updates: &[inart_controller::diff::Update],
-    ) -> Result<(), inart_controller::DriverError> {
-        self.inner.write(updates).await
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        let Meddler { inner, other } = self;
+        Box::pin(async {
+            let tables = inner.read().await;
+            // In another thread, as futures are not run to their end within each other.
+            other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
+            tables
+        })
+    }
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        self.inner.write(updates)
+    }
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        self.inner.counters()
+    }
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        self.inner.lost()
     }
 }
 

@@ -30,7 +30,7 @@ pub struct HostPlace<'a> {
     pub interface: &'a str,
 }
 
-/// Where a switch's P4Runtime server is.
+/// Where a switch is reached.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchPlace {
     pub name: String,
@@ -89,6 +89,8 @@ impl Site {
         scratch: &Scratch,
     ) -> Result<Self, Error> {
         let ports = PortMap::new(topology)?;
+        let target = inart_targets::DEFAULT;
+        ports.check_ports(target.ports())?;
         let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
         let wiring = Wiring::build(&blueprint, schedule.touches_links())?;
         let faults = schedule.links.as_flattened();
@@ -101,7 +103,7 @@ impl Site {
                 program: options.switch.as_ref().unwrap_or(&options.program).clone(),
                 name: name.to_owned(),
                 device,
-                ports: ports.ports(name).count(),
+                ports: ports.ports(name).filter_map(|(port, _)| target.port_number(port)).collect(),
                 socket: options.switch.is_some().then(socket),
             };
             SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))

@@ -5,7 +5,6 @@
 mod networks;
 mod tiny;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
@@ -14,7 +13,7 @@ use inart_planner::{
     check_jobs, plan, plan_jobs,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
+use proptest::test_runner::{FileFailurePersistence, RngSeed};
 
 fn planned(topology: &Topology, order: Order, options: &Options<'_>) -> Result<JobPlans, PlanError> {
     let jobs: Vec<&Job> = topology.jobs().iter().collect();

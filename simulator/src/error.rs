@@ -1,8 +1,9 @@
 //! Why a run cannot be made as asked for.
 
-use inart_controller::{InstallError, ProgramError};
+use inart_controller::InstallError;
 use inart_core::AssignmentError;
 use inart_planner::PlanError;
+use inart_targets::ProgramError;
 
 /// Why a run cannot be made as asked for, in one line.
 #[derive(Debug, thiserror::Error)]

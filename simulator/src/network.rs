@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use inart_controller::driver::Memory;
-use inart_controller::entries::SwitchTables;
-use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, Running, job_number};
+use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, job_number};
 use inart_core::Assignment;
 use inart_planner::{NodeKind, Plan, Topology};
+use inart_tables::SwitchTables;
+use inart_targets::{Memory, Running};
 
 use crate::{Dataplane, Error};
 

@@ -3,12 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 
-use inart_controller::entries::SwitchTables;
 use inart_core::Assignment;
 use inart_faults::quantity::Span;
 use inart_faults::{FaultEvent, Faults, Schedule, Step};
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
+use inart_tables::SwitchTables;
 use inart_wire::{Incarnation, ShardId, WorkerId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -12,7 +12,7 @@ use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Options, StopSignal};
-use inart_p4runtime::ChannelError;
+use inart_tls::ChannelError;
 use inart_wire::Incarnation;
 
 use super::security::ClientArgs;

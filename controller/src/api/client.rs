@@ -4,8 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use inart_core::Assignment;
-use inart_p4runtime::{ChannelError, connect_channel};
-use inart_tls::{Security, innermost};
+use inart_tls::{ChannelError, Security, connect_channel, innermost};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};

@@ -249,7 +249,7 @@ impl Records {
                 let record = records.jobs.entry(*job).or_default();
                 let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
                 let known = known.chain(record.stale.iter().copied()).chain(*on_switches);
-                *record = JobRecord { removed: crate::target::newest(known), ..JobRecord::default() };
+                *record = JobRecord { removed: crate::intent::newest(known), ..JobRecord::default() };
             }
         })
     }

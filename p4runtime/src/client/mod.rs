@@ -8,10 +8,10 @@ mod target;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use inart_tls::connect_channel;
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
 
-use crate::channel::connect_channel;
 use crate::error::{UpdateError, WriteError, update_errors};
 use crate::p4::config::v1::P4Info;
 use crate::p4::v1::{

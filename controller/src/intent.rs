@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::{Epoch, JobId};
 
-use crate::entries::SwitchTables;
 use crate::ports::PortMap;
-use crate::program::{Limits, TableFull};
 use crate::tables::{self, NoRoom, Taken};
 use crate::wishes::Wishes;
+use inart_tables::SwitchTables;
+use inart_tables::{Limits, TableFull};
 
 /// Tables by switch name.
 pub type Network = BTreeMap<String, SwitchTables>;
@@ -49,7 +49,7 @@ pub struct Wanted {
 
 /// Where a push wants to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct Intent {
     /// The first stop: what the switches hold now without the epochs that nobody uses.
     pub kept: Network,
     /// The end.
@@ -60,7 +60,7 @@ pub struct Target {
 
 /// Why a push cannot go anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TargetError {
+pub enum IntentError {
     /// A switch lacks slots or groups for a job.
     #[error("switch {switch}: job {job} {reason}{}", mends(reason, jobs))]
     NoRoom {
@@ -98,13 +98,13 @@ fn mends(reason: &NoRoom, jobs: &[JobId]) -> String {
     if mends.is_empty() { String::new() } else { format!(": {}", mends.join(", or ")) }
 }
 
-/// Computes the target of pushing `jobs` onto a network that holds `current`.
-pub fn target(
+/// Computes the intent of pushing `jobs` onto a network that holds `current`.
+pub fn intent(
     ports: &PortMap,
     limits: Limits,
     current: &Network,
     jobs: &[Wanted],
-) -> Result<Target, TargetError> {
+) -> Result<Intent, IntentError> {
     let mut choices = BTreeMap::new();
     let mut kept = current.clone();
     for wanted in jobs {
@@ -129,7 +129,7 @@ pub fn target(
             let wishes = wanted.wishes.get(&switch).unwrap_or(&none);
             let mine =
                 tables::of_job(wishes, wanted.job, choices[&wanted.job], wanted.window, held, &mut taken)
-                    .map_err(|reason| TargetError::NoRoom {
+                    .map_err(|reason| IntentError::NoRoom {
                         switch: switch.clone(),
                         job: wanted.name.clone(),
                         reason,
@@ -139,10 +139,10 @@ pub fn target(
             tables.results.extend(mine.results);
             tables.groups.extend(mine.groups);
         }
-        limits.check(&tables).map_err(|reason| TargetError::TableFull { switch: switch.clone(), reason })?;
+        limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
         desired.insert(switch, tables);
     }
-    Ok(Target { kept, desired, epochs: choices })
+    Ok(Intent { kept, desired, epochs: choices })
 }
 
 struct Choice {

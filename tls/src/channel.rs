@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_tls::{EndpointError, Security, endpoint, innermost};
+use crate::{EndpointError, Security, endpoint, innermost};
 use tonic::transport::Channel;
 
 /// Why there is no connection.
