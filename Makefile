@@ -3,17 +3,30 @@
 
 CARGO ?= cargo
 
+# rust-toolchain.toml names a release. Where rustup has it only as "stable", that is as good.
+PIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+ifeq (,$(shell rustup toolchain list 2>/dev/null | grep '^$(PIN)'))
+ifeq (rustc $(PIN),$(wordlist 1,2,$(shell rustc +stable --version 2>/dev/null)))
+export RUSTUP_TOOLCHAIN := stable
+endif
+endif
+
 help: ## Show this list
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 deps:
 	@scripts/install-deps.sh
 
+# One build of third-party crates for the demo, the tests and the fuzz targets: cargo chooses features by what is built together, so
+# each of these builds is of the whole workspace. The example stands for the tests, whose dependencies it adds.
+ONCE = --workspace --locked --example digits
+
 build: deps ## Build the inart command (target/release/inart)
 	$(CARGO) build --release --locked -p inart-cli
 
-demo: build ## Train a model on the paper's Fig. 1 network, every sum checked
-	target/release/inart emulate topologies/fig1.yaml --chart out/fig1.svg
+demo: deps ## Train a model on the paper's Fig. 1 network, every sum checked
+	$(CARGO) build $(ONCE) --bin inart
+	target/debug/inart emulate topologies/fig1.yaml --chart out/fig1.svg
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
@@ -33,9 +46,11 @@ fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS
 fuzz-smoke: deps
 	@scripts/fuzz.sh -runs=20000
 
-lint: deps ## Formatting and clippy
+lint: deps ## Formatting, clippy and rustdoc without warnings; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
+	@scripts/no-std.sh
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) bench --locked -p inart-softswitch

@@ -11,10 +11,12 @@ runtime=$target_dir/fuzz/runtime
 "$cargo" build --locked --quiet --release --manifest-path fuzz/runtime/Cargo.toml --target-dir "$runtime"
 INART_LIBFUZZER=$(ls -t "$runtime"/release/build/libfuzzer-sys-*/out/libfuzzer.a | head -n 1)
 export INART_LIBFUZZER
-RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz-rustc "$cargo" build --locked --quiet -p inart-fuzz --features libfuzzer --bins \
-    --config profile.dev.opt-level=2
+all=$(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' fuzz/Cargo.toml)
+# The workspace with an example, so that features are those of the tests and no third-party crate is compiled again.
+RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz-rustc "$cargo" build --locked --quiet --workspace --features inart-fuzz/libfuzzer \
+    --example digits $(printf -- '--bin fuzz_%s ' $all) --config profile.dev.opt-level=2
 if [ $# -eq 0 ]; then
-    set -- $(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' fuzz/Cargo.toml)
+    set -- $all
 fi
 for target in "$@"; do
     corpus=$target_dir/fuzz/corpus/$target

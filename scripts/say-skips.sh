@@ -19,11 +19,12 @@ for signal in 2:SIGINT 15:SIGTERM; do
 done
 /usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
 if ! have p4c-bm2-ss; then
-    say "recompiling p4/ and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
+    say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
 elif version=$(p4c-bm2-ss --version 2>&1 | sed -n 's/^ *Version //p'); [[ $version != "$(<p4/build/P4C_VERSION)" ]]; then
-    say "recompiling p4/ and comparing (p4c-bm2-ss is $version, the artifacts are by $(<p4/build/P4C_VERSION))"
+    say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is $version, the artifacts are by $(<p4/build/P4C_VERSION))"
 fi
-have simple_switch_grpc || say "packet cases and pushes on bmv2 (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
+have simple_switch_grpc ||
+    say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
 # p4runtime/tests/venv.sh leaves this file only where pip had everything.
 for packages in descriptors shell finsy; do
     [[ -s ${CARGO_TARGET_DIR:-target}/tmp/venv-$packages/packages ]] ||

@@ -4,9 +4,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use inart_p4runtime::p4::v1::Update;
-use inart_p4runtime::{Client, DeviceId, Entry, Pipeline, PipelineAction, Schema, Target};
-use inart_wire::ValuesPerPacket;
+use inart_tables::{PortNo, SlotRange, SteerAction, SteerKey, SwitchTables, diff};
+use inart_targets::{Access, Place, Precedence};
+use inart_wire::{Contributors, Group, Seat, ValuesPerPacket};
 
 use crate::load::{EPOCH, JOB, SHARD, WORKERS};
 use crate::network;
@@ -54,40 +54,27 @@ impl Drop for Rival {
 }
 
 async fn install(address: &str, values: ValuesPerPacket, window: u32) -> Result<()> {
+    let program = inart_targets::DEFAULT.program(values, None)?;
     let deadline = Instant::now() + Duration::from_secs(10);
-    let client = loop {
-        match Client::connect(Target::new(address, DeviceId(1))).await {
-            Ok(client) => break client,
+    let mut session = loop {
+        match program.open(Place::local(address, 1), Access::Write(Precedence(1))).await {
+            Ok(session) => break session,
             Err(error) if Instant::now() > deadline => bail!(error),
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     };
-    client.wait_primary(Duration::from_secs(5)).await?;
-    let artifact = inart_p4::artifact(values);
-    let schema = Schema::from_text(&artifact.p4info)?;
-    let pipeline =
-        Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
-    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await?;
-    let updates = (0..WORKERS).map(|rank| {
-        let entry = Entry::new("steer")
-            .exact("hdr.inart.epoch", u64::from(EPOCH))
-            .exact("hdr.inart.job", u64::from(JOB))
-            .exact("hdr.inart.shard", u64::from(SHARD))
-            .exact("hdr.inart.worker", u64::from(rank))
-            .exact("standard_metadata.ingress_port", 1u64)
-            .action(
-                "add",
-                [
-                    ("port", 2),
-                    ("base", 0),
-                    ("mask", u64::from(window - 1)),
-                    ("members", 1 << rank),
-                    ("expected", (1 << WORKERS) - 1),
-                ],
-            );
-        Ok(Update::insert(schema.encode(&entry)?))
-    });
-    let updates = updates.collect::<Result<Vec<_>>>()?;
-    client.write(updates).await?;
+    session.load_program().await?;
+    let port = |number: u64| PortNo::try_from(number).expect("ports count from 1");
+    let mut tables = SwitchTables::default();
+    for rank in 0..WORKERS {
+        let worker = Seat::try_from(rank)?;
+        let key =
+            SteerKey { epoch: EPOCH.into(), job: JOB.into(), shard: SHARD.into(), worker, ingress: port(1) };
+        let slots = SlotRange { base: 0, len: window };
+        let expected = Contributors::all_of(Group(0), WORKERS.into());
+        let members = Contributors::one(worker);
+        tables.steer.insert(key, SteerAction::Add { port: port(2), slots, members, expected });
+    }
+    session.write(&diff(&SwitchTables::default(), &tables)).await?;
     Ok(())
 }

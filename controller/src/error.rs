@@ -3,11 +3,11 @@
 use inart_planner::Violation;
 use inart_wire::JobId;
 
-use crate::driver::SwitchErrors;
+use crate::intent::IntentError;
 use crate::plan_error::PlanError;
 use crate::ports::PortsError;
 use crate::records::{NoEarlierPush, RecordsError};
-use crate::target::TargetError;
+use inart_targets::{SwitchError, SwitchErrors};
 
 /// Why an install stopped after it had begun to write.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ pub enum InstallError {
     },
     /// The plans do not fit the switches.
     #[error(transparent)]
-    Target(#[from] TargetError),
+    Intent(#[from] IntentError),
     /// A switch runs another program.
     #[error(
         "switch {switch} runs another program, or ours for another number of values; replacing it clears its tables and \
@@ -155,7 +155,7 @@ impl InstallError {
             | InstallError::Replaced { cause: Cause::Switches(errors), .. } => errors,
             _ => return false,
         };
-        errors.0.iter().all(|(_, error)| error.is_connection())
+        errors.0.iter().all(|(_, error)| matches!(error, SwitchError::Unreachable(_)))
     }
 
     pub(crate) fn plan(job: &str, reason: PlanError) -> Self {

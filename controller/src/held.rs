@@ -7,9 +7,9 @@ use inart_wire::{Epoch, JobId};
 use serde::Serialize;
 
 use crate::assignment::job_number;
+use crate::intent::Network;
 use crate::records::Records;
-use crate::slots::SlotRange;
-use crate::target::Network;
+use inart_tables::SlotRange;
 
 /// A job that switches hold, or that the records take to be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,7 +70,11 @@ pub(crate) fn of(network: &Network, records: &Records, topology: &Topology) -> V
             in_topology: of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),
             epochs: network.values().flat_map(|tables| tables.epochs(job)).collect(),
             live: live.map(|live| live.epoch),
-            claimed: record.map(|record| record.claimed.clone()).unwrap_or_default(),
+            claimed: record
+                .into_iter()
+                .flat_map(|record| record.claimed.roles())
+                .map(str::to_owned)
+                .collect(),
             slots: slots.collect(),
         }
     });

@@ -12,15 +12,15 @@ use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
 use crate::changes;
-use crate::diff::{Item, Op, Update, diff};
-use crate::driver::{DriverError, Running, SwitchDriver, SwitchErrors};
 use crate::error::{Cause, InstallError};
+use crate::intent::{self, Intent, Known, Network, Wanted};
 use crate::names::Names;
 use crate::ports::PortMap;
-use crate::program::Limits;
 use crate::records::{Push, Records, Success};
-use crate::target::{self, Known, Network, Target, Wanted};
 use crate::wishes::{self, Roles};
+use inart_tables::Limits;
+use inart_tables::{Op, Update, diff};
+use inart_targets::{Running, Session, SwitchError, SwitchErrors};
 
 /// What an install does to one switch.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ pub struct Controller<D> {
     own_epochs_only: bool,
 }
 
-impl<D: SwitchDriver> Controller<D> {
+impl<D: Session> Controller<D> {
     /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the program
     /// that the drivers load.
     pub fn new(
@@ -81,6 +81,7 @@ impl<D: SwitchDriver> Controller<D> {
         records: Records,
     ) -> Result<Self, InstallError> {
         let ports = PortMap::new(&topology)?;
+        ports.check_ports(limits.ports)?;
         ports.check_names(topology.name(), switches.keys().map(String::as_str))?;
         Ok(Controller {
             topology,
@@ -166,13 +167,13 @@ impl<D: SwitchDriver> Controller<D> {
         jobs: &[JobPlan],
     ) -> Result<InstallReport, InstallError> {
         let route = self.route(struck, jobs).await?;
-        self.records.begin(&route.target.epochs)?;
+        self.records.begin(&route.intent.epochs)?;
         let done = match self.write_route(&route).await {
-            Ok(()) => self.record(struck, jobs, &route.target).map_err(Cause::from),
+            Ok(()) => self.record(struck, jobs, &route.intent).map_err(Cause::from),
             Err(cause) => Err(cause),
         };
         let Err(cause) = done else { return Ok(route.report) };
-        Err(self.undo(cause, &route.target.kept, &route.report).await)
+        Err(self.undo(cause, &route.intent.kept, &route.report).await)
     }
 
     /// Goes back to `tables` after a failure.
@@ -211,37 +212,34 @@ impl<D: SwitchDriver> Controller<D> {
             Running::Nothing | Running::Other => Ok(Default::default()),
         });
         let current = current.await?;
-        let target = target::target(&self.ports, self.limits, &current, &wanted)?;
+        let intent = intent::intent(&self.ports, self.limits, &current, &wanted)?;
         for (job, assignment) in jobs.iter().zip(&mut assignments) {
-            assignment.epoch = target.epochs[&job.job];
+            assignment.epoch = intent.epochs[&job.job];
         }
         let switches = running.into_iter().map(|(switch, running)| {
-            let (kept, desired) = (&target.kept[&switch], &target.desired[&switch]);
+            let (kept, desired) = (&intent.kept[&switch], &intent.desired[&switch]);
             let mut updates = diff(&current[&switch], kept);
             updates.extend(diff(kept, desired));
-            let fresh = updates
-                .iter()
-                .filter(|u| u.op != Op::Delete && !matches!(u.item, Item::MacDefault(_)))
-                .count();
+            let fresh = updates.iter().filter(|u| u.op != Op::Delete && !u.item.is_default()).count();
             (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
         });
         let report =
-            InstallReport { switches: switches.collect(), assignments, desired: target.desired.clone() };
-        Ok(Route { report, current, target })
+            InstallReport { switches: switches.collect(), assignments, desired: intent.desired.clone() };
+        Ok(Route { report, current, intent })
     }
 
     /// Goes the way and looks whether it led where it should.
     async fn write_route(&mut self, route: &Route) -> Result<(), Cause> {
-        let Route { report, current, target } = route;
+        let Route { report, current, intent } = route;
         self.on_all(async |switch, driver| match report.switches[switch].running {
             Running::Ours => Ok(()),
-            Running::Nothing | Running::Other => driver.set_pipeline().await,
+            Running::Nothing | Running::Other => driver.load_program().await,
         })
         .await?;
-        for (from, to) in [(current, &target.kept), (&target.kept, &target.desired)] {
+        for (from, to) in [(current, &intent.kept), (&intent.kept, &intent.desired)] {
             self.on_all(async |switch, driver| write(driver, diff(&from[switch], &to[switch])).await).await?;
         }
-        self.read_back(&target.desired).await
+        self.read_back(&intent.desired).await
     }
 
     /// An error unless the switches hold `desired`; those that are not in it are not asked.
@@ -279,12 +277,12 @@ impl<D: SwitchDriver> Controller<D> {
         &mut self,
         struck: usize,
         jobs: &[JobPlan],
-        target: &Target,
+        intent: &Intent,
     ) -> Result<(), crate::RecordsError> {
         let done = jobs.iter().map(|job| {
-            let epoch = target.epochs[&job.job];
+            let epoch = intent.epochs[&job.job];
             let mut stale: std::collections::BTreeSet<Epoch> =
-                target.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
+                intent.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
             stale.remove(&epoch);
             Success { job: job.job, push: self.push(job, epoch), stale }
         });
@@ -347,7 +345,7 @@ impl<D: SwitchDriver> Controller<D> {
     /// Does `work` on all switches at once; all of them end before it returns.
     pub(crate) async fn on_all<T>(
         &mut self,
-        work: impl AsyncFn(&str, &mut D) -> Result<T, DriverError>,
+        work: impl AsyncFn(&str, &mut D) -> Result<T, SwitchError>,
     ) -> Result<BTreeMap<String, T>, SwitchErrors> {
         let work = &work;
         let all = self.switches.iter_mut().map(async |(switch, driver)| (switch, work(switch, driver).await));
@@ -366,9 +364,9 @@ impl<D: SwitchDriver> Controller<D> {
 struct Route {
     report: InstallReport,
     current: Network,
-    target: Target,
+    intent: Intent,
 }
 
-async fn write<D: SwitchDriver>(driver: &mut D, updates: Vec<Update>) -> Result<(), DriverError> {
+async fn write<D: Session>(driver: &mut D, updates: Vec<Update>) -> Result<(), SwitchError> {
     if updates.is_empty() { Ok(()) } else { driver.write(&updates).await }
 }

@@ -6,10 +6,11 @@ use inart_planner::Topology;
 use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::assignment::{JobPlan, job_number};
-use crate::diff::{Item, Op, Update};
-use crate::entries::{MacAction, ResultsAction, SteerAction};
-use crate::ports::{PortMap, PortNo};
+use crate::ports::PortMap;
 use crate::seats;
+use inart_tables::PortNo;
+use inart_tables::{Item, Op, Update};
+use inart_tables::{MacAction, ResultsAction, SteerAction, TrunksAction};
 
 struct JobNames {
     name: String,
@@ -79,20 +80,22 @@ impl<'a> Names<'a> {
             Item::Results(key, action) => {
                 let (job, server) = (self.job(key.job), self.server(key.job, key.shard));
                 let does = match action {
-                    ResultsAction::Replicate(group) => format!("copy to group {group}"),
+                    ResultsAction::Replicate { group } => format!("copy to group {group}"),
                     ResultsAction::Refuse => "refuse".to_owned(),
                 };
                 format!("results {job} epoch {}: of {server}, from {}: {does}", key.epoch, port(key.ingress))
             }
-            Item::Mac(address, action) => {
-                format!("mac {}: {}", self.host(*address), mac_action(action, &port))
+            Item::Mac(key, action) => {
+                format!("mac {}: {}", self.host(key.dst), mac_action(action, &port))
             }
-            Item::Trunk(trunk) => format!("trunks: {}", port(*trunk)),
+            Item::Trunks(key, TrunksAction::Trust) => format!("trunks: {}", port(key.ingress)),
             Item::MacDefault(action) => format!("mac, other addresses: {}", mac_action(action, &port)),
             Item::Group(group, ports) => {
                 let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();
                 format!("group {group}: {}", ports.join(", "))
             }
+            // Of a table that nobody has found words for.
+            other => other.to_string(),
         };
         format!("{sign} {text}")
     }
@@ -132,8 +135,8 @@ impl<'a> Names<'a> {
 
 fn mac_action(action: &MacAction, port: &impl Fn(PortNo) -> String) -> String {
     match action {
-        MacAction::Send(out) => format!("send to {}", port(*out)),
-        MacAction::Flood(group) => format!("copy to group {group}"),
+        MacAction::Send { port: out } => format!("send to {}", port(*out)),
+        MacAction::Flood { group } => format!("copy to group {group}"),
         MacAction::Refuse => "refuse".to_owned(),
     }
 }

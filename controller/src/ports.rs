@@ -5,57 +5,23 @@
 //! `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use inart_planner::{NodeKind, Topology};
+use inart_tables::PortNo;
 use inart_wire::MacAddr;
-
-/// Number of a port of a switch: 1 to 510 (v1model keeps 511 for *drop*).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PortNo(u16);
-
-impl PortNo {
-    /// The highest port number.
-    pub const MAX: PortNo = PortNo(510);
-
-    /// The number.
-    pub fn get(self) -> u16 {
-        self.0
-    }
-
-    /// The `index`-th port, from 0.
-    fn nth(index: usize) -> Option<Self> {
-        u16::try_from(index + 1).ok().map(PortNo).filter(|port| *port <= Self::MAX)
-    }
-}
-
-impl TryFrom<u64> for PortNo {
-    type Error = u64;
-
-    fn try_from(number: u64) -> Result<Self, u64> {
-        number.checked_sub(1).and_then(|index| Self::nth(usize::try_from(index).ok()?)).ok_or(number)
-    }
-}
-
-impl fmt::Display for PortNo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A topology that is too large to number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortsError {
     /// A switch with more links than it can have ports.
-    #[error(
-        "switch {switch} has {links} links, a switch can have {}: spread them over more switches",
-        PortNo::MAX
-    )]
+    #[error("switch {switch} has {links} links, a switch can have {most}: spread them over more switches")]
     TooManyPorts {
         /// The switch.
         switch: String,
         /// Its links.
         links: usize,
+        /// Ports of a switch of that kind.
+        most: u16,
     },
     /// More nodes than two bytes of an address tell apart.
     #[error("the topology has {nodes} nodes, host addresses tell 65536 apart: split it")]
@@ -110,8 +76,8 @@ impl PortMap {
         for (index, (node, peers)) in topology.nodes().iter().zip(peers).enumerate() {
             let (name, links) = (node.name.clone(), peers.len());
             let mac = match (node.kind, u16::try_from(index)) {
-                (NodeKind::Switch, _) if links > usize::from(PortNo::MAX.get()) => {
-                    return Err(PortsError::TooManyPorts { switch: name, links });
+                (NodeKind::Switch, _) if links > usize::from(u16::MAX) => {
+                    return Err(PortsError::TooManyPorts { switch: name, links, most: u16::MAX });
                 }
                 (NodeKind::Switch, _) => None,
                 (_, Ok(index)) => {
@@ -123,6 +89,20 @@ impl PortMap {
             nodes.insert(name, Node { mac, peers });
         }
         Ok(PortMap { nodes })
+    }
+
+    /// Refuses a topology in which a switch has more links than such a switch has ports.
+    ///
+    /// # Errors
+    /// The first such switch.
+    pub fn check_ports(&self, most: u16) -> Result<(), PortsError> {
+        for switch in self.switches() {
+            let links = self.ports(switch).count();
+            if links > usize::from(most) {
+                return Err(PortsError::TooManyPorts { switch: switch.to_owned(), links, most });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a set of switch names that is not exactly the topology's.

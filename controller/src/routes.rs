@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::ports::{PortMap, PortNo};
+use crate::ports::PortMap;
+use inart_tables::PortNo;
 
 /// A tree of shortest paths, away from its root.
 #[derive(Debug, Clone)]

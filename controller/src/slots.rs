@@ -6,22 +6,7 @@
 
 use std::collections::BTreeMap;
 
-/// `len` slots from `base`; `len` is a window, a power of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SlotRange {
-    /// First slot.
-    pub base: u32,
-    /// Number of slots.
-    pub len: u32,
-}
-
-impl SlotRange {
-    /// True if the two ranges share a slot.
-    pub fn overlaps(&self, other: &SlotRange) -> bool {
-        u64::from(self.base) < u64::from(other.base) + u64::from(other.len)
-            && u64::from(other.base) < u64::from(self.base) + u64::from(self.len)
-    }
-}
+use inart_tables::SlotRange;
 
 /// The free slots of one switch, as disjoint runs that never touch each other.
 #[derive(Debug, Clone, PartialEq, Eq)]

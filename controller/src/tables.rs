@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::{Epoch, Group, JobId, ShardId};
 
-use crate::entries::{GroupId, MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables};
 use crate::ports::PortMap;
 use crate::routes;
-use crate::slots::{SlotMap, SlotRange};
+use crate::slots::SlotMap;
 use crate::wishes::{Hop, Wishes};
+use inart_tables::SlotRange;
+use inart_tables::{
+    GroupId, MacAction, MacKey, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables, TrunksAction,
+    TrunksKey,
+};
 
 /// The multicast group of the spanning tree, on every switch.
 pub const FLOOD: GroupId = GroupId(1);
@@ -140,18 +144,18 @@ pub fn of_job(
     }
     let keys = wishes.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
     for key in keys.clone() {
-        if let Some(ResultsAction::Replicate(group)) = held.results.get(&key)
+        if let Some(ResultsAction::Replicate { group }) = held.results.get(&key)
             && taken.groups.insert(*group)
         {
-            tables.results.insert(key, ResultsAction::Replicate(*group));
+            tables.results.insert(key, ResultsAction::Replicate { group: *group });
         }
     }
     for (key, ports) in keys.zip(wishes.results.values()) {
         let group = match tables.results.get(&key) {
-            Some(ResultsAction::Replicate(group)) => *group,
+            Some(ResultsAction::Replicate { group }) => *group,
             _ => taken.group()?,
         };
-        tables.results.insert(key, ResultsAction::Replicate(group));
+        tables.results.insert(key, ResultsAction::Replicate { group });
         tables.groups.insert(group, ports.clone());
     }
     Ok(tables)
@@ -164,8 +168,8 @@ pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     for (switch, flood) in routes::flood_ports(ports) {
         let trunks = ports.ports(switch).filter(|(_, peer)| ports.is_switch(peer)).map(|(port, _)| port);
         let mut tables = SwitchTables {
-            mac_default: MacAction::Flood(FLOOD),
-            trunks: trunks.collect(),
+            mac_default: MacAction::Flood { group: FLOOD },
+            trunks: trunks.map(|ingress| (TrunksKey { ingress }, TrunksAction::Trust)).collect(),
             ..SwitchTables::default()
         };
         tables.groups.insert(FLOOD, flood);
@@ -174,7 +178,7 @@ pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     for (host, address) in ports.hosts() {
         for (switch, parent) in routes::from_host(ports, host).parent {
             if let (Some(tables), Some(port)) = (all.get_mut(switch), ports.port(switch, parent)) {
-                tables.mac.insert(address, MacAction::Send(port));
+                tables.mac.insert(MacKey { dst: address }, MacAction::Send { port });
             }
         }
     }

@@ -7,9 +7,10 @@ use inart_planner::plan::Trunk;
 use inart_wire::{Contributors, Rank, Seat, ShardId};
 
 pub use crate::plan_error::PlanError;
-use crate::ports::{PortMap, PortNo};
+use crate::ports::PortMap;
 use crate::routes;
 use crate::seats;
+use inart_tables::PortNo;
 
 /// What a switch does with a worker's frames of one shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,32 +10,34 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inart_controller::Records;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, Repair, RepairError, State, repair};
-use inart_controller::driver::Memory;
-use inart_controller::{P4Runtime, Records, Running, SwitchDriver};
-use inart_p4runtime::{ElectionId, Target};
 use inart_planner::{Options, Scheme, plan};
+use inart_tables::SwitchTables;
+use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
-use inart_wire::{Epoch, ValuesPerPacket};
-use support::embedded::{DEVICE, Mortal, program};
+use inart_wire::{Epoch, Incarnation, ValuesPerPacket};
+use support::embedded::{Mortal, place, program};
 use support::{LIMITS, fig1, job};
 use tokio::task::JoinHandle;
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 
-fn config(addresses: &BTreeMap<String, String>, election: u128, records: Records) -> Config {
+/// Of a host.
+fn life(number: u32) -> Incarnation {
+    Incarnation::from(number)
+}
+
+fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Records) -> Config {
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
-    let target = |address: &String| Target {
-        election: Some(ElectionId(election)),
-        ..Target::new(address.clone(), DEVICE)
-    };
     Config {
         topology,
         jobs: vec![job(1, &plan)],
         program: program(VALUES),
-        switches: addresses.iter().map(|(name, address)| (name.clone(), target(address))).collect(),
+        switches: addresses.iter().map(|(name, address)| (name.clone(), place(address))).collect(),
+        precedence: Precedence(precedence),
         records,
         replace_program: false,
         check_every: Duration::from_millis(50),
@@ -51,7 +53,7 @@ struct Session {
 
 impl Session {
     async fn start(config: Config) -> Self {
-        let addresses = config.switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
+        let addresses = config.switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
         let state = Arc::new(State::new("fig1", addresses));
         let listener = Listener::bind("127.0.0.1:0", false).await.unwrap();
         let address = listener.address().unwrap();
@@ -97,9 +99,9 @@ fn again(address: &str) -> TcpListener {
     panic!("{address} stays taken");
 }
 
-async fn tables(address: &str) -> inart_controller::entries::SwitchTables {
-    let target = Target { election: None, ..Target::new(address, DEVICE) };
-    let mut reader = P4Runtime::connect(target, program(VALUES)).await.unwrap();
+async fn tables(address: &str) -> SwitchTables {
+    let program = program(VALUES);
+    let mut reader = program.open(place(address), Access::Read).await.unwrap();
     assert_eq!(reader.running().await.unwrap(), Running::Ours);
     reader.read().await.unwrap()
 }
@@ -130,7 +132,7 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     first.until(|status| status.installed).await;
     let before = tables(&addresses["v2"]).await;
     let told = first.api.assignment("").await.unwrap();
-    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
 
     // By a clock that went back, even: it asks for more than the switches have seen.
     let second = Session::start(config(&addresses, 3, records())).await;
@@ -139,10 +141,12 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     assert_eq!(v1(&status).updates_mended, 0);
     assert_eq!(tables(&addresses["v2"]).await, before);
     assert_eq!(second.api.assignment("digits").await.unwrap(), told);
-    let again = second.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err().to_string();
+    let again = second.api.claim(told.job, told.epoch, "worker-0", life(2)).await.unwrap_err().to_string();
     assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
-    second.api.claim(told.job, told.epoch, "worker-1").await.unwrap();
-    assert!(second.api.claim(told.job, Epoch::from(9), "worker-2").await.is_err());
+    second.api.claim(told.job, told.epoch, "worker-1", life(1)).await.unwrap();
+    // The answer was lost with the controller that gave it.
+    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    assert!(second.api.claim(told.job, Epoch::from(9), "worker-2", life(1)).await.is_err());
     let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
     assert!(unknown.contains("no job \"vgg\"; give --job with one of digits"), "{unknown}");
 }
@@ -158,12 +162,12 @@ async fn claims_made_while_a_successor_starts_are_kept() {
     first.until(|status| status.installed).await;
     let told = first.api.assignment("").await.unwrap();
     let read_early = records();
-    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
 
     let second = Session::start(config(&addresses, 8, read_early)).await;
     second.until(|status| status.installed).await;
     assert_eq!(second.api.assignment("").await.unwrap(), told);
-    let again = second.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err().to_string();
+    let again = second.api.claim(told.job, told.epoch, "worker-0", life(2)).await.unwrap_err().to_string();
     assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
 }
 
@@ -181,13 +185,13 @@ async fn who_lost_the_switches_grants_nothing() {
     assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
 
     for error in [
-        first.api.claim(told.job, told.epoch, "worker-0").await.unwrap_err(),
+        first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap_err(),
         first.api.assignment("").await.unwrap_err(),
     ] {
         assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
         assert!(error.to_string().contains("another controller took over"), "{error}");
     }
-    second.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
 }
 
 /// Without records nobody knows who has run: hosts get an epoch of their own, beside the one that others may use.
@@ -197,12 +201,12 @@ async fn a_controller_without_records_takes_an_epoch_of_its_own() {
     let first = Session::start(config(&addresses, 7, Records::default())).await;
     first.until(|status| status.installed).await;
     let told = first.api.assignment("").await.unwrap();
-    first.api.claim(told.job, told.epoch, "worker-0").await.unwrap();
+    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
     let second = Session::start(config(&addresses, 8, Records::default())).await;
     second.until(|status| status.installed).await;
     let other = second.api.assignment("").await.unwrap();
     assert_eq!((told.epoch.get(), other.epoch.get()), (1, 2));
-    second.api.claim(other.job, other.epoch, "worker-0").await.unwrap();
+    second.api.claim(other.job, other.epoch, "worker-0", life(1)).await.unwrap();
     let held = tables(&addresses["v1"]).await.epochs(told.job);
     assert_eq!(held, [told.epoch, other.epoch].into());
 }
@@ -213,7 +217,7 @@ async fn a_claim_before_the_plans_are_in_is_asked_again() {
     let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     addresses.insert("v1".into(), late);
     let running = Session::start(config(&addresses, 7, Records::default())).await;
-    let error = running.api.claim(1.into(), 1.into(), "worker-0").await.unwrap_err();
+    let error = running.api.claim(1.into(), 1.into(), "worker-0", life(1)).await.unwrap_err();
     assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
 }
 
@@ -286,7 +290,7 @@ async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
 }
 
 /// What Fig. 1's v1 holds after an install, and a switch that holds it.
-fn installed() -> (inart_controller::entries::SwitchTables, Memory) {
+fn installed() -> (SwitchTables, Memory) {
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
     let mut controller = support::controller(&topology, Records::default());

@@ -5,28 +5,29 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
-use inart_controller::{Controller, JobPlan, P4Runtime, Records};
+use inart_controller::{Controller, JobPlan, Records};
 use inart_core::Assignment;
 use inart_p4::{Outcome, Reason};
-use inart_p4runtime::Target;
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
 use inart_planner::{Levels, Options, Plan, Scheme, Topology, plan};
 use inart_softswitch::{Port, Sink};
+use inart_targets::{Access, Precedence, Session};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
     ShardId, ValuesPerPacket,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use support::embedded::{DEVICE, Embedded, embedded, program};
+use support::embedded::{Embedded, embedded, place, program};
 use support::{fig1, job, plans};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 
 struct Net {
     switches: BTreeMap<String, Embedded>,
-    controller: Controller<P4Runtime>,
+    controller: Controller<Box<dyn Session>>,
 }
 
 struct Frames(Vec<(u64, Vec<u8>)>);
@@ -43,12 +44,12 @@ impl Net {
         let (mut switches, mut drivers) = (BTreeMap::new(), BTreeMap::new());
         for node in topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch) {
             let switch = embedded().await;
-            let target = Target::new(&switch.address, DEVICE);
-            drivers.insert(node.name.clone(), P4Runtime::connect(target, program.clone()).await.unwrap());
+            let session = program.open(place(&switch.address), Access::Write(Precedence(1))).await.unwrap();
+            drivers.insert(node.name.clone(), session);
             switches.insert(node.name.clone(), switch);
         }
         let controller =
-            Controller::new(topology.clone(), VALUES, program.limits, drivers, Records::default()).unwrap();
+            Controller::new(topology.clone(), VALUES, program.limits(), drivers, Records::default()).unwrap();
         Net { switches, controller }
     }
 
@@ -319,5 +320,38 @@ async fn random_plans_sum_on_random_networks() {
         let offered: i64 = counters.values().map(|switch| switch.offered(told[0].job)).sum();
         let aggregated = plan.flows.iter().filter(|flow| flow.aggregator.is_some()).count() as i64;
         assert_eq!((summed, offered), (2 * aggregated, 2 * aggregated), "seed {seed}");
+    }
+}
+
+/// What `inart remove` goes by: a job is in use while its frames come to a switch, whoever else sends.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_whose_frames_move_are_found() {
+    let topology = fig1();
+    let mut net = Net::start(&topology).await;
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
+    let watch = Duration::from_millis(300);
+    assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());
+    // As a worker that waits sends again, and again.
+    let sent = gradient(1, &told[0], 0, Rank::try_from(1usize).unwrap(), 0);
+    let from = |host: &str| {
+        let ports = net.controller.ports();
+        let at = ports.attachment(host).unwrap().to_owned();
+        (net.switches[&at].switch.clone(), Port(ports.port(&at, host).unwrap().get().into()))
+    };
+    // At another host's port the same frame hits no entry, and says nothing of the job.
+    let tries = [(from("w2"), BTreeSet::from([told[0].job])), (from("w5"), BTreeSet::new())];
+    for ((switch, port), moving) in tries {
+        let sent = sent.clone();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let sender = std::thread::spawn(move || {
+            while stopped.recv_timeout(Duration::from_millis(20)).is_err() {
+                switch.lock().unwrap().process(port, &sent, 0, &mut Frames(Vec::new()));
+            }
+        });
+        assert_eq!(net.controller.moving(watch).await.unwrap(), moving);
+        stop.send(()).unwrap();
+        sender.join().unwrap();
+        assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());
     }
 }

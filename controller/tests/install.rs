@@ -6,11 +6,10 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use inart_controller::driver::{Failpoint, Memory};
-use inart_controller::{
-    Controller, InstallError, InstallReport, JobPlan, Limits, Network, PortMap, Records, Running,
-};
+use inart_controller::{Controller, InstallError, InstallReport, JobPlan, Network, PortMap, Records};
 use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
+use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -308,7 +307,7 @@ fn a_push_mends_what_is_missing() {
     let v1 = controller.switches().get_mut("v1").unwrap();
     v1.tables.steer.pop_first();
     let (mac, _) = v1.tables.mac.pop_last().unwrap();
-    v1.tables.mac.insert(mac, inart_controller::entries::MacAction::Refuse);
+    v1.tables.mac.insert(mac, MacAction::Refuse);
     *controller.switches().get_mut("v2").unwrap() = Memory::new(LIMITS);
     let report = now(controller.install(std::slice::from_ref(&plan))).unwrap();
     assert_eq!((report.switches["v1"].updates.len(), epochs(&report)), (2, vec![1]));
@@ -318,8 +317,6 @@ fn a_push_mends_what_is_missing() {
 /// An entry that somebody moved into another job's slots goes back to slots of its own.
 #[test]
 fn a_push_mends_what_overlaps() {
-    use inart_controller::SlotRange;
-    use inart_controller::entries::SteerAction;
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     let plans = [job(1, &planned(Scheme::Atp)), job(2, &planned(Scheme::Atp))];

@@ -5,14 +5,20 @@ mod support;
 
 use std::path::Path;
 
-use inart_controller::driver::Memory;
+use futures::future::BoxFuture;
 use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
 use inart_planner::{Options, Scheme, plan};
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_tables::{SwitchTables, Update};
+use inart_targets::{Memory, Precedence, Running, Session, SwitchCounters, SwitchError};
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use support::{LIMITS, controller, fig1, job, now};
 
 const JOB: fn() -> JobId = || JobId::from(1);
 const FIRST: fn() -> Epoch = || Epoch::from(1);
+
+fn life(number: u32) -> Incarnation {
+    Incarnation::from(number)
+}
 
 fn planned(scheme: Scheme) -> inart_controller::JobPlan {
     let topology = fig1();
@@ -32,12 +38,13 @@ fn of_many_claims_at_once_one_is_granted_for_each_role() {
     installed(folder.path());
     let roles = || (0..12).map(|rank| format!("worker-{rank}"));
     let threads: Vec<_> = (0..6)
-        .map(|_| {
+        .map(|number| {
             let mut records = Records::open(folder.path(), "fig1").unwrap();
             std::thread::spawn(move || {
-                let granted =
-                    |role: &String| records.claim(JOB(), FIRST(), role.clone()).unwrap() == Claim::Granted;
-                roles().filter(granted).collect::<Vec<_>>()
+                let mut granted = |role: &String| {
+                    records.claim(JOB(), FIRST(), role.clone(), life(number + 1)).unwrap() == Claim::Granted
+                };
+                roles().filter(&mut granted).collect::<Vec<_>>()
             })
         })
         .collect();
@@ -47,7 +54,7 @@ fn of_many_claims_at_once_one_is_granted_for_each_role() {
     all.sort();
     assert_eq!(granted, all, "each once");
     let kept = Records::open(folder.path(), "fig1").unwrap();
-    assert!(kept.jobs[&JOB()].claimed.iter().eq(&all));
+    assert!(kept.jobs[&JOB()].claimed.roles().eq(&all));
 }
 
 /// The epoch changes while another process goes on with what it has read.
@@ -56,15 +63,56 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = installed(folder.path());
     let mut old = first.records().clone();
-    assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into()).unwrap(), Claim::Granted);
+    assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
     now(first.install(&[planned(Scheme::Inart)])).unwrap();
     let second = Epoch::from(2);
-    assert_eq!(old.claim(JOB(), FIRST(), "worker-1".into()).unwrap(), Claim::NotInForce(Some(second)));
-    assert_eq!(old.claim(JOB(), second, "worker-0".into()).unwrap(), Claim::Granted);
-    assert_eq!(old.claim(JobId::from(7), FIRST(), "worker-0".into()).unwrap(), Claim::NotInForce(None));
+    assert_eq!(
+        old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(),
+        Claim::NotInForce(Some(second))
+    );
+    assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(
+        old.claim(JobId::from(7), FIRST(), "worker-0".into(), life(1)).unwrap(),
+        Claim::NotInForce(None)
+    );
     // A push of the same plan leaves the claims of its epoch.
     assert_eq!(now(first.install(&[planned(Scheme::Inart)])).unwrap().updates(), 0);
-    assert_eq!(old.claim(JOB(), second, "worker-0".into()).unwrap(), Claim::Taken);
+    assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(2)).unwrap(), Claim::Taken);
+}
+
+/// Its answer was lost on the way, or with the controller that gave it.
+#[test]
+fn a_host_that_asks_again_is_granted_again_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    installed(folder.path());
+    let open = || Records::open(folder.path(), "fig1").unwrap();
+    let claim = |number| open().claim(JOB(), FIRST(), "worker-0".into(), life(number)).unwrap();
+    assert_eq!([7, 7, 8, 7, 0].map(claim), {
+        use Claim::{Granted, Taken};
+        [Granted, Granted, Taken, Granted, Taken]
+    });
+    // Who does not name itself cannot be told from others.
+    let nameless = || open().claim(JOB(), FIRST(), "worker-1".into(), life(0)).unwrap();
+    assert_eq!([nameless(), nameless()], [Claim::Granted, Claim::Taken]);
+}
+
+#[test]
+fn no_two_networks_share_their_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut names =
+        vec!["a/b", "a_b", "a\\b", "a%2Fb", "a%2fb", "a%", "a", "", "..", "../a", "a\0b", "ä/b", "%%"];
+    for name in &names {
+        let mut controller = controller(&fig1(), Records::open(folder.path(), name).unwrap());
+        assert!(controller.records().jobs.is_empty(), "{name}");
+        now(controller.install(&[planned(Scheme::Atp)])).unwrap();
+    }
+    names.sort_unstable();
+    assert_eq!(Records::networks(folder.path()), names);
+    // What others put there is no network.
+    for stranger in ["a%zz.json", "a%2.json", "a%2f.json", "a%41.json", "a%é.json", "notes.txt"] {
+        std::fs::write(folder.path().join(stranger), "").unwrap();
+    }
+    assert_eq!(Records::networks(folder.path()), names);
 }
 
 /// A switch that is written to by another controller between the reading and the writing.
@@ -73,26 +121,33 @@ struct Meddler {
     other: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl inart_controller::SwitchDriver for Meddler {
-    async fn running(&mut self) -> Result<inart_controller::Running, inart_controller::DriverError> {
-        self.inner.running().await
+impl Session for Meddler {
+    fn precedence(&self) -> Option<Precedence> {
+        self.inner.precedence()
     }
-    async fn set_pipeline(&mut self) -> Result<(), inart_controller::DriverError> {
-        self.inner.set_pipeline().await
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        self.inner.running()
     }
-    async fn read(
-        &mut self,
-    ) -> Result<inart_controller::entries::SwitchTables, inart_controller::DriverError> {
-        let tables = self.inner.read().await;
-        // In another thread, as futures are not run to their end within each other.
-        self.other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
-        tables
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        self.inner.load_program()
     }
-    async fn write(
-        &mut self,
-        updates: &[inart_controller::diff::Update],
-    ) -> Result<(), inart_controller::DriverError> {
-        self.inner.write(updates).await
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        let Meddler { inner, other } = self;
+        Box::pin(async {
+            let tables = inner.read().await;
+            // In another thread, as futures are not run to their end within each other.
+            other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
+            tables
+        })
+    }
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        self.inner.write(updates)
+    }
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        self.inner.counters()
+    }
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        self.inner.lost()
     }
 }
 
@@ -126,7 +181,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
     assert_eq!(live.jobs[&JOB()].live().unwrap().plan.scheme, "lbmm");
 }
 
-/// Versions before noted no topology for all jobs.
+/// Versions before noted no topology for all jobs, and of claims only the roles.
 #[test]
 fn records_of_older_versions_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,10 +189,16 @@ fn records_of_older_versions_are_read() {
     let file = folder.path().join("fig1.json");
     let mut old: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     old.as_object_mut().unwrap().remove("topology").unwrap();
+    old["jobs"]["1"]["claimed"] = serde_json::json!(["server-0", "worker-0"]);
     std::fs::write(&file, old.to_string()).unwrap();
     let read = Records::open(folder.path(), "fig1").unwrap();
     assert_eq!(read.newest_topology(), Some(fig1().to_yaml().as_str()), "there is only one");
     assert_eq!(now(first.install(&[planned(Scheme::Atp)])).unwrap().updates(), 0);
+    assert!(first.records().jobs[&JOB()].claimed.roles().eq(["server-0", "worker-0"]));
+    let mut records = first.records().clone();
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Taken);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }
 
 /// What a process wrote when the machine stopped is in nobody's way, and what cannot be written has not happened.
@@ -148,7 +209,7 @@ fn a_change_that_is_not_written_is_not_made() {
     let before = first.records().clone();
     let (mut records, half) = (before.clone(), folder.path().join("fig1.new"));
     std::fs::create_dir(&half).unwrap();
-    let error = records.claim(JOB(), FIRST(), "worker-0".into()).unwrap_err().to_string();
+    let error = records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap_err().to_string();
     assert!(error.contains("fig1.json: cannot be written") && error.contains("--state"), "{error}");
     let error = now(first.install(&[planned(Scheme::Lbmm)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::File { .. })), "{error}");
@@ -158,6 +219,6 @@ fn a_change_that_is_not_written_is_not_made() {
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), before);
     std::fs::remove_dir(&half).unwrap();
     std::fs::write(&half, "{").unwrap();
-    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into()).unwrap(), Claim::Granted);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
     assert_eq!(Records::networks(folder.path()), ["fig1"]);
 }

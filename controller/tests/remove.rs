@@ -5,11 +5,10 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use inart_controller::driver::{Failpoint, Memory};
-use inart_controller::{
-    Controller, HeldJob, InstallError, JobPlan, Limits, Network, NotHeld, Records, Running, find_held,
-};
+use inart_controller::{Controller, HeldJob, InstallError, JobPlan, Network, NotHeld, Records, find_held};
 use inart_planner::{Options, Scheme, Topology, plan};
+use inart_tables::Limits;
+use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use support::walker::{check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now};

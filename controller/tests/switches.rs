@@ -7,17 +7,14 @@ mod support;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
-use inart_controller::{
-    Controller, DriverError, InstallError, JobPlan, P4Runtime, Program, Records, Running, SwitchDriver,
-};
+use inart_controller::{Controller, InstallError, JobPlan, Records};
 use inart_p4::{Outcome, Reason};
-use inart_p4runtime::{ClientError, ElectionId, Target};
 use inart_planner::{Options, Scheme, Topology, plan};
+use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
 use inart_wire::{JobId, ValuesPerPacket};
-use support::embedded::{DEVICE, embedded, program};
+use support::embedded::{embedded, place, program};
 use support::{fig1, job, now};
 
 /// `simple_switch_grpc` without interfaces; stopped when dropped.
@@ -54,13 +51,16 @@ fn bmv2() -> Option<Bmv2> {
 }
 
 /// Connects as soon as the server listens.
-async fn connect(address: &str, election: u128, program: &Arc<Program>) -> Result<P4Runtime, DriverError> {
+async fn connect(
+    address: &str,
+    precedence: u128,
+    program: &dyn Program,
+) -> Result<Box<dyn Session>, SwitchError> {
     let mut attempts = 0;
     loop {
-        let target = Target { election: Some(ElectionId(election)), ..Target::new(address, DEVICE) };
-        let target = Target { timeout: Duration::from_secs(2), ..target };
-        match P4Runtime::connect(target, program.clone()).await {
-            Err(DriverError::Client(ClientError::Connect { .. })) if attempts < 200 => attempts += 1,
+        let place = Place { timeout: Duration::from_secs(2), ..place(address) };
+        match program.open(place, Access::Write(Precedence(precedence))).await {
+            Err(SwitchError::Unreachable(_)) if attempts < 200 => attempts += 1,
             result => return result,
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -73,13 +73,13 @@ async fn controller(
     values: ValuesPerPacket,
     election: u128,
     records: Records,
-) -> Controller<P4Runtime> {
+) -> Controller<Box<dyn Session>> {
     let program = program(values);
     let mut switches = BTreeMap::new();
     for (name, address) in addresses {
-        switches.insert((*name).to_owned(), connect(address, election, &program).await.unwrap());
+        switches.insert((*name).to_owned(), connect(address, election, &*program).await.unwrap());
     }
-    Controller::new(topology.clone(), values, program.limits, switches, records).unwrap()
+    Controller::new(topology.clone(), values, program.limits(), switches, records).unwrap()
 }
 
 fn planned(topology: &Topology, scheme: Scheme) -> JobPlan {
@@ -119,8 +119,9 @@ async fn story(addresses: BTreeMap<&str, String>) {
     let error = real.install(&[b]).await.unwrap_err();
     assert!(error.to_string().contains("primary"), "{error}");
     let program = program(values);
-    let error = connect(&addresses["v1"], 1, &program).await.err().unwrap();
-    assert!(matches!(error, DriverError::Client(_)), "{error}");
+    let error = connect(&addresses["v1"], 1, &*program).await.err().unwrap();
+    // The precedence is taken.
+    assert!(matches!(error, SwitchError::Refused(_)), "{error}");
 
     // Another program is replaced only when that is wanted, and its tables are gone then.
     let error = other.install(std::slice::from_ref(&a)).await.unwrap_err();
@@ -131,10 +132,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
     assert_eq!(other.install(std::slice::from_ref(&a)).await.unwrap().updates(), 0);
 }
 
-async fn same_tables(
-    real: &mut Controller<P4Runtime>,
-    model: &mut Controller<inart_controller::driver::Memory>,
-) {
+async fn same_tables(real: &mut Controller<Box<dyn Session>>, model: &mut Controller<Memory>) {
     for (name, switch) in real.switches() {
         assert_eq!(switch.read().await.unwrap(), model.switches()[name].tables, "{name}");
     }

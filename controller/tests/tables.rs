@@ -5,9 +5,10 @@ mod support;
 
 use inart_controller::tables::NoRoom;
 use inart_controller::wishes::{self, PlanError, Roles};
-use inart_controller::{Known, Limits, Network, PortMap, TargetError, Wanted, target};
+use inart_controller::{IntentError, Known, Network, PortMap, Wanted, intent};
 use inart_planner::plan::{Flow, Trunk};
 use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_tables::Limits;
 use inart_wire::{Epoch, JobId};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -37,11 +38,11 @@ fn empty(ports: &PortMap) -> Network {
 fn walk(topology: &Topology, plan: &Plan) -> Result<Network, String> {
     let ports = PortMap::new(topology).unwrap();
     let wanted = wanted(topology, &ports, 1, plan).map_err(|error| error.to_string())?;
-    let target = target(&ports, LIMITS, &empty(&ports), &[wanted]).map_err(|error| error.to_string())?;
+    let intent = intent(&ports, LIMITS, &empty(&ports), &[wanted]).map_err(|error| error.to_string())?;
     let (job, epoch) = (JobId::from(1), Epoch::from(1));
-    Walker::new(topology, &target.desired, &ports, plan, job, epoch).check()?;
-    check_own_slots(&target.desired)?;
-    Ok(target.desired)
+    Walker::new(topology, &intent.desired, &ports, plan, job, epoch).check()?;
+    check_own_slots(&intent.desired)?;
+    Ok(intent.desired)
 }
 
 #[test]
@@ -203,13 +204,13 @@ fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
     let ports = PortMap::new(&topology).unwrap();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
     let wanted = [wanted(&topology, &ports, 1, &plan).unwrap()];
-    let error = target(&ports, Limits { slots: 100, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
-    assert!(matches!(error, TargetError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
+    let error = intent(&ports, Limits { slots: 100, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
+    assert!(matches!(error, IntentError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
     assert_eq!(
         error.to_string(),
         "switch v1: job digits needs 2 x 64 slots, 100 of 100 are free: push with --window 32 or less"
     );
-    let error = target(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
+    let error = intent(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
     assert!(
         error
             .to_string()
@@ -228,13 +229,13 @@ proptest! {
         let ports = PortMap::new(&topology).unwrap();
         let plans = [1, 2].map(|number| (number, plans::random(&topology, &mut rng)));
         let wanted = plans.each_ref().map(|(number, plan)| wanted(&topology, &ports, *number, plan).unwrap());
-        let target = target(&ports, LIMITS, &empty(&ports), &wanted).unwrap();
+        let intent = intent(&ports, LIMITS, &empty(&ports), &wanted).unwrap();
         for (number, plan) in &plans {
             let walker =
-                Walker::new(&topology, &target.desired, &ports, plan, JobId::from(*number), Epoch::from(1));
+                Walker::new(&topology, &intent.desired, &ports, plan, JobId::from(*number), Epoch::from(1));
             prop_assert_eq!(walker.check(), Ok(()));
         }
-        prop_assert_eq!(check_own_slots(&target.desired), Ok(()));
-        prop_assert_eq!(check_mac(&target.desired, &ports), Ok(()));
+        prop_assert_eq!(check_own_slots(&intent.desired), Ok(()));
+        prop_assert_eq!(check_mac(&intent.desired, &ports), Ok(()));
     }
 }

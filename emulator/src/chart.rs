@@ -299,6 +299,28 @@ mod tests {
         assert!(!svg.contains("NaN") && !svg.contains("inf\""));
     }
 
+    /// The widths of the bars, panel by panel, in the order of the schemes.
+    fn widths(svg: &str) -> Vec<f64> {
+        let bars = svg.lines().filter(|line| line.starts_with("<rect x="));
+        let width = |bar: &str| bar.split("width=\"").nth(1)?.split('"').next()?.parse().ok();
+        bars.map(|bar| width(bar).expect("a width")).collect()
+    }
+
+    #[test]
+    fn bars_are_as_long_as_what_they_stand_for() {
+        let summary = summary();
+        let widths = widths(&draw(&summary));
+        assert_eq!(widths.len(), 3 * summary.schemes.len());
+        let figures: [fn(&SchemeFigures) -> f64; 3] =
+            [|scheme| scheme.rate_bps, |scheme| scheme.comm_seconds, |scheme| scheme.ps_ingress_bytes as f64];
+        for (panel, figure) in widths.chunks(summary.schemes.len()).zip(figures) {
+            for (scheme, width) in summary.schemes.iter().zip(panel) {
+                let expected = panel[0] * figure(scheme) / figure(&summary.schemes[0]);
+                assert!((width - expected).abs() < 0.2, "{}: {width}, not {expected}", scheme.scheme);
+            }
+        }
+    }
+
     #[test]
     fn nothing_measured_draws_nothing_impossible() {
         let empty = Summary { schemes: vec![], single_host: vec![], rounds: 0, ..summary() };

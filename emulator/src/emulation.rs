@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_planner::{Job, Levels, Order, Plan, Scheme, Topology};
+use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
 use inart_trainer::train_single_host;
 
 use crate::capacity;
@@ -13,7 +13,6 @@ use crate::job::JobRun;
 use crate::network::Network;
 use crate::options::Options;
 use crate::scale::Scale;
-use crate::script::Script;
 use crate::supervisor::Supervisor;
 use crate::work::{Work, Workload};
 
@@ -90,9 +89,9 @@ impl Emulation {
     pub fn start(options: Options, tell: &mut dyn FnMut(&str)) -> Result<Self, Error> {
         options.validate()?;
         let topology = options.topology.with_jobs(options.running_jobs());
-        Script::new(&topology, &options.faults, options.drop.share())?; // wrong input is told before the work
+        options.schedule(&topology)?; // wrong input is told before the work
         tell("planning");
-        let planned = plan_all(&options, &topology)?;
+        let planned = plan_schemes(&options, &topology)?;
         tell("building the network");
         let scale = choose_scale(&options, &topology, &planned)?;
         let network = Network::start(&topology, &options, scale.factor())?;
@@ -164,9 +163,8 @@ impl Emulation {
     }
 }
 
-/// Plans all jobs under every scheme; several together.
-fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
-    let jobs: Vec<&Job> = topology.jobs().iter().collect();
+/// Plans all jobs under every scheme.
+fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
     let plan_scheme = |&scheme: &Scheme| {
         let start = Instant::now();
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
@@ -176,14 +174,9 @@ fn plan_all(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Erro
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };
-        let plans = match jobs[..] {
-            [job] => inart_planner::plan(topology, job, &how).map(|plan| vec![plan]),
-            _ => inart_planner::plan_jobs(topology, &jobs, &how, Order::Together).map(|set| set.plans),
-        };
-        Ok(Planned {
-            scheme,
-            plans: plans.map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })?,
-        })
+        let plans = plan_all(topology, &how);
+        let plans = plans.map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })?;
+        Ok(Planned { scheme, plans })
     };
     options.schemes.iter().map(plan_scheme).collect()
 }

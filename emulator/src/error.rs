@@ -2,9 +2,10 @@
 
 use std::io;
 
-use inart_controller::{DriverError, PortsError, ProgramError};
+use inart_controller::PortsError;
 use inart_core::audit::Mismatch;
 use inart_planner::PlanError;
+use inart_targets::{ProgramError, SwitchError};
 use inart_trainer::ConfigError;
 
 use crate::given_up::GivenUp;
@@ -21,6 +22,9 @@ pub enum Error {
         /// What is wrong with it, and the mend.
         problem: String,
     },
+    /// The faults make no sense on this network.
+    #[error(transparent)]
+    Faults(#[from] inart_faults::Error),
     /// No plan for a job.
     #[error("scheme {scheme}: {cause}")]
     Plan {
@@ -49,13 +53,13 @@ pub enum Error {
         /// What it said.
         cause: io::Error,
     },
-    /// A switch's P4Runtime server cannot be used.
+    /// A switch cannot be asked.
     #[error("switch {switch}: {cause}")]
     Switch {
         /// The switch.
         switch: String,
         /// Why.
-        cause: Box<DriverError>,
+        cause: Box<SwitchError>,
     },
     /// The controller cannot install the plans.
     #[error("the controller: {why}")]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inart_simulator::faults::LinkFaults;
-use inart_simulator::quantity::{Share, Span};
+use inart_faults::LinkFaults;
+use inart_faults::quantity::{Share, Span};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

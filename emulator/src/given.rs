@@ -34,7 +34,7 @@ pub struct GivenHost {
     pub interface: String,
 }
 
-/// Where a switch's P4Runtime server is.
+/// Where a switch is reached.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenSwitch {

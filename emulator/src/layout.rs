@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use inart_controller::PortMap;
+use inart_faults::quantity::QueueLimit;
 use inart_planner::{NodeKind as Role, Topology};
-use inart_simulator::quantity::QueueLimit;
 
 use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 

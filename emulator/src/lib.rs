@@ -25,7 +25,6 @@ mod options;
 pub mod relay;
 pub mod scale;
 mod scratch;
-mod script;
 pub mod site;
 mod supervisor;
 mod switches;

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_controller::{JobPlan, P4Runtime, Program, Running, SwitchDriver};
+use inart_controller::JobPlan;
 use inart_core::Assignment;
+use inart_faults::{Schedule, Step, Victim};
 use inart_p4::Reason;
-use inart_p4runtime::{DeviceId, Target};
 use inart_planner::Topology;
+use inart_targets::{Access, Place, Program, Running};
 use tokio::runtime::Runtime;
 
 use crate::controller::ControllerProcess;
@@ -17,18 +18,17 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
-use crate::script::{Script, Step, Victim};
 use crate::site::{HostPlace, Site};
 
 /// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
 pub struct Network {
     topology: Topology,
-    program: Arc<Program>,
+    program: Arc<dyn Program>,
     /// The `inart` command.
     command: PathBuf,
     controller: Option<ControllerProcess>,
     runtime: Runtime,
-    script: Script,
+    schedule: Schedule,
     site: Site,
     scratch: Scratch,
     /// Where people may look.
@@ -51,24 +51,23 @@ impl Network {
     /// is loaded yet. `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
-        let script = Script::new(topology, &options.faults, options.drop.share())?;
+        let schedule = options.schedule(topology)?;
         if let Some(folder) = &options.expose {
             // Records of an earlier emulation, whose switches are gone; the folder may hold others' too.
-            let name = format!("{}.json", topology.name().replace(['/', '\\'], "_"));
-            let _ = std::fs::remove_file(folder.join("state").join(name));
+            let file = inart_controller::file_name(topology.name());
+            let _ = std::fs::remove_file(folder.join("state").join(file));
         }
         let site = match &options.network {
             Some(network) => Site::given(network)?,
-            None => Site::build(topology, options, scale, &script, &scratch)?,
+            None => Site::build(topology, options, scale, &schedule, &scratch)?,
         };
-        let artifact = inart_p4::artifact(options.values);
         Ok(Self {
-            program: Arc::new(Program::new(artifact.values, &artifact.json, &artifact.p4info)?),
+            program: inart_targets::DEFAULT.program(options.values, None)?,
             runtime: Runtime::new().map_err(Error::system("start threads"))?,
             topology: topology.clone(),
             command: options.program.clone(),
             controller: None,
-            script,
+            schedule,
             site,
             scratch,
             expose: options.expose.clone(),
@@ -99,7 +98,7 @@ impl Network {
         let window = first.map_or(1, |plan| plan.window_chunks);
         let rate_scale = first.map_or(1.0, |plan| plan.rate_scale);
         for (option, value) in [
-            ("--values", self.program.values.to_string()),
+            ("--values", self.program.values().to_string()),
             ("--window", window.to_string()),
             ("--rate-scale", rate_scale.to_string()),
         ] {
@@ -120,12 +119,12 @@ impl Network {
     }
 
     /// What shall go wrong.
-    pub fn script(&self) -> &Script {
-        &self.script
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
     }
 
     /// Does what a step says, but for what it does to hosts.
-    pub fn act(&mut self, step: &Step) -> Result<(), Error> {
+    pub fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Kill(Victim::Controller) => {
                 self.controller.iter_mut().for_each(ControllerProcess::kill);
@@ -161,17 +160,16 @@ impl Network {
     /// Reads the counters of all switches and of the relay. A switch that was killed counts from 0 again.
     pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
         let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
-        let mut targets = BTreeMap::new();
+        let mut places = BTreeMap::new();
         for switch in self.site.switches()? {
-            let target = Target::new(switch.address, DeviceId(switch.device));
-            targets.insert(switch.name, Target { election: None, ..target });
+            places.insert(switch.name, Place::local(switch.address, switch.device));
         }
-        for (switch, target) in targets {
+        for (switch, place) in places {
             let cause = |cause| Error::Switch { switch: switch.clone(), cause: Box::new(cause) };
             let read = async {
-                let mut driver = P4Runtime::connect(target, Arc::clone(&self.program)).await?;
-                match driver.running().await? {
-                    Running::Ours => Ok(Some(driver.counters().await?)),
+                let mut session = self.program.open(place, Access::Read).await?;
+                match session.running().await? {
+                    Running::Ours => Ok(Some(session.counters().await?)),
                     Running::Nothing | Running::Other => Ok(None),
                 }
             };

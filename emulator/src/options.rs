@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
 use inart_planner::{Job, Levels, Scheme, Topology};
-use inart_simulator::Faults;
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -50,6 +50,11 @@ pub struct Options {
     /// A network that is there already, instead of one to be built.
     pub network: Option<GivenNetwork>,
 }
+
+/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading them. The
+/// longest frame is what its interfaces send.
+pub const CAPABILITIES: Capabilities =
+    Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes: 64..=1514 };
 
 /// The most jobs at the same time: each gets its part of the network, which gets thin.
 const MAX_JOBS: usize = 16;
@@ -106,6 +111,15 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else of it.
+    ///
+    /// # Errors
+    /// What [`Schedule::new`] refuses.
+    pub fn schedule(&self, topology: &Topology) -> Result<Schedule, inart_faults::Error> {
+        let every = LinkFaults { drop: self.drop.share(), ..LinkFaults::default() };
+        Schedule::with_default(topology, &self.faults, &CAPABILITIES, &every)
     }
 
     /// Each job has training data and weights of its own.

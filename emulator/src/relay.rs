@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inart_simulator::faults::LinkFaults;
+use inart_faults::LinkFaults;
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use serde::Serialize;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use inart_controller::PortMap;
-use inart_planner::Topology;
+use inart_faults::{Schedule, Step, Victim};
+use inart_planner::{NodeId, Topology};
 
 use crate::background::BackgroundFlow;
 use crate::error::Error;
@@ -14,7 +15,6 @@ use crate::namespace::Namespace;
 use crate::options::Options;
 use crate::relay::{Relay, RelayCounters};
 use crate::scratch::Scratch;
-use crate::script::{Script, Step, Victim};
 use crate::switches::{SwitchProcess, SwitchSpec};
 use crate::wiring::{NodeIndex, Wiring};
 
@@ -30,7 +30,7 @@ pub struct HostPlace<'a> {
     pub interface: &'a str,
 }
 
-/// Where a switch's P4Runtime server is.
+/// Where a switch is reached.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchPlace {
     pub name: String,
@@ -58,10 +58,24 @@ pub(crate) struct Built {
 
 impl Built {
     /// Takes a host's interface `down` or `up`; it keeps its address, its rate and its queue.
-    fn set_interface(&self, host: &str, state: &str) -> Result<(), Error> {
-        let place = self.wiring.namespace(index_of(&self.topology, host));
+    fn set_interface(&self, host: NodeId, state: &str) -> Result<(), Error> {
+        let place = self.wiring.namespace(NodeIndex(host.index()));
         let set = place.batch("ip", &format!("link set {HOST_INTERFACE} {state}\n"));
-        set.map_err(Error::system(format!("take the interface of {host} {state}")))
+        let name = &self.topology.node(host).name;
+        set.map_err(Error::system(format!("take the interface of {name} {state}")))
+    }
+
+    /// The process of a switch.
+    fn switch(&mut self, node: NodeId) -> Option<&mut SwitchProcess> {
+        let name = &self.topology.node(node).name;
+        self.switches.iter_mut().find(|switch| switch.name() == name)
+    }
+
+    /// Starts the process of a switch again.
+    fn restart(&mut self, node: NodeId) -> Result<(), Error> {
+        let (name, place) = (&self.topology.node(node).name, self.wiring.namespace(NodeIndex(node.index())));
+        let named = self.switches.iter_mut().find(|switch| switch.name() == name);
+        named.map_or(Ok(()), |switch| switch.restart(place))
     }
 }
 
@@ -71,13 +85,16 @@ impl Site {
         topology: &Topology,
         options: &Options,
         scale: f64,
-        script: &Script,
+        schedule: &Schedule,
         scratch: &Scratch,
     ) -> Result<Self, Error> {
         let ports = PortMap::new(topology)?;
+        let target = inart_targets::DEFAULT;
+        ports.check_ports(target.ports())?;
         let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
-        let wiring = Wiring::build(&blueprint, script.touches_links())?;
-        let relay = wiring.relay().map(|namespace| Relay::start(namespace, &script.links, options.seed));
+        let wiring = Wiring::build(&blueprint, schedule.touches_links())?;
+        let faults = schedule.links.as_flattened();
+        let relay = wiring.relay().map(|namespace| Relay::start(namespace, faults, options.seed));
         let relay = relay.transpose().map_err(Error::system("start the relay between the links"))?;
 
         let switches = (1..).zip(ports.switches()).map(|(device, name)| {
@@ -86,17 +103,18 @@ impl Site {
                 program: options.switch.as_ref().unwrap_or(&options.program).clone(),
                 name: name.to_owned(),
                 device,
-                ports: ports.ports(name).count(),
+                ports: ports.ports(name).filter_map(|(port, _)| target.port_number(port)).collect(),
                 socket: options.switch.is_some().then(socket),
             };
             SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))
         });
         let switches = switches.collect::<Result<_, _>>()?;
-        let flows = script.flows.iter().map(|flow| {
-            let place = wiring.namespace(index_of(topology, &flow.from));
-            let ends = [&flow.from, &flow.to].map(|name| ports.mac(name).expect("hosts have addresses"));
+        let flows = schedule.flows.iter().map(|flow| {
+            let place = wiring.namespace(NodeIndex(flow.from.index()));
+            let name = |node: NodeId| topology.node(node).name.as_str();
+            let ends = [flow.from, flow.to].map(|node| ports.mac(name(node)).expect("hosts have addresses"));
             BackgroundFlow::start(place, ends, flow.rate_bps * scale, flow.frame_bytes)
-                .map_err(Error::system(format!("send background traffic from {}", flow.from)))
+                .map_err(Error::system(format!("send background traffic from {}", name(flow.from))))
         });
         let flows = flows.collect::<Result<_, _>>()?;
         Ok(Self::Built(Box::new(Built {
@@ -160,28 +178,29 @@ impl Site {
     }
 
     /// Does what a step says to switches and links of our own.
-    pub fn act(&mut self, step: &Step) -> Result<(), Error> {
+    pub fn act(&mut self, step: Step) -> Result<(), Error> {
         let Self::Built(built) = self else { return Ok(()) };
         match step {
-            Step::Kill(Victim::Switch(name)) => {
-                let named = built.switches.iter_mut().filter(|switch| switch.name() == name);
-                named.for_each(SwitchProcess::kill);
+            Step::Kill(Victim::Switch(node)) => {
+                built.switch(node).into_iter().for_each(SwitchProcess::kill);
                 Ok(())
             }
-            Step::Start(Victim::Switch(name)) => {
-                let place = built.wiring.namespace(index_of(&built.topology, name));
-                let mut named = built.switches.iter_mut().filter(|switch| switch.name() == name);
-                named.try_for_each(|switch| switch.restart(place))
-            }
-            Step::InterfaceDown(name) => built.set_interface(name, "down"),
-            Step::InterfaceUp(name) => built.set_interface(name, "up"),
-            Step::Down(link, _) | Step::Up(link, _) => {
+            Step::Start(Victim::Switch(node)) => built.restart(node),
+            Step::InterfaceDown(host) => built.set_interface(host, "down"),
+            Step::InterfaceUp(host) => built.set_interface(host, "up"),
+            Step::LinkDown(link) | Step::LinkUp(link) => {
                 if let Some(relay) = &built.relay {
-                    relay.set_down(*link, matches!(step, Step::Down(..)));
+                    relay.set_down(link.index(), matches!(step, Step::LinkDown(_)));
                 }
                 Ok(())
             }
-            Step::Kill(_) | Step::Start(_) | Step::Pause(_) | Step::Resume(_) => Ok(()),
+            // The supervisor and the network see to processes of hosts and to the controller; nobody here reads frames.
+            Step::Kill(Victim::Host(_) | Victim::Controller)
+            | Step::Start(Victim::Host(_) | Victim::Controller)
+            | Step::Pause(_)
+            | Step::Resume(_)
+            | Step::Stale(..)
+            | Step::Forge(..) => Ok(()),
         }
     }
 

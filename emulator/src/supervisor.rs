@@ -1,10 +1,12 @@
-//! The hosts of all jobs under one scheme: starts them, does to everybody what the script of faults says, and takes in what
+//! The hosts of all jobs under one scheme: starts them, does to everybody what the fault schedule says, and takes in what
 //! they report until all have ended, with figures or with errors.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use inart_core::Assignment;
+use inart_faults::quantity::Span;
+use inart_faults::{Step, Victim};
 use inart_host_agent::report::{Report, Role};
 use inart_wire::{Rank, ShardId};
 use nix::sys::signal::Signal;
@@ -16,7 +18,6 @@ use crate::given_up::{GivenUp, HostEnd};
 use crate::job::JobRun;
 use crate::network::Network;
 use crate::options::Options;
-use crate::script::{Step, Victim};
 use crate::work::{Work, Workload};
 
 /// How long the hosts of a job that is given up may take to end: far more than was promised, so that a figure comes out.
@@ -43,9 +44,9 @@ pub struct Supervisor<'a> {
     agents: Agents,
     report: std::path::PathBuf,
     hosts: Vec<Host>,
-    /// Steps of the script that are still to come.
-    steps: std::vec::IntoIter<(Duration, Step)>,
-    next_step: Option<(Duration, Step)>,
+    /// Steps of the fault schedule that are still to come.
+    steps: std::vec::IntoIter<(Span, Step)>,
+    next_step: Option<(Span, Step)>,
     happened: Vec<FaultRecord>,
     /// Hosts that were killed or stopped, and when the first was.
     culprits: Vec<String>,
@@ -78,7 +79,7 @@ impl<'a> Supervisor<'a> {
             });
             hosts.extend(workers);
         }
-        let mut steps = network.script().steps.clone().into_iter();
+        let mut steps = network.schedule().steps.clone().into_iter();
         let next_step = steps.next();
         let agents = Agents::new(&report, LONGEST_SILENCE + ROUNDS_OF_SILENCE * longest_round)?;
         Ok(Self {
@@ -130,9 +131,9 @@ impl<'a> Supervisor<'a> {
         if !self.ended.is_empty() {
             return Err(self.given_up(runs));
         }
-        if let Some((at, step)) = &self.next_step {
-            let problem =
-                format!("\"{step}\" at {} s came after the training; give more --rounds", at.as_secs_f64());
+        if let Some((at, step)) = self.next_step {
+            let step = step.describe(self.network.topology());
+            let problem = format!("\"{step}\" at {at} came after the training; give more --rounds");
             return Err(Error::Option { option: "--faults", problem });
         }
         self.network.settle()?;
@@ -261,17 +262,18 @@ impl<'a> Supervisor<'a> {
     }
 
     fn do_what_is_due(&mut self, start: Instant, runs: &[JobRun]) -> Result<(), Error> {
-        while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= *at) {
-            self.act(&step, runs)?;
+        while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= at.duration()) {
+            self.act(step, runs)?;
             let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
             let seconds = start.elapsed().as_secs_f64();
-            self.happened.push(FaultRecord { seconds, rounds_audited, what: step.to_string() });
+            let what = step.describe(self.network.topology());
+            self.happened.push(FaultRecord { seconds, rounds_audited, what });
             self.next_step = self.steps.next();
         }
         Ok(())
     }
 
-    fn act(&mut self, step: &Step, runs: &[JobRun]) -> Result<(), Error> {
+    fn act(&mut self, step: Step, runs: &[JobRun]) -> Result<(), Error> {
         let signalled = match step {
             Step::Kill(Victim::Host(node)) => Some((node, Signal::SIGKILL)),
             Step::Pause(node) => Some((node, Signal::SIGSTOP)),
@@ -279,6 +281,7 @@ impl<'a> Supervisor<'a> {
             _ => None,
         };
         if let Some((node, signal)) = signalled {
+            let node = &self.network.topology().node(node).name;
             self.hosts.iter().filter(|host| host.node == *node).for_each(|host| {
                 self.agents.signal(host.role, signal);
             });
@@ -288,8 +291,9 @@ impl<'a> Supervisor<'a> {
             }
         }
         if let Step::Start(Victim::Host(node)) = step {
+            let node = self.network.topology().node(node).name.clone();
             for host in
-                (0..self.hosts.len()).filter(|&host| self.hosts[host].node == *node).collect::<Vec<_>>()
+                (0..self.hosts.len()).filter(|&host| self.hosts[host].node == node).collect::<Vec<_>>()
             {
                 self.start(host, runs)?;
             }
@@ -299,11 +303,11 @@ impl<'a> Supervisor<'a> {
 
     /// Ends the faults that are still in force, so that the next scheme finds everything in order.
     fn mend_what_is_left(&mut self) -> Result<(), Error> {
-        let left: Vec<_> = self.next_step.take_if(|(_, step)| step.mends()).into_iter().collect();
+        let left: Vec<_> = self.next_step.take_if(|(_, step)| step.ends_fault()).into_iter().collect();
         let mut later = Vec::new();
         for (at, step) in left.into_iter().chain(self.steps.by_ref()) {
-            match step.mends() {
-                true => self.network.act(&step)?,
+            match step.ends_fault() {
+                true => self.network.act(step)?,
                 false => later.push((at, step)),
             }
         }

@@ -12,7 +12,7 @@ use crate::child::Child;
 use crate::error::Error;
 use crate::namespace::Namespace;
 
-/// How long a switch may take until its P4Runtime server answers.
+/// How long a switch may take until it answers.
 const START: Duration = Duration::from_secs(20);
 
 /// Which switch to run, where.
@@ -22,11 +22,11 @@ pub struct SwitchSpec {
     pub program: PathBuf,
     /// Its name.
     pub name: String,
-    /// Its number in P4Runtime.
+    /// Its number among those behind its address.
     pub device: u64,
-    /// Ports, named `p1`, `p2`, … in its namespace.
-    pub ports: usize,
-    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's P4Runtime
+    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its namespace.
+    pub ports: Vec<u64>,
+    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's own
     /// clients can reach it too; for another switch, the Unix socket that it shall listen on.
     pub socket: Option<PathBuf>,
 }
@@ -38,7 +38,7 @@ pub struct SwitchProcess {
     child: Child,
     /// Kept open: the switch may still write.
     stdout: BufReader<ChildStdout>,
-    /// Where its P4Runtime server is, once that is known.
+    /// Where it is reached, once that is known.
     address: Option<String>,
 }
 
@@ -69,12 +69,12 @@ impl SwitchProcess {
         &self.spec.name
     }
 
-    /// Its number in P4Runtime.
+    /// Its number among those behind its address.
     pub fn device(&self) -> u64 {
         self.spec.device
     }
 
-    /// Waits for the P4Runtime server and returns its address.
+    /// Waits until it can be reached and returns its address.
     pub fn address(&mut self) -> Result<String, Error> {
         if let Some(address) = &self.address {
             return Ok(address.clone());
@@ -101,7 +101,7 @@ impl SwitchProcess {
         while UnixStream::connect(socket).is_err() {
             self.child.check().map_err(|why| self.failed(Some(why)))?;
             if Instant::now() > give_up {
-                let why = format!("its P4Runtime server did not start within {} s", START.as_secs());
+                let why = format!("its control server did not start within {} s", START.as_secs());
                 return Err(self.failed(Some(why)));
             }
             thread::sleep(Duration::from_millis(20));
@@ -119,7 +119,7 @@ impl SwitchProcess {
 impl SwitchSpec {
     /// Starts a process; our own switch listens at `address`.
     fn spawn(&self, place: &Namespace, address: &str) -> Result<(Child, BufReader<ChildStdout>), Error> {
-        let arguments = arguments(self.device, self.ports);
+        let arguments = arguments(self.device, &self.ports);
         let command = match &self.socket {
             None => {
                 let mut command = Command::new(&self.program);
@@ -140,10 +140,10 @@ impl SwitchSpec {
 }
 
 /// What all switches are told: their number, no program yet, and their ports.
-fn arguments(device: u64, ports: usize) -> Vec<String> {
+fn arguments(device: u64, ports: &[u64]) -> Vec<String> {
     let mut arguments = vec!["--device-id".to_owned(), device.to_string(), "--no-p4".to_owned()];
-    for port in 1..=ports {
-        arguments.extend(["-i".to_owned(), format!("{port}@p{port}")]);
+    for (number, interface) in ports.iter().zip(1..) {
+        arguments.extend(["-i".to_owned(), format!("{number}@p{interface}")]);
     }
     arguments
 }

@@ -81,6 +81,9 @@ fn charts_and_tables_show_everything() {
         let figure = result(only(name, &["6", "10", "20"]), 2);
         let chart = svg(&figure);
         assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>"));
+        for row in figure.panels.iter().flat_map(|panel| &panel.rows).filter(|row| row.series.is_reached()) {
+            assert!(chart.contains(row.series.name()), "{name} has no {}", row.series);
+        }
         assert!(!chart.contains("NaN") && !chart.contains("inf"));
         let table = markdown(&figure);
         for panel in &figure.panels {
@@ -89,6 +92,28 @@ fn charts_and_tables_show_everything() {
         for text in ["**inart**", "paper: InArt", "2 seeds", "--seeds 2"] {
             assert!(table.contains(text), "{name} has no {text}");
         }
+    }
+}
+
+/// Without the paper's numbers and a series, a chart has as many marks less as the series has numbers, and one in the legend.
+#[test]
+fn every_number_has_its_mark() {
+    for name in ["inart-fig4", "inart-fig12"] {
+        let mut figure = result(only(name, &["6", "10", "20"]), 2);
+        let cells = figure.panels.iter_mut().flat_map(|panel| &mut panel.rows).flat_map(|row| &mut row.cells);
+        cells.for_each(|cell| cell.paper = None);
+        let marks = |figure: &RunResult| {
+            let chart = svg(figure);
+            chart.matches("<circle").count() + chart.matches("<rect").count()
+        };
+        let all = marks(&figure);
+        let mut numbers = 0;
+        for panel in &mut figure.panels {
+            let at = panel.rows.iter().position(|row| row.series.name() == "lbmm").unwrap();
+            numbers += panel.rows.remove(at).cells.len();
+        }
+        assert!(numbers > 1);
+        assert_eq!(all - marks(&figure), numbers + 1, "{name}");
     }
 }
 

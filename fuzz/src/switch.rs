@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use arbitrary::{Result, Unstructured};
 use inart_p4::artifact;
-use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_tables::{Mac, MacAction, PortNo, Row, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
     Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,
     MacAddr, Seat, ShardId, ValuesPerPacket,
@@ -16,7 +16,7 @@ const JOB: u16 = 1;
 const WINDOW: u32 = 4;
 /// First slots of the two shards' ranges.
 const BASES: [u32; 2] = [8, 4094];
-/// The port to the server; a worker's is its rank.
+/// The port to the server; workers' are numbered from 1.
 const UP: u32 = 9;
 /// The port to another switch, which in shard 1 sums workers 1 and 2.
 const BELOW: u32 = 8;
@@ -37,20 +37,36 @@ fn loaded() -> Switch {
         .flat_map(|shard| (1..3).flat_map(move |epoch| (0..3).map(move |worker| (shard, epoch, worker))))
     {
         let below = shard == 1 && worker > 0;
-        let port = if below { BELOW } else { worker };
         let members = if below { 0b110 } else { 1 << worker };
-        let bytes = |number: u32| number.to_be_bytes().to_vec();
-        let key = [epoch, u32::from(JOB), shard, worker, port].map(|number| Match::Exact(bytes(number)));
-        let params = [UP, BASES[shard as usize], WINDOW - 1, members, EXPECTED as u32].map(bytes);
-        let call = ActionCall { action: "InArtIngress.add".into(), params: params.into() };
-        let entry = Entry::new(key.into(), 0, EntryAction::Call(call));
-        switch.insert_entry("InArtIngress.steer", entry).expect("the table takes the entry");
+        let key = SteerKey {
+            epoch: epoch.into(),
+            job: JOB.into(),
+            shard: shard.into(),
+            worker: Seat::try_from(worker).expect("there are three workers"),
+            ingress: port(if below { BELOW } else { of_worker(worker) }),
+        };
+        let ranks = |bitmap| Contributors { bitmap, group: Group(0) };
+        let slots = SlotRange { base: BASES[usize::from(shard)], len: WINDOW };
+        let (members, expected) = (ranks(members), ranks(EXPECTED));
+        put(&mut switch, Steer::row(&key, &SteerAction::Add { port: port(UP), slots, members, expected }));
     }
     // What is not INART's leaves, where it is looked at like everything that leaves.
-    let params = vec![UP.to_be_bytes().to_vec()];
-    let call = ActionCall { action: "InArtIngress.send".into(), params };
-    switch.set_default("InArtIngress.mac", Some(call)).expect("the default may change");
+    put(&mut switch, Mac::default_row(&MacAction::Send { port: port(UP) }));
     switch
+}
+
+fn put(switch: &mut Switch, row: Row) {
+    let put = switch.put_numbers(row.table.full_name, row.key.as_deref(), row.action.full_name, &row.params);
+    put.expect("the table takes the entry");
+}
+
+fn port(number: u32) -> PortNo {
+    PortNo::try_from(u64::from(number)).expect("ports count from 1")
+}
+
+/// A worker's port.
+fn of_worker(worker: u16) -> u32 {
+    1 + u32::from(worker)
 }
 
 /// A worker's value: differs in every lane, for every chunk, epoch and run, and for a last chunk; no sum of three saturates.
@@ -126,7 +142,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         header,
     };
     repr.emit(&sums(&header), &mut bytes).expect("the buffer is a frame long");
-    let port = Port(if below { BELOW } else { worker.into() });
+    let port = Port(if below { BELOW } else { of_worker(worker) });
     let mut out = Checked(0);
     if second & 0xf0 == 0xf0 {
         // Another job's, damaged: it may not leave.

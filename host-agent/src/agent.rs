@@ -24,17 +24,15 @@ pub struct Options {
     pub stop: Option<StopSignal>,
     /// Tells whoever asks what the agent is doing.
     pub status: Option<StatusSocket>,
+    /// Names this host's life: the same plan may be run again by others. Not 0; drawn at random by default.
+    pub incarnation: Incarnation,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { patience: DEFAULT_PATIENCE, stop: None, status: None }
+        let incarnation = Incarnation::new(rand::rng().random_range(1..=u32::MAX));
+        Self { patience: DEFAULT_PATIENCE, stop: None, status: None, incarnation }
     }
-}
-
-/// Names a host's life: the same plan may be run again by others.
-pub(crate) fn draw_incarnation() -> Incarnation {
-    Incarnation::new(rand::rng().random_range(1..=u32::MAX))
 }
 
 /// Time for state machines: since the host's start.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_core::{Assignment, Instant, Machine, ServerCounters, ServerShard};
 use inart_wire::ShardId;
 
-use crate::agent::{Agent, Stopper, draw_incarnation};
+use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
 use crate::{Error, Options, Port, Transport};
 
@@ -29,7 +29,7 @@ impl Server {
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let shard = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
+        let shard = ServerShard::new(assignment, shard, options.incarnation, options.patience)?;
         Ok(Self { shard, agent: Agent::new(Box::new(Port::open(interface)?), options)? })
     }
 
@@ -43,7 +43,7 @@ impl Server {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let shard = ServerShard::new(assignment, shard, draw_incarnation(), options.patience)?;
+        let shard = ServerShard::new(assignment, shard, options.incarnation, options.patience)?;
         Ok(Self { shard, agent: Agent::new(Box::new(transport), options)? })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, WorkerCounters, WorkerFlow};
 use inart_wire::Rank;
 
-use crate::agent::{Agent, draw_incarnation};
+use crate::agent::Agent;
 use crate::driver::{Driver, Shared};
 use crate::{Error, Options, Port, Transport};
 
@@ -72,7 +72,7 @@ impl Worker {
     /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
         Self::drive(flow, Box::new(Port::open(interface)?), options)
     }
 
@@ -86,7 +86,7 @@ impl Worker {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, draw_incarnation(), options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
         Self::drive(flow, Box::new(transport), options)
     }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::frame::{Contribution, Frame, Node, Peer, Run};
+use crate::frame::{Contribution, Frame, Peer, Run};
 use crate::invariant::{self, Broken, SwitchStep};
+use crate::node::Node;
 use crate::server::{Outgoing, Server};
 use crate::state::State;
 use crate::switch::{self, Slot, slot_of};

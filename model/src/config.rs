@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use inart_core::policy::{Due, Lockstep, Policy, Progress};
 
-use crate::frame::{Node, Ranks, one};
+use crate::node::{Node, Ranks, one};
 
 /// What completes a chunk, and who is in it.
 const POLICY: Lockstep = Lockstep { exact: false };

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Frame, Node, Peer};
+use crate::frame::{Frame, Peer};
 use crate::mutant::Mutant;
+use crate::node::Node;
 use crate::server::Outgoing;
 use crate::state::State;
 use crate::system::System;

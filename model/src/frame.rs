@@ -1,20 +1,8 @@
 //! What is on its way.
 
 use crate::config::Config;
+use crate::node::{Ranks, one};
 use crate::sum::{BEFORE, Sum};
-
-/// Ranks as a bitmap.
-pub type Ranks = u8;
-
-/// That worker alone.
-pub fn one(worker: u8) -> Ranks {
-    1 << worker
-}
-
-/// The ranks in a bitmap, ascending.
-pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
-    (0..8).filter(move |worker| bitmap >> worker & 1 == 1)
-}
 
 /// The life of a host, which its incarnation names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,19 +123,6 @@ pub struct Talk {
     pub life: Life,
     /// The run: the life of the server that speaks.
     pub run: Run,
-}
-
-/// Where a frame arrives next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Node {
-    /// The switch of that number.
-    Switch(u8),
-    /// The parameter server.
-    Server,
-    /// The worker of that rank.
-    Worker(u8),
-    /// Every worker: a multicast, of which each copy has its own fate.
-    Workers,
 }
 
 impl Contribution {

@@ -1,7 +1,8 @@
 //! The six invariants, as checks of one step each that know nothing of how the step was made.
 
 use crate::config::{Config, Entry};
-use crate::frame::{Contribution, Life, Ranks, Run, ranks};
+use crate::frame::{Contribution, Life, Run};
+use crate::node::{Ranks, ranks};
 use crate::server::{Chunk, Verdict};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 use crate::switch::{Slot, slot_of};

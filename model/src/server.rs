@@ -1,8 +1,9 @@
 //! The parameter server: what it decides about each frame.
 
 use crate::config::{Config, MAX_CHUNKS, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Node, Peer, Ranks, Run, Talk, one, ranks};
+use crate::frame::{Contribution, Frame, Life, Peer, Run, Talk};
 use crate::mutant::Mutant;
+use crate::node::{Node, Ranks, one, ranks};
 use crate::sum::Sum;
 use crate::switch::ask;
 

@@ -1,9 +1,10 @@
 //! The state of everybody, and what is under way.
 
 use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Node, Peer, Run};
+use crate::frame::{Contribution, Frame, Life, Peer, Run};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
+use crate::node::Node;
 use crate::server::Server;
 use crate::switch::Slots;
 use crate::worker::Worker;

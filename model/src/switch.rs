@@ -3,8 +3,9 @@
 use inart_p4::Outcome;
 
 use crate::config::{Config, Entry, MAX_WINDOW};
-use crate::frame::{Contribution, Ranks, Run};
+use crate::frame::{Contribution, Run};
 use crate::mutant::Mutant;
+use crate::node::Ranks;
 use crate::sum::Sum;
 
 /// A slot: all its registers. Zeros where nobody used it.

@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicU64;
 use stateright::{Model, Property};
 
 use crate::config::Config;
-use crate::frame::{Contribution, Frame, Life, Node, Peer, Run, Talk};
+use crate::frame::{Contribution, Frame, Life, Peer, Run, Talk};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
+use crate::node::Node;
 use crate::server::{Outgoing, Server, Verdict};
 use crate::state::State;
 use crate::sum::Sum;

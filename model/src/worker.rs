@@ -1,8 +1,9 @@
 //! A worker: which chunks it sends, and what it makes of what it hears.
 
 use crate::config::{Config, MAX_CHUNKS};
-use crate::frame::{Contribution, Life, Peer, Run, Talk, one};
+use crate::frame::{Contribution, Life, Peer, Run, Talk};
 use crate::mutant::Mutant;
+use crate::node::one;
 use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 
 /// What a worker has and knows.

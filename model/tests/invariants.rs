@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_model::{Config, Verdict, explore};
+use inart_model::{Config, Invariant, Verdict, explore};
 use inart_p4::Outcome;
 
 /// Small networks that between them have everything that may go wrong.
@@ -90,4 +90,18 @@ fn the_invariants_hold_in_every_reachable_state() {
     for verdict in Verdict::ALL {
         assert_eq!(verdicts.contains(&verdict), verdict != NEVER, "{verdict:?} at the server");
     }
+}
+
+/// Whoever reads docs/protocol.md reads what is checked here.
+#[test]
+fn the_document_states_the_six_invariants_in_these_words() {
+    let document = include_str!("../../docs/protocol.md");
+    let stated: Vec<String> = document
+        .lines()
+        .skip_while(|line| *line != "## Invariants")
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "))
+        .filter_map(|line| Some(line.split_once(". *")?.1.replacen('*', "", 1)))
+        .collect();
+    assert_eq!(stated, Invariant::ALL.map(Invariant::words));
 }

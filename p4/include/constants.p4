@@ -19,7 +19,10 @@ const bit<8> FLAG_BYPASS = 0x02;            // no switch may add this frame
 const bit<8> FLAG_OVERFLOW = 0x04;          // some sum did not fit 32 bits
 const bit<8> FLAG_CONGESTION = 0x08;
 const bit<8> FLAG_LAST = 0x10;              // last chunk of the shard
-const bit<8> FLAG_VANISHED = 0x20;          // some input was rounded to nothing but zeros
+// The sender's values are not all zeros, but so small for the chunk's exponent that all of them quantise to less than 2^16, most
+// often to zeros. A result of zero with the flag makes every worker choose a lower exponent for the chunk's next round; without it,
+// the values are zeros, and the exponent stays.
+const bit<8> FLAG_VANISHED = 0x20;
 const bit<8> FLAGS_KNOWN = 0x3f;
 // One input has it: the sum has it.
 const bit<8> FLAGS_STICKY = FLAG_OVERFLOW | FLAG_CONGESTION | FLAG_VANISHED;

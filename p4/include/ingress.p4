@@ -48,11 +48,11 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     // At a host's port also messages: it may speak as the worker whose gradients come from there.
     table steer {
         key = {
-            hdr.inart.epoch: exact;
-            hdr.inart.job: exact;
-            hdr.inart.shard: exact;
-            hdr.inart.worker: exact;
-            standard_metadata.ingress_port: exact;
+            hdr.inart.epoch: exact @name("epoch");
+            hdr.inart.job: exact @name("job");
+            hdr.inart.shard: exact @name("shard");
+            hdr.inart.worker: exact @name("worker");
+            standard_metadata.ingress_port: exact @name("ingress");
         }
         actions = { forward; add; refuse(Reason.NO_ROUTE); }
         const default_action = refuse(Reason.NO_ROUTE);
@@ -64,10 +64,10 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     // from there.
     table results {
         key = {
-            hdr.inart.epoch: exact;
-            hdr.inart.job: exact;
-            hdr.inart.shard: exact;
-            standard_metadata.ingress_port: exact;
+            hdr.inart.epoch: exact @name("epoch");
+            hdr.inart.job: exact @name("job");
+            hdr.inart.shard: exact @name("shard");
+            standard_metadata.ingress_port: exact @name("ingress");
         }
         actions = { replicate; refuse(Reason.NO_RESULT_ROUTE); }
         const default_action = refuse(Reason.NO_RESULT_ROUTE);
@@ -77,7 +77,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
 
     // Everything else: ordinary traffic, and messages (control and probe frames).
     table mac {
-        key = { hdr.ethernet.dst: exact; }
+        key = { hdr.ethernet.dst: exact @name("dst"); }
         actions = { send; flood; refuse(Reason.NO_MAC_ROUTE); }
         default_action = refuse(Reason.NO_MAC_ROUTE);
         counters = mac_counter;
@@ -86,7 +86,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
 
     // Ports with a switch behind them, which has seen to it that messages come from whom they say.
     table trunks {
-        key = { standard_metadata.ingress_port: exact; }
+        key = { standard_metadata.ingress_port: exact @name("ingress"); }
         actions = { trust; @defaultonly NoAction; }
         const default_action = NoAction();
         counters = trunks_counter;
@@ -127,7 +127,9 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
             } else if (claims && meta.reason != Reason.NONE) {
                 meta.reason = Reason.STRANGER;
             } else if (!result) {
-                mark_to_drop(standard_metadata);    // not where gradients or results would have gone
+                // Not where gradients or results would have gone. p4testgen's mark_to_drop leaves the group as it is.
+                mark_to_drop(standard_metadata);
+                standard_metadata.mcast_grp = 0;
                 mac.apply();
             }
         }

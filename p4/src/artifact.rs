@@ -37,7 +37,7 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
 /// The artifact in the P4 folder `dir` (that of `inart.p4`), which must be what p4c printed for the sources there.
 pub fn load_dir(dir: &Path, values: ValuesPerPacket) -> Result<Artifact, Error> {
     let [json, p4info] = files(values);
-    manifest::check(dir, &[json.clone(), p4info.clone()])?;
+    manifest::check(dir, manifest::MANIFEST, &[json.clone(), p4info.clone()])?;
     let (json, p4info) = (dir.join(json), dir.join(p4info));
     Ok(Artifact {
         values,

@@ -43,6 +43,12 @@ pub enum Error {
         /// What p4c printed.
         message: String,
     },
+    /// p4testgen stopped.
+    #[error("p4testgen printed no cases for inart.p4: {message}")]
+    Cases {
+        /// What p4testgen printed.
+        message: String,
+    },
     /// p4c printed something that is not JSON.
     #[error("p4c-bm2-ss printed no JSON for {values} values: {source}")]
     Json {

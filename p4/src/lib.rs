@@ -1,10 +1,12 @@
 //! Our P4-16 program, the generator of its per-value code, and what p4c printed for it.
 //!
-//! - [`artifact`]: the bmv2 JSON and P4Info for frames of 32, 64 or 256 values, built into this crate;
+//! - [`artifact()`]: the bmv2 JSON and P4Info for frames of 32, 64 or 256 values, built into this crate;
 //! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
+//! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
-//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` on the PATH, compiles the artifacts again.
+//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` on the PATH, compiles the artifacts again; with `p4testgen`
+//! there too, it prints the cases again.
 //! The tables, actions and slot rules are described in `docs/protocol.md`.
 
 mod artifact;
@@ -13,6 +15,8 @@ mod error;
 mod generate;
 mod manifest;
 mod p4c;
+mod p4testgen;
+mod scratch;
 
 pub use artifact::{Artifact, artifact, load_dir};
 pub use counts::{Outcome, Reason};
@@ -20,6 +24,7 @@ pub use error::Error;
 pub use generate::{generated_path, values_p4};
 pub use manifest::{MANIFEST, sources, write_manifest};
 pub use p4c::P4c;
+pub use p4testgen::{CASES, CASES_FOR, P4testgen, cases, check_cases};
 
 /// Slots of the program in one switch: a slot range is `base..base + window` within them.
 pub const SLOTS: u32 = 4096;

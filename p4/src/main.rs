@@ -1,9 +1,9 @@
-//! Prints the generated P4 and compiles the program: `cargo run -p inart-p4` from anywhere in the workspace.
+//! Prints the generated P4, compiles the program and has p4testgen make cases for it: `cargo run -p inart-p4` from anywhere in the workspace.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use inart_p4::{Error, P4c, generated_path, values_p4};
+use inart_p4::{CASES, Error, P4c, P4testgen, generated_path, values_p4};
 use inart_wire::ValuesPerPacket;
 
 fn main() -> ExitCode {
@@ -27,6 +27,12 @@ fn run(dir: &Path) -> Result<(), Error> {
             eprintln!("generated/ and build/ are up to date, by p4c-bm2-ss {}", p4c.version());
         }
         None => eprintln!("generated/ is up to date; build/ is not: p4c-bm2-ss is not on the PATH"),
+    }
+    match P4testgen::find() {
+        Some(p4testgen) => {
+            eprintln!("{CASES}/ is up to date, with {} cases by p4testgen", p4testgen.build(dir)?)
+        }
+        None => eprintln!("{CASES}/ is as it was: p4testgen is not on the PATH"),
     }
     Ok(())
 }

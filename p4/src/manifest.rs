@@ -32,18 +32,23 @@ pub fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
 
 /// Writes the list for the sources and `artifacts` as they are now in the P4 folder `dir`.
 pub fn write_manifest(dir: &Path, artifacts: &[String]) -> Result<(), Error> {
+    write_list(dir, MANIFEST, artifacts)
+}
+
+/// Writes the list `list` for the sources and `artifacts` as they are now in the P4 folder `dir`.
+pub(crate) fn write_list(dir: &Path, list: &str, artifacts: &[String]) -> Result<(), Error> {
     let mut hashes = sources(dir)?;
     for file in artifacts {
         hashes.insert(file.clone(), hash_file(dir, file)?);
     }
     let text: String = hashes.iter().map(|(file, hash)| format!("{hash}  {file}\n")).collect();
-    let path = dir.join(MANIFEST);
+    let path = dir.join(list);
     std::fs::write(&path, text).map_err(Error::file(&path))
 }
 
-/// Are the sources, and `artifacts`, in the P4 folder `dir` those of the list?
-pub(crate) fn check(dir: &Path, artifacts: &[String]) -> Result<(), Error> {
-    let listed = read(dir)?;
+/// Are the sources, and `artifacts`, in the P4 folder `dir` those of the list `list`?
+pub(crate) fn check(dir: &Path, list: &str, artifacts: &[String]) -> Result<(), Error> {
+    let listed = read(dir, list)?;
     let mut found = sources(dir)?;
     for file in artifacts {
         found.insert(file.clone(), hash_file(dir, file)?);
@@ -61,8 +66,8 @@ pub(crate) fn check(dir: &Path, artifacts: &[String]) -> Result<(), Error> {
     }
 }
 
-fn read(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let path = dir.join(MANIFEST);
+fn read(dir: &Path, list: &str) -> Result<BTreeMap<String, String>, Error> {
+    let path = dir.join(list);
     let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
     text.lines()
         .enumerate()

@@ -1,12 +1,13 @@
 //! Compiling the program with p4c.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 
 use crate::artifact::files;
+use crate::scratch::Scratch;
 use crate::{Error, write_manifest};
 
 const P4C: &str = "p4c-bm2-ss";
@@ -45,8 +46,8 @@ impl P4c {
     ///
     /// The JSON is without spaces and without positions in the source, which no switch needs: less than a third is left.
     pub fn compile(&self, dir: &Path, values: ValuesPerPacket) -> Result<(Vec<u8>, String), Error> {
-        let scratch = Scratch::new(values)?;
-        let (json, p4info) = (scratch.0.join("program.json"), scratch.0.join("p4info.txtpb"));
+        let scratch = Scratch::new(&format!("n{values}"))?;
+        let (json, p4info) = (scratch.path().join("program.json"), scratch.path().join("p4info.txtpb"));
         let output = Command::new(P4C)
             .args(["--arch", "v1model", "-D", &format!("VALUES_PER_FRAME={values}"), "-o"])
             .arg(&json)
@@ -96,23 +97,5 @@ fn remove_positions(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(remove_positions),
         _ => {}
-    }
-}
-
-/// A folder for p4c to print to, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(values: ValuesPerPacket) -> Result<Self, Error> {
-        let path = std::env::temp_dir().join(format!("inart-p4-{}-n{values}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(Error::file(&path))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing to do about a temporary folder that cannot be removed.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::{fs, io};
 
-use inart_p4::{Error, Outcome, P4c, Reason, SLOTS, artifact, generated_path, load_dir, values_p4};
+use inart_p4::{
+    CASES, Error, Outcome, P4c, Reason, SLOTS, artifact, check_cases, generated_path, load_dir, values_p4,
+};
 use inart_wire::ValuesPerPacket;
 
 fn folder() -> &'static Path {
@@ -114,7 +116,7 @@ fn reasons_and_outcomes_have_the_numbers_of_the_program() {
 /// A copy of the P4 folder in which to spoil something.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for part in [".", "include", "generated", "build"] {
+    for part in [".", "include", "generated", "build", CASES] {
         fs::create_dir_all(copy.path().join(part)).unwrap();
         for entry in folder().join(part).read_dir().unwrap().map(io::Result::unwrap) {
             if entry.file_type().unwrap().is_file() {
@@ -150,6 +152,15 @@ fn an_artifact_that_does_not_match_its_source_is_refused() {
     assert_eq!(removed, mismatch("include/check.p4 is missing"));
     let added = refusal(|dir| fs::write(dir.join("include/new.p4"), "").unwrap());
     assert_eq!(added, mismatch("include/new.p4 is new"));
+}
+
+#[test]
+fn cases_that_do_not_match_the_source_are_refused() {
+    let copy = copy();
+    check_cases(copy.path()).expect("nothing has changed yet");
+    fs::write(copy.path().join("include/check.p4"), "").unwrap();
+    let error = check_cases(copy.path()).expect_err("a source has changed").to_string();
+    assert!(error.contains("does not match its source: include/check.p4 changed"), "{error}");
 }
 
 #[test]

@@ -6,7 +6,6 @@
 //! - [`Entry`]: a table entry in names, encoded to and decoded from [`p4::v1::TableEntry`].
 //! - [`Client`]: one connection to one device in one role.
 
-mod channel;
 mod client;
 mod codec;
 mod entry;
@@ -15,7 +14,6 @@ mod schema;
 mod update;
 mod value;
 
-pub use channel::{ChannelError, connect_channel};
 pub use client::{
     Arbitration, Client, ClientError, DeviceId, ElectionId, Event, Packet, Pipeline, PipelineAction, Target,
 };

@@ -1,88 +1,18 @@
 //! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows the
-//! topology, the plan, and the constraints of Eq. (1) as `design.md` §3 words them.
+//! topology, the plan, and the constraints of Eq. (1) of the paper.
 
 mod passes;
+mod violation;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::fmt;
 
-use crate::one_line::one_line;
 use crate::options::Paths;
 use crate::plan::{Plan, Trunk, WORKERS_PER_SUM};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
-use crate::units::display_rate;
+pub use violation::Violation;
 
 /// Relative tolerance of every comparison of rates.
 pub(crate) const TOLERANCE: f64 = 1e-6;
-
-/// One thing wrong with a plan. Displays as one line.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Violation {
-    /// The plan is for another topology, or names a job that this one does not have.
-    OtherTopology(String),
-    /// A name, share, flow, trunk or path is wrong: where, and what.
-    Malformed {
-        /// The shard, flow or trunk.
-        place: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// More is sent over a resource than it can take.
-    Overload {
-        /// `link a->b`, `switch v` or `server s`.
-        resource: String,
-        /// What the plan's rate makes of it, bit/s.
-        used_bps: f64,
-        /// What it can take, bit/s.
-        capacity_bps: f64,
-        /// The jobs that share it, if several plans are checked together; else empty.
-        jobs: Vec<String>,
-    },
-    /// Something is wrong with the plan of one of several jobs.
-    Job {
-        /// The job.
-        job: String,
-        /// What.
-        violation: Box<Violation>,
-    },
-    /// A number that the plan states is not the one that follows from its flows.
-    WrongNumber {
-        /// Which.
-        what: String,
-        /// What the plan says.
-        stated: f64,
-        /// What follows.
-        found: f64,
-    },
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = String::new();
-        self.put(&mut words)?;
-        f.write_str(&one_line(words))
-    }
-}
-
-impl Violation {
-    fn put(&self, f: &mut impl fmt::Write) -> fmt::Result {
-        match self {
-            Violation::OtherTopology(what) => {
-                write!(f, "{what}; check it against the topology it was made for")
-            }
-            Violation::Malformed { place, problem } => write!(f, "{place}: {problem}"),
-            Violation::Overload { resource, used_bps, capacity_bps, jobs } => {
-                let (used, capacity) = (display_rate(*used_bps), display_rate(*capacity_bps));
-                write!(f, "{resource}: {used} used of {capacity}")?;
-                if jobs.is_empty() { Ok(()) } else { write!(f, " by the jobs {}", jobs.join(", ")) }
-            }
-            Violation::Job { job, violation } => write!(f, "job {job}: {violation}"),
-            Violation::WrongNumber { what, stated, found } => {
-                write!(f, "{what}: the plan says {stated:.9e}, its flows give {found:.9e}")
-            }
-        }
-    }
-}
 
 /// Verifies every constraint, path, trunk, share, load and the rate of a plan.
 ///

@@ -57,7 +57,7 @@ mod whole;
 extern crate self as inart_planner;
 
 pub use check::{Violation, check};
-pub use jobs::{JobPlans, Order, check_jobs, plan_jobs};
+pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs};
 pub use options::{Levels, Options, Paths, PlanError, Scheme};
 pub use plan::Plan;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};

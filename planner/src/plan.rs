@@ -1,4 +1,4 @@
-//! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is. `design.md` §3.
+//! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is.
 
 use serde::{Deserialize, Serialize};
 
@@ -197,7 +197,7 @@ impl PlanFormatError {
 }
 
 impl Plan {
-    /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check`].
+    /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check()`].
     pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
         serde_json::from_str(text).map_err(PlanFormatError::new)
     }

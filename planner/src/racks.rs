@@ -2,7 +2,7 @@
 //!
 //! What the workers of one rack send has to leave their switch T over its few uplinks, in whole flows: a flow that
 //! T does not add up, and one sum per server that it does. So for every rack, with n_s workers added up at T and k(s, e)
-//! units of shard s on uplink e: sum_e k(s, e) >= m - n_s + [n_s > 0], sum_s F_s k(s, e) <= B(e), sum_s F_s n_s <= C(T).
+//! units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e) <= B(e), sum_s F_s n_s <= C(T).
 //! The rest of the network is left out, so this bounds every plan, by any routes. The F_s are common to all
 //! racks, which is what makes several racks together much tighter than each alone.
 
@@ -82,7 +82,7 @@ fn tighten(
 /// The tightest rack's fractional limit, without an LP.
 ///
 /// In a rack without a server every shard has to leave: of the m flows of shard s, n added up at T leave as one, so
-/// m - n + [n > 0] >= m - (m - 1) / m n units do. Weighted by F_s and summed over s, with sum F_s n_s <= C(T), that is
+/// `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and summed over s, with sum F_s n_s <= C(T), that is
 /// m f - (m - 1) / m C(T) <= the capacity of the uplinks.
 pub(crate) fn egress(model: &Model<'_>) -> f64 {
     let serverless = |class: &&Class| {

@@ -66,6 +66,11 @@ impl<'m> Router<'m> {
         self.rule != Rule::Built
     }
 
+    /// Whether this router makes them.
+    pub fn makes_detours(&self) -> bool {
+        self.rule == Rule::Any
+    }
+
     /// Whether `end` can add up for `server` what `worker` sends.
     pub fn reaches(&self, worker: NodeIx, end: NodeIx, server: NodeIx) -> bool {
         use crate::routes::FAR;

@@ -3,9 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use inart_planner::{LinkId, NodeId, Topology};
+
 /// Index of a directed link: two per link of the topology, `2 * link` from its first end to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ChannelId(pub u32);
+
+impl ChannelId {
+    /// Both directions of a link: from its first end to its second, then back.
+    pub fn of_link(link: LinkId) -> [Self; 2] {
+        [0, 1].map(|end| Self(2 * link.index() as u32 + end))
+    }
+
+    /// From one node to its neighbour.
+    pub fn between(topology: &Topology, from: NodeId, to: NodeId) -> Option<Self> {
+        let link = topology.link_between(from, to)?;
+        Some(Self::of_link(link)[usize::from(topology.link(link).ends[0] != from)])
+    }
+}
 
 /// Index of a frame in the [`Pool`](crate::pool::Pool).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,10 +39,12 @@ pub(crate) enum What {
     Wake(MachineId),
     /// The next frame of a background flow.
     Background(u32),
-    /// A step of the script.
+    /// A step of the fault schedule.
     Step(u32),
     /// A job begins again.
     Rerun(u32),
+    /// A frame that a host sent in an earlier run is on its way once more.
+    Late(ChannelId, FrameId),
 }
 
 /// Something that happens at a time, in nanoseconds.

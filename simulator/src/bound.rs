@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::rounds::Record;
+use crate::record::Record;
 
 /// Quantised values that are all below this in size may have vanished.
 const VANISHING: u32 = 1 << 16;

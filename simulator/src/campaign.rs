@@ -3,23 +3,20 @@
 mod more;
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use inart_faults::quantity::{QueueLimit, Share, Span};
+use inart_faults::{Background, FaultEvent, Faults, LinkFaults};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::units::display_size;
-use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology};
+use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::faults::{Background, FaultEvent, Faults, LinkFaults};
-use crate::gradients::Sizes;
-use crate::network::plan_all;
-use crate::quantity::{QueueLimit, Share, Span};
-use crate::{Dataplane, Error, Network, Options, Report, simulate};
+use more::{PATIENCE, span};
 
-/// How long hosts wait for each other.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::gradients::Sizes;
+use crate::{Dataplane, Error, Network, Options, Report, simulate};
 
 /// A run to be tried.
 #[derive(Clone, Debug)]
@@ -59,7 +56,7 @@ impl Trial {
         let rate_bps = topology.links()[0].rate_bps;
         let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);
         let ideal = Span((chunks * 172.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
-        let trial = Self {
+        let mut trial = Self {
             levels: if two { Levels::Two } else { Levels::One },
             window_chunks: 1 << rng.random_range(0..=5),
             faults: faults(&mut rng, &topology, ideal),
@@ -67,7 +64,8 @@ impl Trial {
             scheme,
             options,
         };
-        more::add_more(trial, seed, ideal)
+        more::add_more(&mut trial.options, &mut trial.faults, &trial.topology, seed, ideal);
+        trial
     }
 
     /// Runs it.
@@ -219,11 +217,6 @@ fn share(rng: &mut ChaCha8Rng, likely: f64, most: f64) -> Share {
         return Share::default();
     }
     Share::near(most * 10f64.powf(-2.0 * rng.random::<f64>()))
-}
-
-fn span(rng: &mut ChaCha8Rng, least: Span, most: Span) -> Span {
-    let (least, most) = ((least.0.max(1) as f64).ln(), (most.0.max(1) as f64).ln());
-    Span((least + (most - least).max(0.0) * rng.random::<f64>()).exp() as u64)
 }
 
 fn link_faults(rng: &mut ChaCha8Rng) -> LinkFaults {

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
+use inart_faults::LinkFaults;
+use inart_faults::quantity::QueueLimit;
 use inart_planner::Link;
-
-use crate::faults::LinkFaults;
-use crate::quantity::QueueLimit;
 
 /// One direction of a link. Frames leave in the order in which they came, each when the one before has been sent.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ impl Channel {
             nanos_per_byte: 8e9 / link.rate_bps,
             delay: (link.delay_seconds * 1e9) as u64,
             limit,
-            faulty: faults != LinkFaults { link: faults.link.clone(), ..LinkFaults::default() },
+            faulty: !faults.is_none(),
             faults,
             waiting: VecDeque::new(),
             waiting_bytes: 0,

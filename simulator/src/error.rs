@@ -1,28 +1,16 @@
 //! Why a run cannot be made as asked for.
 
-use inart_controller::{InstallError, ProgramError};
+use inart_controller::InstallError;
 use inart_core::AssignmentError;
 use inart_planner::PlanError;
+use inart_targets::ProgramError;
 
 /// Why a run cannot be made as asked for, in one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The faults are no document of ours.
-    #[error("{}{problem}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Document {
-        /// Where.
-        line: Option<u64>,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Something in the faults that makes no sense on this network.
-    #[error("{place}: {problem}")]
-    Faults {
-        /// Which entry.
-        place: String,
-        /// What is wrong with it, and the mend.
-        problem: String,
-    },
+    /// The faults make no sense on this network.
+    #[error(transparent)]
+    Faults(#[from] inart_faults::Error),
     /// An option out of range.
     #[error("{option}: {problem}")]
     Option {

@@ -127,7 +127,7 @@ impl Simulation<'_> {
                 break;
             }
         }
-        let (rng, jitter) = (&mut self.wire.rng, self.script.jitter.0);
+        let (rng, jitter) = (&mut self.wire.rng, self.jitter.0);
         let late = || rng.random_range(0..=jitter);
         if let Some(at) = self.processes[machine.0 as usize].sleep(self.wire.now, late) {
             self.wire.agenda.plan(at, What::Wake(machine));
@@ -217,7 +217,7 @@ impl Simulation<'_> {
 
     /// The next frame of a background flow.
     pub(crate) fn background(&mut self, flow: u32) {
-        let spec = self.script.flows[flow as usize];
+        let spec = self.schedule.flows[flow as usize];
         let address = |node: inart_planner::NodeId| {
             let name = &self.network.topology.node(node).name;
             self.network.ports.mac(name).unwrap_or(MacAddr([0; 6]))
@@ -232,7 +232,10 @@ impl Simulation<'_> {
         bytes.extend_from_slice(&[0x08, 0x00]);
         bytes.resize(spec.frame_bytes.into(), 0);
         self.wire.transmit(host.channel, frame);
-        self.wire.agenda.plan(self.wire.now + spec.gap.0, What::Background(flow));
+        self.wire.agenda.plan(
+            self.wire.now + (8e9 * f64::from(spec.frame_bytes) / spec.rate_bps) as u64,
+            What::Background(flow),
+        );
     }
 }
 

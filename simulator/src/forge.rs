@@ -13,9 +13,6 @@ use rand::seq::IndexedRandom;
 
 use crate::simulation::{Node, Simulation};
 
-/// The last frames of every host that a hostile one knows.
-pub(crate) const OVERHEARD: usize = 4;
-
 /// Where the header's fields are that it changes, as the table in `wire/src/lib.rs` has them; the version is none of them.
 const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::quantity::Share;
-use crate::simulation::Adjust;
+use inart_faults::quantity::Share;
 
 /// How large the values of gradients are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +50,9 @@ impl FromStr for Sizes {
         found.ok_or_else(|| format!("\"{text}\" is none; give {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
+
+/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
+pub type Adjust = fn(usize, usize, u32, &mut [f32]);
 
 /// The gradients of one run of a job.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,11 @@ use inart_wire::{Incarnation, Rank, ShardId};
 
 use crate::agenda::{ChannelId, FrameId, MachineId};
 
+/// The last frames of each host that come into its job's next run as well.
+pub(crate) const LATE_FRAMES: usize = 32;
+/// How many of every host's last frames a hostile one knows.
+pub(crate) const OVERHEARD: usize = 4;
+
 /// A host: one interface, and the processes that listen on it.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -21,7 +26,7 @@ pub(crate) struct Host {
     pub paused: u32,
     /// Frames that came meanwhile.
     pub inbox: Vec<FrameId>,
-    /// The last frames it sent, at most `remember`, oldest first.
+    /// The last frames it sent, at most `remember`, newest first.
     pub sent: VecDeque<Vec<u8>>,
     pub remember: usize,
 }

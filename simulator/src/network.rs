@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use inart_controller::driver::Memory;
-use inart_controller::entries::SwitchTables;
-use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, Running, job_number};
+use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, job_number};
 use inart_core::Assignment;
-use inart_planner::{Job, NodeKind, Order, Plan, PlanError, Topology};
+use inart_planner::{NodeKind, Plan, Topology};
+use inart_tables::SwitchTables;
+use inart_targets::{Memory, Running};
 
 use crate::{Dataplane, Error};
 
@@ -23,15 +23,6 @@ pub struct Network {
     pub(crate) tables: BTreeMap<String, SwitchTables>,
     jobs: Vec<JobPlan>,
     records: Records,
-}
-
-/// Plans all jobs of a topology, several together.
-pub fn plan_all(topology: &Topology, how: &inart_planner::Options<'_>) -> Result<Vec<Plan>, PlanError> {
-    let jobs: Vec<&Job> = topology.jobs().iter().collect();
-    match jobs[..] {
-        [job] => inart_planner::plan(topology, job, how).map(|plan| vec![plan]),
-        _ => inart_planner::plan_jobs(topology, &jobs, how, Order::Together).map(|set| set.plans),
-    }
 }
 
 impl Network {

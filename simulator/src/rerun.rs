@@ -1,12 +1,16 @@
 //! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they held.
 
+use rand::Rng;
+
 use crate::Error;
 use crate::agenda::{MachineId, What};
 use crate::host::{Process, Role};
-use crate::simulation::Simulation;
+use crate::simulation::{Node, Simulation};
 
 /// Whoever starts the hosts again is quick: frames of the run before are still under way.
 const PAUSE_NANOS: u64 = 20_000;
+/// The least time after which they do.
+const SOON_NANOS: f64 = 1e3;
 
 impl Simulation<'_> {
     /// Plans the next run of a job whose workers have all ended, if there is to be one.
@@ -16,6 +20,18 @@ impl Simulation<'_> {
             state.runs_left -= 1;
             self.running += state.workers.len();
             self.wire.agenda.plan(self.wire.now + PAUSE_NANOS, What::Rerun(job as u32));
+        }
+    }
+
+    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before took.
+    fn delay_copies(&mut self, host: usize) {
+        let Node::Host(host) = &mut self.nodes[host] else { return };
+        let longest = (self.wire.now as f64).max(SOON_NANOS);
+        for bytes in host.sent.drain(..) {
+            let late = SOON_NANOS * (longest / SOON_NANOS).powf(self.wire.rng.random::<f64>());
+            let frame = self.wire.frames.copy_of(&bytes);
+            self.wire.tally.late += 1;
+            self.wire.agenda.plan(self.wire.now + late as u64, What::Late(host.channel, frame));
         }
     }
 
@@ -32,6 +48,7 @@ impl Simulation<'_> {
         let (assignment, patience) = (&self.network.assignments[job], self.options.patience);
         let machines: Vec<_> =
             (0..self.processes.len()).filter(|&index| self.processes[index].job == job).collect();
+        machines.iter().for_each(|&index| self.delay_copies(self.processes[index].host));
         for &index in &machines {
             let host = self.processes[index].host;
             let life = self.new_life();

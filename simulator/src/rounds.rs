@@ -10,27 +10,7 @@ use inart_core::{Assignment, RoundRecord, Split};
 use crate::bound::Bound;
 use crate::gradients::Gradients;
 use crate::host::cut;
-
-/// A round as one worker saw it.
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub sent: Vec<i32>,
-    pub exponents: Vec<i8>,
-    pub result: Vec<i32>,
-    pub result_exponents: Vec<i8>,
-}
-
-impl Record {
-    pub fn of(record: RoundRecord) -> Self {
-        let numbers = |exponents: &[inart_wire::Exponent]| exponents.iter().map(|e| e.get()).collect();
-        Self {
-            sent: record.sent,
-            exponents: numbers(&record.exponents),
-            result: record.result,
-            result_exponents: numbers(&record.result_exponents),
-        }
-    }
-}
+use crate::record::Record;
 
 /// The rounds of a run.
 #[derive(Debug)]
@@ -162,5 +142,93 @@ impl Rounds {
             .collect();
         self.sums_checked += (received.len() * self.chunks.len()) as u64;
         check_round(&Lockstep::default(), round, &sent, &received, &self.chunks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_core::{ShardAssignment, WorkerAddress};
+    use inart_faults::quantity::Share;
+    use inart_wire::{Epoch, Exponent, JobId, MacAddr, ValuesPerPacket};
+
+    use super::*;
+    use crate::gradients::Sizes;
+
+    /// Of two workers, the first of which puts in ones and the second halves.
+    fn rounds() -> Rounds {
+        let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+        let worker = |last| WorkerAddress { name: format!("w{last}"), mac: mac(last) };
+        let shard =
+            ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6, seats: vec![] };
+        let assignment = Assignment {
+            job: JobId::from(1u16),
+            name: "digits".into(),
+            epoch: Epoch::from(1u16),
+            values_per_packet: ValuesPerPacket::N32,
+            window_chunks: 2,
+            exact: false,
+            workers: vec![worker(1), worker(2)],
+            shards: vec![shard],
+        };
+        let adjust: crate::Adjust = |_, rank, _, values| values.fill([1.0, 0.5][rank]);
+        let gradients = Gradients {
+            seed: 1,
+            job: 0,
+            run: 0,
+            spikes: Share::default(),
+            sizes: Sizes::default(),
+            adjust: Some(adjust),
+        };
+        Rounds::new(&assignment, gradients, vec![2, 2], 1)
+    }
+
+    /// In units of 2^-24.
+    fn record(sent: i32, result: [i32; 2]) -> RoundRecord {
+        let exponents = vec![Exponent::from(-24i8)];
+        let result_exponents = exponents.clone();
+        RoundRecord { sent: vec![sent; 2], exponents, result: result.into(), result_exponents }
+    }
+
+    const ONE: i32 = 1 << 24;
+    const HALF: i32 = 1 << 23;
+    const RIGHT: [i32; 2] = [ONE + HALF; 2];
+
+    /// The problem once both workers have ended the round.
+    fn told(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
+        let mut rounds = rounds();
+        rounds.end(0, 0, first).expect("the other has not ended");
+        rounds.end(0, 1, second)
+    }
+
+    #[test]
+    fn a_right_sum_is_right() {
+        assert_eq!(told(record(ONE, RIGHT), record(HALF, RIGHT)), Ok(()));
+    }
+
+    #[test]
+    fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
+        let wrong = [RIGHT[0], RIGHT[1] + 1];
+        let problem = told(record(ONE, RIGHT), record(HALF, wrong)).expect_err("one is too many");
+        assert!(
+            problem.contains("worker w2") && problem.contains("25165825 instead of 25165824"),
+            "{problem}"
+        );
+        assert!(told(record(ONE, wrong), record(HALF, RIGHT)).is_err());
+    }
+
+    #[test]
+    fn a_sum_of_what_is_not_the_gradient_is_told() {
+        // The sum of what was sent, but the first worker sent halves.
+        let wrong = [ONE; 2];
+        let problem =
+            told(record(HALF, wrong), record(HALF, wrong)).expect_err("the sum of the floats is 1.5");
+        assert!(problem.starts_with("round 0, "), "{problem}");
+    }
+
+    #[test]
+    fn a_sum_without_somebody_who_never_began_is_told() {
+        let mut rounds = rounds();
+        rounds.end(0, 0, record(ONE, [ONE; 2])).expect("the other has not ended");
+        assert!(rounds.audit_open(&[(1, None), (0, None)]).is_err());
     }
 }

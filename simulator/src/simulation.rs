@@ -1,113 +1,31 @@
 //! One run: the event loop.
 
 use std::collections::{HashSet, VecDeque};
-use std::fmt;
 use std::io;
-use std::str::FromStr;
-use std::time::Duration;
 
-use inart_controller::entries::SwitchTables;
 use inart_core::Assignment;
+use inart_faults::quantity::Span;
+use inart_faults::{FaultEvent, Faults, Schedule, Step};
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
+use inart_tables::SwitchTables;
 use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::agenda::{Agenda, ChannelId, MachineId, What};
 use crate::channel::Channel;
-use crate::faults::Faults;
-use crate::forge::OVERHEARD;
+use crate::excuses::Excuses;
 use crate::gradients::{Gradients, Sizes};
-use crate::host::{Host, Process, tensor_count};
+use crate::host::{Host, LATE_FRAMES, OVERHEARD, Process, tensor_count};
 use crate::log::Log;
+use crate::options::{CAPABILITIES, Options};
 use crate::pool::Pool;
-use crate::quantity::{Share, Span};
 use crate::report::Report;
 use crate::rounds::Rounds;
-use crate::script::{Script, Step, channel};
 use crate::tally::{Switched, Tally};
-use crate::wire::{Single, Wire};
+use crate::wire::Wire;
 use crate::{Error, Network};
-
-/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
-pub type Adjust = fn(usize, usize, u32, &mut [f32]);
-
-/// A worker of the first job whose gradient has another length than its peers'.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Odd {
-    /// Its rank.
-    pub rank: usize,
-    /// The length, in values.
-    pub gradient_values: usize,
-}
-
-/// As on the command line: `RANK=VALUES`.
-impl fmt::Display for Odd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.rank, self.gradient_values)
-    }
-}
-
-impl FromStr for Odd {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let read = text.split_once('=').and_then(|(rank, values)| {
-            Some(Self { rank: rank.parse().ok()?, gradient_values: values.parse().ok()? })
-        });
-        read.ok_or_else(|| format!("\"{text}\" is no RANK=VALUES; write one like 0=64"))
-    }
-}
-
-/// What the hosts do, and for how long.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Rounds of each run of a job.
-    pub rounds: u32,
-    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under the same epoch on
-    /// the same switches.
-    pub runs: u32,
-    /// Values of each gradient.
-    pub gradient_values: usize,
-    /// Tensors that each gradient is cut into, of different lengths and all in flight at once.
-    pub tensors: u32,
-    /// A worker with another length, if there is one: no sum is right then, and the job is to end.
-    pub odd: Option<Odd>,
-    /// How large the values are.
-    pub sizes: Sizes,
-    /// Share of gradients with a value that does not fit the exponent agreed on.
-    pub spikes: Share,
-    /// Changes every gradient before its round starts, if given.
-    pub adjust: Option<Adjust>,
-    /// Decides gradients and faults.
-    pub seed: u64,
-    /// How long hosts wait for a silent peer.
-    pub patience: Duration,
-    /// Virtual time after which a run that has not ended is a failure.
-    pub limit: Span,
-    /// One hop, by its number from 0, that fares otherwise.
-    pub single: Option<(u64, Single)>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            rounds: 10,
-            runs: 1,
-            gradient_values: 10_000,
-            tensors: 1,
-            odd: None,
-            sizes: Sizes::default(),
-            spikes: Share::default(),
-            adjust: None,
-            seed: 1,
-            patience: Duration::from_secs(2),
-            limit: Span(600_000_000_000),
-            single: None,
-        }
-    }
-}
 
 /// A switch and the channels out of its ports: port p is `ports[p - 1]`.
 pub(crate) struct SwitchNode {
@@ -138,7 +56,10 @@ pub(crate) struct Job {
 pub(crate) struct Simulation<'a> {
     pub network: &'a Network,
     pub options: &'a Options,
-    pub script: Script,
+    pub schedule: Schedule,
+    /// How late hosts' timers go off at most.
+    pub jitter: Span,
+    pub excuses: Excuses,
     pub wire: Wire<'a>,
     pub nodes: Vec<Node>,
     pub processes: Vec<Process>,
@@ -193,17 +114,20 @@ impl<'a> Simulation<'a> {
     ) -> Result<Self, Error> {
         let topology = &network.topology;
         let patience = Span(u64::try_from(options.patience.as_nanos()).unwrap_or(u64::MAX));
-        let script = Script::new(topology, faults, patience)?;
+        let schedule = Schedule::new(topology, faults, &CAPABILITIES)?;
         let (mut channels, mut names) = (Vec::new(), Vec::new());
-        for link in topology.links() {
-            for [from, to] in [link.ends, [link.ends[1], link.ends[0]]] {
+        for (link, link_faults) in topology.links().iter().zip(&schedule.links) {
+            let [first, second] = link.ends;
+            for ([from, to], faulty) in [[first, second], [second, first]].into_iter().zip(link_faults) {
                 let [from, receiver] = [from, to].map(|id| topology.node(id).name.as_str());
                 let port = network.ports.port(receiver, from).map_or(0, |port| port.get());
-                let faults = script.links[channels.len()].clone();
-                channels.push(Channel::new(link, to.index(), port, script.queue, faults));
+                channels.push(Channel::new(link, to.index(), port, faults.queue, faulty.clone()));
                 names.push(format!("{from}>{receiver}"));
             }
         }
+        let count = |is_one: fn(&FaultEvent) -> bool| {
+            faults.events.iter().filter(|event| is_one(event)).count() as u64
+        };
         let wire = Wire {
             now: 0,
             agenda: Agenda::default(),
@@ -213,8 +137,8 @@ impl<'a> Simulation<'a> {
             hops: 0,
             single: options.single,
             tally: Tally {
-                bounces: script.bounces,
-                partitions: script.partitions,
+                bounces: count(|event| event.bounce.is_some()),
+                partitions: count(|event| event.partition.is_some()),
                 odd: options.odd.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
                 tensors: (options.tensors > 1).into(),
@@ -225,7 +149,9 @@ impl<'a> Simulation<'a> {
         let mut simulation = Self {
             network,
             options,
-            script,
+            schedule,
+            jitter: faults.jitter,
+            excuses: Excuses::of(faults, patience),
             wire,
             nodes: Vec::new(),
             processes: Vec::new(),
@@ -251,7 +177,7 @@ impl<'a> Simulation<'a> {
         let name = &topology.node(id).name;
         let out = |peer: &str| {
             let peer = topology.node_named(peer).expect("ports lead to nodes of the topology");
-            channel(topology, id, peer).expect("ports are the ends of links")
+            ChannelId::between(topology, id, peer).expect("ports are the ends of links")
         };
         if topology.node(id).kind == NodeKind::Switch {
             let ports = ports.ports(name).map(|(_, peer)| out(peer)).collect();
@@ -260,7 +186,7 @@ impl<'a> Simulation<'a> {
                 ports,
             })));
         }
-        let remembered = self.script.steps.iter().filter_map(|(_, step)| match step {
+        let remembered = self.schedule.steps.iter().filter_map(|(_, step)| match step {
             Step::Stale(host, count) if *host == id => Some(*count as usize),
             Step::Forge(..) => Some(OVERHEARD),
             _ => None,
@@ -271,7 +197,7 @@ impl<'a> Simulation<'a> {
             paused: 0,
             inbox: Vec::new(),
             sent: VecDeque::new(),
-            remember: remembered.max().unwrap_or(0),
+            remember: remembered.chain((self.options.runs > 1).then_some(LATE_FRAMES)).max().unwrap_or(0),
         }))
     }
 
@@ -339,10 +265,10 @@ impl<'a> Simulation<'a> {
 
     /// Runs until every worker has ended; false if that does not happen.
     fn run(&mut self) -> Result<bool, Error> {
-        for step in 0..self.script.steps.len() {
-            self.wire.agenda.plan(self.script.steps[step].0.0, What::Step(step as u32));
+        for step in 0..self.schedule.steps.len() {
+            self.wire.agenda.plan(self.schedule.steps[step].0.0, What::Step(step as u32));
         }
-        for flow in 0..self.script.flows.len() {
+        for flow in 0..self.schedule.flows.len() {
             self.wire.agenda.plan(0, What::Background(flow as u32));
         }
         self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
@@ -364,6 +290,7 @@ impl<'a> Simulation<'a> {
                 What::Background(flow) => self.background(flow),
                 What::Step(step) => self.step(step as usize)?,
                 What::Rerun(job) => self.rerun(job as usize)?,
+                What::Late(channel, frame) => self.wire.transmit(channel, frame),
             }
         }
         Ok(true)

@@ -1,22 +1,23 @@
-//! What the script does.
+//! What the steps of the fault schedule do.
 
-use inart_planner::{NodeId, NodeKind};
+use inart_faults::{Step, Victim};
+use inart_planner::{LinkId, NodeId, NodeKind};
 use inart_softswitch::Switch;
 use inart_wire::{Epoch, Frame, FrameRepr, HeaderRepr};
 
 use crate::Error;
+use crate::agenda::ChannelId;
 use crate::host::{End, Process, Role};
-use crate::script::Step;
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
-    /// Does a step of the script.
+    /// Does a step of the fault schedule.
     pub(crate) fn step(&mut self, index: usize) -> Result<(), Error> {
-        let step = self.script.steps[index].1;
+        let step = self.schedule.steps[index].1;
         let now = self.wire.now;
         let name = |node: NodeId| self.network.topology.node(node).name.clone();
         match step {
-            Step::Wipe(node) => {
+            Step::Kill(Victim::Switch(node)) => {
                 self.wire.log.note(now, || format!("{} restarts", name(node)));
                 self.wire.tally.restarts += 1;
                 if let Node::Switch(switch) = &mut self.nodes[node.index()] {
@@ -24,22 +25,19 @@ impl Simulation<'_> {
                     switch.switch = Switch::new(0);
                 }
             }
-            Step::Install(node) => {
+            Step::Start(Victim::Switch(node)) => {
                 self.wire.log.note(now, || format!("{} is installed again", name(node)));
                 let ready = self.switch(&name(node), &self.network.reinstall(&name(node))?)?;
                 if let Node::Switch(switch) = &mut self.nodes[node.index()] {
                     switch.switch = ready;
                 }
             }
-            Step::Down(channel) => {
-                self.wire.log.link(now, channel, "goes down");
-                self.wire.tally.links_down += 1;
-                self.wire.channels[channel.0 as usize].cut(now);
-            }
-            Step::Up(channel) => {
-                self.wire.log.link(now, channel, "comes up");
-                self.wire.channels[channel.0 as usize].down -= 1;
-            }
+            // The capabilities rule them out.
+            Step::Kill(Victim::Controller) | Step::Start(Victim::Controller) => {}
+            Step::LinkDown(link) => self.link_down(link),
+            Step::LinkUp(link) => self.link_up(link),
+            Step::InterfaceDown(host) => self.links_of(host).for_each(|link| self.link_down(link)),
+            Step::InterfaceUp(host) => self.links_of(host).for_each(|link| self.link_up(link)),
             Step::Pause(node) => {
                 self.wire.log.note(now, || format!("{} pauses", name(node)));
                 self.wire.tally.pauses += 1;
@@ -51,11 +49,11 @@ impl Simulation<'_> {
                 self.wire.log.note(now, || format!("{} goes on", name(node)));
                 self.resume(node);
             }
-            Step::Crash(node) => {
+            Step::Kill(Victim::Host(node)) => {
                 self.wire.log.note(now, || format!("{} is killed", name(node)));
                 self.crash(node);
             }
-            Step::Start(node) => {
+            Step::Start(Victim::Host(node)) => {
                 self.wire.log.note(now, || format!("{} is started again", name(node)));
                 self.start(node)?;
             }
@@ -63,6 +61,27 @@ impl Simulation<'_> {
             Step::Forge(node, count) => self.forge(node, count),
         }
         Ok(())
+    }
+
+    /// The links of a node.
+    fn links_of(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
+        let links: Vec<_> = self.network.topology.neighbours(node).map(|(_, link)| link).collect();
+        links.into_iter()
+    }
+
+    fn link_down(&mut self, link: LinkId) {
+        for channel in ChannelId::of_link(link) {
+            self.wire.log.link(self.wire.now, channel, "goes down");
+            self.wire.tally.links_down += 1;
+            self.wire.channels[channel.0 as usize].cut(self.wire.now);
+        }
+    }
+
+    fn link_up(&mut self, link: LinkId) {
+        for channel in ChannelId::of_link(link) {
+            self.wire.log.link(self.wire.now, channel, "comes up");
+            self.wire.channels[channel.0 as usize].down -= 1;
+        }
     }
 
     /// What waited for the host comes in, then its timers.

@@ -56,6 +56,8 @@ tally! {
     restarts "switch restart",
     /// Jobs that were run again under the same epoch.
     reruns "epoch used again",
+    /// Frames of a run before that came into the next one, late and once more.
+    late "frame of the run before",
     /// Jobs of which one worker has a gradient of another length.
     odd "length mismatched",
     /// Runs with values that are tiny, zeros, far larger now and then, or of any size.

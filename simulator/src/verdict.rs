@@ -4,8 +4,8 @@ use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
 use crate::host::{End, Role, Worker};
+use crate::record::Record;
 use crate::report::{JobReport, Report, WorkerEnd};
-use crate::rounds::Record;
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
@@ -135,7 +135,7 @@ impl Simulation<'_> {
         else {
             return false;
         };
-        let unsure = self.script.cut_off || !self.script.gone.is_empty();
+        let unsure = self.excuses.any();
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
@@ -152,7 +152,7 @@ impl Simulation<'_> {
             }
             _ => return false,
         };
-        self.script.cut_off || self.script.gone.contains(named)
+        self.excuses.covers(named)
     }
 
     fn job_report(&self, job: usize) -> JobReport {

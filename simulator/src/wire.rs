@@ -1,5 +1,6 @@
 //! All links: takes frames in at one end and plans their arrival at the other, or what becomes of them instead.
 
+use inart_faults::quantity::{Share, Span};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -7,7 +8,6 @@ use crate::agenda::{Agenda, ChannelId, FrameId, What};
 use crate::channel::Channel;
 use crate::log::Log;
 use crate::pool::Pool;
-use crate::quantity::{Share, Span};
 use crate::tally::Tally;
 
 /// What is done to one frame on one hop.

@@ -3,9 +3,9 @@
 
 mod support;
 
+use inart_faults::quantity::Span;
 use inart_planner::Levels;
 use inart_simulator::campaign::Trial;
-use inart_simulator::quantity::Span;
 use inart_simulator::{Faults, Tally};
 use support::dataplane;
 
@@ -28,6 +28,7 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         "forged frame",
         "length mismatched",
         "epoch used again",
+        "frame of the run before",
         "interface down",
         "values of uncommon sizes",
         "several tensors",

@@ -4,9 +4,9 @@
 mod support;
 
 use inart_core::quantise::{dequantise, first_exponent, fit_sums, next_exponent};
-use inart_planner::{Levels, Options as Planning, Scheme, Topology};
-use inart_simulator::quantity::Span;
-use inart_simulator::{Adjust, Faults, Network, Options, Report, Single, plan_all, simulate};
+use inart_faults::quantity::Span;
+use inart_planner::{Levels, Options as Planning, Scheme, Topology, plan_all};
+use inart_simulator::{Adjust, Faults, Network, Options, Report, Single, simulate};
 use support::{dataplane, fig1, network};
 
 /// A quantised value that fits int32, while the sum of two does not.

@@ -3,8 +3,8 @@
 
 mod support;
 
+use inart_faults::quantity::Span;
 use inart_planner::Scheme;
-use inart_simulator::quantity::Span;
 use inart_simulator::{Faults, Network, Options, Single, simulate};
 use support::{fig1, network};
 

@@ -7,7 +7,7 @@ mod support;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use inart_softswitch::{Port, Program, Sink};
 use inart_wire::ValuesPerPacket;
-use support::{Gradient, aggregating_switch};
+use support::{Gradient, aggregating_switch, port_of};
 
 const WORKERS: u16 = 8;
 
@@ -44,9 +44,9 @@ fn pipeline(criterion: &mut Criterion) {
         let mut sequence = 0u32;
         group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
             bencher.iter(|| {
-                for (worker, frame) in (0u32..).zip(&mut frames) {
+                for (worker, frame) in (0u16..).zip(&mut frames) {
                     frame[24..28].copy_from_slice(&sequence.to_be_bytes());
-                    switch.process(Port(worker), frame, 0, &mut sink);
+                    switch.process(port_of(worker), frame, 0, &mut sink);
                 }
                 sequence = sequence.wrapping_add(1);
             });

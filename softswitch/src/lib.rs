@@ -6,8 +6,10 @@
 mod compile;
 pub mod conformance;
 pub mod control;
+mod error;
 mod exec;
 mod fuse;
+mod fused;
 mod hash;
 mod json;
 mod op;
@@ -21,8 +23,8 @@ mod tables;
 mod value;
 mod wide;
 
-pub use compile::CompileError;
 pub use control::{ControlError, Port};
+pub use error::CompileError;
 pub use program::{
     ActionInfo, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo, Program,
     RegisterInfo, TableInfo, ValueSetInfo,

@@ -1,11 +1,8 @@
 //! A compiled pipeline: the flat program with the tables, arrays and lists it refers to. Immutable.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
-use crate::compile::CompileError;
-use crate::fuse::Run;
+use crate::fused::Run;
 use crate::hash::Algorithm;
 use crate::op::{Op, Pc, Slice, Span, Word};
 use crate::wide::Wide;
@@ -59,16 +56,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture.
-    pub fn compile(json: &[u8]) -> Result<Arc<Program>, CompileError> {
-        crate::compile::compile(json, crate::compile::Fusion::On).map(Arc::new)
-    }
-
-    /// As [`Program::compile`], without fusing runs of operations; for comparing the two.
-    pub fn compile_unfused(json: &[u8]) -> Result<Arc<Program>, CompileError> {
-        crate::compile::compile(json, crate::compile::Fusion::Off).map(Arc::new)
-    }
-
     /// The tables in the order of the document.
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables

@@ -4,11 +4,7 @@
 use num_bigint::{BigInt, BigUint, Sign};
 
 use crate::op::{Bin, Span, Word};
-use crate::state::State;
 use crate::value::copy_bits;
-
-/// Left shifts beyond this give zero: no field is as wide.
-const MAX_SHIFT: u64 = 1 << 16;
 
 /// An expression in unbounded integers.
 #[derive(Debug, Clone)]
@@ -82,7 +78,8 @@ fn low_bits(value: &BigInt, bits: u32) -> BigUint {
     low.magnitude().clone()
 }
 
-fn extend(value: BigInt, bits: u32) -> BigInt {
+/// To the two's complement value of so many bits.
+pub(crate) fn extend(value: BigInt, bits: u32) -> BigInt {
     let low = BigInt::from(low_bits(&value, bits));
     if bits > 0 && low.bit(u64::from(bits) - 1) { low - (BigInt::from(1) << bits) } else { low }
 }
@@ -90,73 +87,4 @@ fn extend(value: BigInt, bits: u32) -> BigInt {
 /// The low 64 bits in two's complement.
 pub(crate) fn low_word(value: &BigInt) -> u64 {
     low_bits(value, 64).iter_u64_digits().next().unwrap_or(0)
-}
-
-fn shift_amount(value: &BigInt) -> u64 {
-    u64::try_from(value).unwrap_or(if value.sign() == Sign::Minus { 0 } else { u64::MAX })
-}
-
-impl Wide {
-    pub fn eval(&self, state: &State, program: &crate::Program) -> BigInt {
-        let eval = |wide: &Wide| wide.eval(state, program);
-        match self {
-            Wide::Word { word, signed: true } => BigInt::from(state.words[*word as usize] as i64),
-            Wide::Word { word, signed: false } => BigInt::from(state.words[*word as usize]),
-            Wide::Span { span, signed } => read_span(&state.bytes, *span, *signed),
-            Wide::At { h, field } => match state.field_span(program, *h, *field) {
-                Some((span, signed)) => read_span(&state.bytes, span, signed),
-                None => BigInt::default(),
-            },
-            Wide::Var(header) => match program.headers[*header as usize].var {
-                Some(var) => {
-                    let bits = state.words[var.length as usize] as u32;
-                    read_span(&state.bytes, Span { bit: var.byte * 8, bits }, false)
-                }
-                None => BigInt::default(),
-            },
-            Wide::Constant(value) => value.clone(),
-            Wide::Bin(op, both) => {
-                let (a, b) = (eval(&both.0), eval(&both.1));
-                match op {
-                    WideBin::Add => a + b,
-                    WideBin::Sub => a - b,
-                    WideBin::Mul => a * b,
-                    WideBin::And => a & b,
-                    WideBin::Or => a | b,
-                    WideBin::Xor => a ^ b,
-                    WideBin::Shl => match shift_amount(&b) {
-                        by if by <= MAX_SHIFT => a << by,
-                        _ => BigInt::default(),
-                    },
-                    WideBin::Shr => a >> shift_amount(&b).min(MAX_SHIFT),
-                    WideBin::Div => a.checked_div(&b).unwrap_or_default(),
-                    WideBin::Mod if b.sign() == Sign::NoSign => BigInt::default(),
-                    WideBin::Mod => a % b,
-                }
-            }
-            Wide::Not(a) => !eval(a),
-            Wide::Select(condition, both) => {
-                if state.words[*condition as usize] != 0 {
-                    eval(&both.0)
-                } else {
-                    eval(&both.1)
-                }
-            }
-            Wide::Extend(bits, a) => extend(eval(a), *bits),
-            Wide::ClampToU(bits, a) => eval(a).clamp(BigInt::default(), (BigInt::from(1) << *bits) - 1),
-            Wide::ClampToS(bits, a) => {
-                let high = BigInt::from(1) << (bits - 1);
-                eval(a).clamp(-high.clone(), high - 1)
-            }
-            Wide::Test(op, both) => {
-                let order = eval(&both.0).cmp(&eval(&both.1));
-                BigInt::from(u8::from(match op {
-                    Bin::Eq => order.is_eq(),
-                    Bin::Ne => order.is_ne(),
-                    Bin::LtS | Bin::LtU => order.is_lt(),
-                    _ => order.is_le(),
-                }))
-            }
-        }
-    }
 }

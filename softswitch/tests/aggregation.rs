@@ -2,14 +2,14 @@
 
 mod support;
 
-use inart_softswitch::{Port, Program, Switch};
+use inart_softswitch::{Program, Switch};
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
-use support::{Gradient, Sent, aggregating_switch, values};
+use support::{Gradient, Sent, aggregating_switch, port_of, values};
 
-fn run(switch: &mut Switch, port: u16, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
+fn run(switch: &mut Switch, worker: u16, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let mut sent = Sent::default();
-    switch.process(Port(port.into()), frame, 0, &mut sent);
+    switch.process(port_of(worker), frame, 0, &mut sent);
     sent.0
 }
 

@@ -12,7 +12,7 @@ use inart_softswitch::ports::{Options, PortError, replay, start};
 use inart_softswitch::{Port, Program};
 use inart_wire::ValuesPerPacket;
 use nix::sched::{CloneFlags, unshare};
-use support::{Gradient, aggregating_switch, values};
+use support::{Gradient, aggregating_switch, port_of, values};
 
 fn program() -> Arc<Program> {
     Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles")
@@ -52,7 +52,7 @@ fn frames_cross_interfaces_of_a_namespace() {
     };
     let handle = start(switch, &options, |_| {}).expect("the ports open");
     // The sum of one worker goes out of port 100; the joined interface brings it back in as port 7.
-    handle.inject(Port(0), Gradient { worker: 0, sequence: 0, values: &[5; 32] }.bytes());
+    handle.inject(port_of(0), Gradient { worker: 0, sequence: 0, values: &[5; 32] }.bytes());
     let crossed = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         let statistics = handle.statistics();
@@ -94,7 +94,8 @@ fn pcap_files_are_replayed() {
         path
     };
     let frame = |worker, value| Gradient { worker, sequence: 0, values: &[value; 32] }.bytes();
-    let inputs = [(Port(0), pcap("a.pcap", &[frame(0, 40)])), (Port(1), pcap("b.pcap", &[frame(1, 2)]))];
+    let inputs =
+        [(port_of(0), pcap("a.pcap", &[frame(0, 40)])), (port_of(1), pcap("b.pcap", &[frame(1, 2)]))];
     let mut switch = aggregating_switch(program(), 2);
     assert_eq!(replay(&mut switch, &inputs, folder.path()).expect("it is replayed"), 1);
     let written = std::fs::read(folder.path().join("port100.pcap")).expect("the sum is written");

@@ -21,7 +21,9 @@ pub fn inart() -> PathBuf {
         let test = std::env::current_exe().expect("running");
         let folder = test.ancestors().nth(2).expect("a target folder");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", "inart-cli"]).current_dir(workspace());
+        // The workspace with an example, so that features, and with them third-party crates, are those of the tests.
+        cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart", "--example", "digits"]);
+        cargo.current_dir(workspace());
         if folder.ends_with("release") {
             cargo.arg("--release");
         }

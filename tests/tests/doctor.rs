@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use inart_controller::diff::{Item, Op, Update};
-use inart_controller::{P4Runtime, Program, Running, SwitchDriver};
-use inart_p4runtime::{DeviceId, Target};
+use inart_tables::{Item, Op, Update};
+use inart_targets::{Access, Place, Precedence, Running};
 use inart_tests::{emulate, inart, turn};
 use inart_wire::ValuesPerPacket;
 use nix::sys::signal::{Signal, kill};
@@ -120,19 +119,18 @@ fn remove_entries(folder: &Path, switch: &str, rank: u16) {
     let records: Value = serde_json::from_slice(&records).expect("JSON");
     let address = records["switches"][switch].as_str().expect("known");
     let (address, device) = address.split_once(",device=").expect("with its number");
-    let artifact = inart_p4::artifact(ValuesPerPacket::N256);
-    let program = Program::new(artifact.values, &artifact.json, &artifact.p4info).expect("ours");
+    let program = inart_targets::DEFAULT.program(ValuesPerPacket::N256, None).expect("ours");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("started");
     runtime.block_on(async {
-        let target = Target::new(address, DeviceId(device.parse().expect("a number")));
-        let mut driver = P4Runtime::take_over(target, program.into()).await.expect("primary");
-        assert_eq!(driver.running().await.expect("answers"), Running::Ours);
-        let tables = driver.read().await.expect("readable");
+        let place = Place::local(address, device.parse().expect("a number"));
+        let mut session = program.open(place, Access::TakeOver(Precedence(1))).await.expect("primary");
+        assert_eq!(session.running().await.expect("answers"), Running::Ours);
+        let tables = session.read().await.expect("readable");
         let of_worker = tables.steer.iter().filter(|(key, _)| key.worker.get() == rank);
         let updates: Vec<_> = of_worker
             .map(|(key, action)| Update { op: Op::Delete, item: Item::Steer(*key, *action) })
             .collect();
         assert!(!updates.is_empty());
-        driver.write(&updates).await.expect("written");
+        session.write(&updates).await.expect("written");
     });
 }

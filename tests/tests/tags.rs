@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use inart_p4::{Reason, artifact};
-use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match};
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_softswitch::ports::{Handle, Options, start};
 use inart_softswitch::{Port, Program, Switch};
+use inart_tables::{Mac, MacAction, MacKey, PortNo, Row, Table, Trunks, TrunksAction, TrunksKey};
 use inart_tests::is_root;
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
@@ -100,12 +100,13 @@ struct Network {
     everything: PacketSocket,
 }
 
-fn entry(key: &[u8], action: &str, params: &[u8]) -> Entry {
-    let call = ActionCall {
-        action: format!("InArtIngress.{action}"),
-        params: params.iter().map(|byte| vec![*byte]).collect(),
-    };
-    Entry::new(vec![Match::Exact(key.to_vec())], 0, EntryAction::Call(call))
+fn put(switch: &mut Switch, row: Row) {
+    let put = switch.put_numbers(row.table.full_name, row.key.as_deref(), row.action.full_name, &row.params);
+    put.expect("it fits");
+}
+
+fn port(port: Port) -> PortNo {
+    PortNo::try_from(u64::from(port.0)).expect("ports count from 1")
 }
 
 impl Network {
@@ -126,7 +127,7 @@ impl Network {
         let program = Program::compile(&artifact(VALUES).json).expect("it compiles");
         let mut switch = Switch::new(0);
         switch.load(program).expect("it loads");
-        switch.insert_entry("InArtIngress.mac", entry(&VICTIM.0, "send", &[2])).expect("it fits");
+        put(&mut switch, Mac::row(&MacKey { dst: VICTIM }, &MacAction::Send { port: port(VICTIM_PORT) }));
         let switch = Arc::new(Mutex::new(switch));
         let namespace = PathBuf::from(format!("/proc/self/task/{}/ns/net", nix::unistd::gettid()));
         let interfaces = vec![(ATTACKER_PORT, "p1".into()), (VICTIM_PORT, "p2".into())];
@@ -216,13 +217,8 @@ fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch
         assert_eq!(network.dropped(Reason::Tagged), frames.len() as u64);
 
         // The agent would have heard them: where a switch is, the same message comes through, but for its tags.
-        let trust = entry(&[ATTACKER_PORT.0 as u8], "trust", &[]);
-        network
-            .switch
-            .lock()
-            .expect("nobody panicked")
-            .insert_entry("InArtIngress.trunks", trust)
-            .expect("it fits");
+        let trust = Trunks::row(&TrunksKey { ingress: port(ATTACKER_PORT) }, &TrunksAction::Trust);
+        put(&mut network.switch.lock().expect("nobody panicked"), trust);
         network.send(&forged(abort()).chain([abort(), last.clone()]).collect::<Vec<_>>());
         assert_eq!(network.until(&last), [abort(), last]);
         assert_eq!(network.heard(), [abort()]);

@@ -5,6 +5,7 @@
 //! Keys are never printed: neither type shows what is in it.
 
 mod address;
+mod channel;
 mod endpoint;
 mod error;
 mod pem;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
 pub use address::is_local;
+pub use channel::{ChannelError, connect_channel};
 pub use endpoint::{EndpointError, Security, endpoint};
 pub use error::{TlsError, innermost};
 

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use inart_controller::diff::Op;
-use inart_controller::{
-    Controller, InstallReport, JobPlan, Names, P4Runtime, Program, Records, Running, SwitchChange,
-};
+use inart_controller::{Controller, InstallReport, JobPlan, Names, Records, SwitchChange};
 use inart_core::Assignment;
-use inart_p4runtime::{DeviceId, ElectionId, Target};
 use inart_planner::Topology;
+use inart_tables::Op;
+use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
 use inart_tls::Security;
 use inart_wire::ValuesPerPacket;
 use serde::Deserialize;
@@ -22,20 +20,23 @@ use super::security::ClientArgs;
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
 pub struct ControlArgs {
-    /// A switch's P4Runtime server, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
+    /// Where a switch is reached, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
     /// Without any, those of the last push.
     #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
     switch: Vec<(String, String)>,
     /// File with the same as a YAML or JSON map from names to addresses.
     #[arg(long, value_name = "FILE")]
     switches: Option<PathBuf>,
+    /// Kind of the switches.
+    #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
+    target: &'static dyn Target,
     /// Folder with the P4 program and what p4c printed for it, instead of the built-in program.
     #[arg(long, value_name = "DIR")]
     p4: Option<PathBuf>,
     /// Folder with the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Rank among controllers: the greatest is primary and may write [default: 1; of `inart controller`, the time].
+    /// Precedence among controllers: the greatest is primary and may write [default: 1; of `inart controller`, the time].
     #[arg(long, value_name = "NUMBER")]
     pub election_id: Option<u64>,
     /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
@@ -48,7 +49,7 @@ pub struct ControlArgs {
 fn parse_switch(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, address)) if !name.is_empty() => {
-            target(address, None, Security::Local).map_err(|error| error.to_string())?;
+            place(address, Security::Local).map_err(|error| error.to_string())?;
             Ok((name.to_owned(), address.to_owned()))
         }
         _ => Err("write NAME=HOST:PORT, such as v1=127.0.0.1:9559".to_owned()),
@@ -56,7 +57,7 @@ fn parse_switch(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
-fn target(text: &str, election: Option<ElectionId>, security: Security) -> anyhow::Result<Target> {
+fn place(text: &str, security: Security) -> anyhow::Result<Place> {
     let (address, device) = match text.split_once(',') {
         None => (text, 0),
         Some((address, option)) => {
@@ -70,12 +71,17 @@ fn target(text: &str, election: Option<ElectionId>, security: Security) -> anyho
     if address.is_empty() {
         bail!("\"{text}\" has no address: write HOST:PORT, such as 127.0.0.1:9559");
     }
-    Ok(Target { election, security, ..Target::new(address, DeviceId(device)) })
+    Ok(Place { security, ..Place::local(address, device) })
+}
+
+fn parse_target(name: &str) -> Result<&'static dyn Target, String> {
+    let names = || inart_targets::ALL.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
+    inart_targets::named(name).ok_or_else(|| format!("give one of {}", names()))
 }
 
 /// What a command does with the switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum Purpose {
     /// Looks.
     Read,
     /// Installs.
@@ -135,35 +141,31 @@ impl ControlArgs {
     }
 
     /// The compiled program for that many values.
-    pub fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Arc<Program>> {
-        let artifact = match &self.p4 {
-            Some(dir) => {
-                inart_p4::load_dir(dir, values).with_context(|| format!("--p4 {}", dir.display()))?
-            }
-            None => inart_p4::artifact(values),
-        };
-        Ok(Arc::new(Program::new(values, &artifact.json, &artifact.p4info)?))
+    pub fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Arc<dyn Program>> {
+        let program = self.target.program(values, self.p4.as_deref());
+        match &self.p4 {
+            Some(folder) => program.with_context(|| format!("--p4 {}", folder.display())),
+            None => Ok(program?),
+        }
     }
 
     /// Where the topology's switches are, which `records` are told.
-    pub fn targets(
+    pub fn places(
         &self,
         topology: &Topology,
         records: &mut Records,
-        election: Option<ElectionId>,
-    ) -> anyhow::Result<BTreeMap<String, Target>> {
+    ) -> anyhow::Result<BTreeMap<String, Place>> {
         let addresses = self.addresses(records)?;
         let ports = inart_controller::PortMap::new(topology)?;
         ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
         let security = self.security.security()?;
-        let targets = addresses.iter().map(|(name, address)| {
-            let target =
-                target(address, election, security.clone()).with_context(|| format!("switch {name}"))?;
-            Ok((name.clone(), target))
+        let places = addresses.iter().map(|(name, address)| {
+            let place = place(address, security.clone()).with_context(|| format!("switch {name}"))?;
+            Ok((name.clone(), place))
         });
-        let targets = targets.collect::<anyhow::Result<_>>()?;
+        let places = places.collect::<anyhow::Result<_>>()?;
         records.give_switches(addresses);
-        Ok(targets)
+        Ok(places)
     }
 
     /// Connects to all switches of the topology: as primary to write, as nobody to read only.
@@ -172,13 +174,16 @@ impl ControlArgs {
         topology: Topology,
         values: ValuesPerPacket,
         mut records: Records,
-        access: Access,
-    ) -> anyhow::Result<Controller<P4Runtime>> {
-        let election = (access == Access::Write).then(|| ElectionId(self.election_id.unwrap_or(1).into()));
-        let targets = self.targets(&topology, &mut records, election)?;
+        purpose: Purpose,
+    ) -> anyhow::Result<Controller<Box<dyn Session>>> {
+        let access = match purpose {
+            Purpose::Read => Access::Read,
+            Purpose::Write => Access::Write(Precedence(self.election_id.unwrap_or(1).into())),
+        };
+        let places = self.places(&topology, &mut records)?;
         let program = self.program(values)?;
-        let switches = P4Runtime::connect_all(targets, &program).await?;
-        let mut controller = Controller::new(topology, values, program.limits, switches, records)?;
+        let switches = open_all(&*program, places, access).await?;
+        let mut controller = Controller::new(topology, values, program.limits(), switches, records)?;
         controller.replace_program(self.replace_program);
         Ok(controller)
     }
@@ -198,7 +203,7 @@ pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
 /// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that was there.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
     for assignment in assignments {
-        let path = dir.join(format!("{}.json", assignment.name.replace(['/', '\\'], "_")));
+        let path = dir.join(inart_controller::file_name(&assignment.name));
         let fresh = path.with_extension("json.new");
         let text = serde_json::to_string_pretty(assignment)? + "\n";
         let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
@@ -262,7 +267,7 @@ pub fn document(report: &InstallReport) -> serde_json::Value {
 }
 
 /// What would be done, line by line.
-pub fn lines(controller: &Controller<P4Runtime>, jobs: &[JobPlan], report: &InstallReport) -> String {
+pub fn lines(controller: &Controller<Box<dyn Session>>, jobs: &[JobPlan], report: &InstallReport) -> String {
     let names = Names::new(controller.topology(), controller.ports(), jobs);
     let mut out = String::new();
     for (switch, change) in &report.switches {
@@ -285,7 +290,11 @@ pub fn lines(controller: &Controller<P4Runtime>, jobs: &[JobPlan], report: &Inst
 }
 
 /// What would be done, as JSON: as after a push, with the updates in words.
-pub fn lines_json(controller: &Controller<P4Runtime>, jobs: &[JobPlan], report: &InstallReport) -> String {
+pub fn lines_json(
+    controller: &Controller<Box<dyn Session>>,
+    jobs: &[JobPlan],
+    report: &InstallReport,
+) -> String {
     let names = Names::new(controller.topology(), controller.ports(), jobs);
     let switches = report.switches.iter().map(|(switch, change)| {
         let lines = change.updates.iter().map(|update| names.describe(switch, update));

@@ -10,8 +10,8 @@ use anyhow::Context;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, Records};
-use inart_p4runtime::ElectionId;
-use inart_planner::{Options, Order, Plan, Scheme, Topology};
+use inart_planner::{Options, Plan, Scheme, Topology, plan_all};
+use inart_targets::Precedence;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::control::ControlArgs;
@@ -75,20 +75,22 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     let topology = super::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
     let mut records = Records::open(&args.control.state(), topology.name())?;
     let jobs = args.jobs(&topology, &records)?;
-    let election = args.control.election_id.map_or_else(daemon::election_of_now, |id| ElectionId(id.into()));
-    let switches = args.control.targets(&topology, &mut records, Some(election))?;
+    let precedence =
+        args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));
+    let switches = args.control.places(&topology, &mut records)?;
     let tls = args.security.tls()?;
     let listener =
         Listener::bind(&args.listen, args.security.allows_any_address()).await.context("--listen")?;
     announce(&listener.address()?, json);
 
-    let addresses = switches.iter().map(|(name, target)| (name.as_str(), target.address.as_str()));
+    let addresses = switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
     let state = Arc::new(State::new(topology.name(), addresses));
     let config = Config {
         topology,
         jobs,
         program: args.control.program(args.settings.values)?,
         switches,
+        precedence,
         records,
         replace_program: args.control.replace_program,
         check_every: args.check_every,
@@ -134,13 +136,9 @@ impl Args {
     }
 
     fn make(&self, topology: &Topology) -> anyhow::Result<Vec<Plan>> {
-        let jobs: Vec<_> = topology.jobs().iter().collect();
         let options = Options { seed: self.seed, ..Options::new(self.scheme) };
-        tracing::info!(jobs = jobs.len(), scheme = self.scheme.name(), "planning");
-        Ok(match jobs[..] {
-            [job] => vec![inart_planner::plan(topology, job, &options)?],
-            _ => inart_planner::plan_jobs(topology, &jobs, &options, Order::Together)?.plans,
-        })
+        tracing::info!(jobs = topology.jobs().len(), scheme = self.scheme.name(), "planning");
+        Ok(plan_all(topology, &options)?)
     }
 }
 

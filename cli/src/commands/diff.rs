@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::control::{self, Access};
+use super::control::{self, Purpose};
 use super::push::PlanArgs;
 
 /// Arguments of `inart diff`.
@@ -15,7 +15,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, jobs) = args.plan.prepare(Access::Read).await?;
+        let (mut controller, jobs) = args.plan.prepare(Purpose::Read).await?;
         let report = controller.preview(&jobs).await?;
         let text = match json {
             true => control::lines_json(&controller, &jobs, &report),

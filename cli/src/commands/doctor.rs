@@ -3,20 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use inart_controller::doctor::{Hosts, JobFinding, SwitchState, SwitchView, examine};
-use inart_controller::driver::Memory;
-use inart_controller::entries::SwitchTables;
-use inart_controller::{
-    Controller, InstallError, JobPlan, Names, P4Runtime, PortMap, Program, Push, Records, Running,
-    SwitchCounters, SwitchDriver, api,
-};
+use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
 use inart_host_agent::status::{HostStatus, StatusReport, ask};
-use inart_p4runtime::Target;
 use inart_planner::Topology;
+use inart_tables::SwitchTables;
+use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError};
 use inart_wire::JobId;
 use serde::Serialize;
 
@@ -101,7 +96,7 @@ impl Args {
             pushes.into_iter().partition(|(_, push)| topology.job_named(&push.plan.job).is_some());
         let ports = PortMap::new(&topology)?;
         let program = self.control.program(values)?;
-        let targets = self.control.targets(&topology, &mut records, None)?;
+        let places = self.control.places(&topology, &mut records)?;
         let addresses = self.host_addresses()?;
 
         let left = left.iter().map(|(number, push)| {
@@ -111,13 +106,13 @@ impl Args {
             )
         });
         let mut problems: Vec<String> = left.collect();
-        let mut drivers = connect(targets, &program).await;
-        let before = read_all(&mut drivers, Counters).await;
+        let mut sessions = connect(places, &*program).await;
+        let before = read_all(&mut sessions, Counters).await;
         let hosts_before = ask_all(&addresses).await;
         tokio::time::sleep(self.watch).await;
-        let after = read_all(&mut drivers, Counters).await;
+        let after = read_all(&mut sessions, Counters).await;
         let hosts = hosts(&hosts_before, ask_all(&addresses).await);
-        let tables = read_all(&mut drivers, Tables).await;
+        let tables = read_all(&mut sessions, Tables).await;
 
         let mut switches = BTreeMap::new();
         for (name, counted) in before {
@@ -132,7 +127,7 @@ impl Args {
             switches.insert(name, state);
         }
         let jobs: Vec<JobPlan> = pushes.iter().map(|(job, push)| push.job_plan(*job)).collect();
-        problems.extend(differences(&topology, &ports, &program, records, tables, &jobs).await?);
+        problems.extend(differences(&topology, &ports, &*program, records, tables, &jobs).await?);
         problems.extend(hosts.silent.iter().map(|(host, why)| format!("host {host} does not answer: {why}")));
         if let Some(address) = &self.controller {
             problems.extend(self.ask_controller(address).await?);
@@ -178,18 +173,18 @@ impl Args {
 type Answers<T> = BTreeMap<String, Result<T, String>>;
 
 /// Read-only sessions with switches that run our program.
-async fn connect(targets: BTreeMap<String, Target>, program: &Arc<Program>) -> Answers<P4Runtime> {
-    let all = targets.into_iter().map(async |(name, target)| {
-        let target = Target { timeout: TIMEOUT, ..target };
+async fn connect(places: BTreeMap<String, Place>, program: &dyn Program) -> Answers<Box<dyn Session>> {
+    let all = places.into_iter().map(async |(name, place)| {
+        let place = Place { timeout: TIMEOUT, ..place };
         let connected = async {
-            let mut driver = P4Runtime::connect(target, program.clone()).await?;
-            let running = driver.running().await?;
-            Ok::<_, inart_controller::DriverError>((driver, running))
+            let mut session = program.open(place, Access::Read).await?;
+            let running = session.running().await?;
+            Ok::<_, SwitchError>((session, running))
         };
         let answer = match tokio::time::timeout(2 * TIMEOUT, connected).await {
             Err(_) => Err(format!("does not answer within {TIMEOUT:?}; is its process stopped?")),
             Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok((driver, Running::Ours))) => Ok(driver),
+            Ok(Ok((session, Running::Ours))) => Ok(session),
             Ok(Ok((_, Running::Nothing))) => {
                 Err("runs no program: push the plan, or start `inart controller`".into())
             }
@@ -203,7 +198,7 @@ async fn connect(targets: BTreeMap<String, Target>, program: &Arc<Program>) -> A
 /// Something to read from a switch.
 trait Reading {
     type Output;
-    async fn read(&self, driver: &mut P4Runtime) -> Result<Self::Output, inart_controller::DriverError>;
+    async fn read(&self, session: &mut dyn Session) -> Result<Self::Output, SwitchError>;
 }
 
 struct Counters;
@@ -211,25 +206,25 @@ struct Tables;
 
 impl Reading for Counters {
     type Output = SwitchCounters;
-    async fn read(&self, driver: &mut P4Runtime) -> Result<SwitchCounters, inart_controller::DriverError> {
-        driver.counters().await
+    async fn read(&self, session: &mut dyn Session) -> Result<SwitchCounters, SwitchError> {
+        session.counters().await
     }
 }
 
 impl Reading for Tables {
     type Output = SwitchTables;
-    async fn read(&self, driver: &mut P4Runtime) -> Result<SwitchTables, inart_controller::DriverError> {
-        SwitchDriver::read(driver).await
+    async fn read(&self, session: &mut dyn Session) -> Result<SwitchTables, SwitchError> {
+        session.read().await
     }
 }
 
 /// Reads from all switches at once.
-async fn read_all<R: Reading>(drivers: &mut Answers<P4Runtime>, reading: R) -> Answers<R::Output> {
+async fn read_all<R: Reading>(sessions: &mut Answers<Box<dyn Session>>, reading: R) -> Answers<R::Output> {
     let reading = &reading;
-    let all = drivers.iter_mut().map(async |(name, driver)| {
-        let answer = match driver {
+    let all = sessions.iter_mut().map(async |(name, session)| {
+        let answer = match session {
             Err(why) => Err(why.clone()),
-            Ok(driver) => match tokio::time::timeout(2 * TIMEOUT, reading.read(driver)).await {
+            Ok(session) => match tokio::time::timeout(2 * TIMEOUT, reading.read(&mut **session)).await {
                 Err(_) => Err(format!("does not answer within {:?}; is its process stopped?", 2 * TIMEOUT)),
                 Ok(answer) => answer.map_err(|error| error.to_string()),
             },
@@ -292,7 +287,7 @@ fn hosts(before: &Heard, after: Heard) -> Hosts {
 async fn differences(
     topology: &Topology,
     ports: &PortMap,
-    program: &Program,
+    program: &dyn Program,
     records: Records,
     tables: Answers<SwitchTables>,
     jobs: &[JobPlan],
@@ -300,14 +295,15 @@ async fn differences(
     let mut held = BTreeMap::new();
     let mut known = Vec::new();
     for (name, answer) in tables {
-        let mut switch = Memory::new(program.limits);
+        let mut switch = Memory::new(program.limits());
         if let Ok(tables) = answer {
             (switch.running, switch.tables) = (Running::Ours, tables);
             known.push(name.clone());
         }
         held.insert(name, switch);
     }
-    let mut controller = Controller::new(topology.clone(), program.values, program.limits, held, records)?;
+    let mut controller =
+        Controller::new(topology.clone(), program.values(), program.limits(), held, records)?;
     let report = match controller.preview(jobs).await {
         Ok(report) => report,
         // The network has changed since that plan was pushed.

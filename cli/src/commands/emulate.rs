@@ -10,9 +10,9 @@ use inart_emulator::fault::DropRate;
 use inart_emulator::given::GivenNetwork;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
+use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Scheme, Topology};
-use inart_simulator::Faults;
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -53,7 +53,7 @@ pub struct Args {
     /// Share of frames that every link drops, like 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// What else goes wrong, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
+    /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// Seconds for which hosts wait for a silent peer before the job is given up. More than a host's own default, as here all
@@ -124,6 +124,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             }
             return Ok(ExitCode::FAILURE);
         }
+        Err(inart_emulator::Error::Faults(error)) => {
+            let place = args.faults.map_or_else(|| "--faults".into(), |file| faults_place(&file));
+            return Err(error).context(place);
+        }
         Err(error) => return Err(error.into()),
     };
     write_chart(&chart, &chart::draw(&summary)).with_context(|| chart_place(&chart))?;
@@ -141,9 +145,13 @@ fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn read_faults(file: &Path) -> anyhow::Result<Faults> {
-    let place = || format!("--faults {}", file.display());
+    let place = || faults_place(file);
     let text = std::fs::read_to_string(file).with_context(place)?;
     Faults::from_yaml(&text).with_context(place)
+}
+
+fn faults_place(file: &Path) -> String {
+    format!("--faults {}", file.display())
 }
 
 fn read_network(file: &Path) -> anyhow::Result<GivenNetwork> {

@@ -12,7 +12,8 @@ use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Options, StopSignal};
-use inart_p4runtime::ChannelError;
+use inart_tls::ChannelError;
+use inart_wire::Incarnation;
 
 use super::security::ClientArgs;
 
@@ -72,7 +73,7 @@ impl HostArgs {
             StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
         };
         let status = self.status.as_ref().map(listen).transpose()?;
-        let options = Options { patience: self.patience, stop: Some(stop), status };
+        let options = Options { patience: self.patience, stop: Some(stop), status, ..Options::default() };
         let result = self.assignment().and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
             // The error is printed too; whoever the report was for may be gone.
@@ -85,10 +86,11 @@ impl HostArgs {
 impl HostArgs {
     /// Notes beside the assignment, or at the controller, that `who` runs with it, and refuses a second run: sequences
     /// would start anew within the same epoch, and a switch that still holds a sum of the first run would answer with it.
-    pub fn claim(&self, assignment: &Assignment, who: &str) -> anyhow::Result<()> {
+    /// A controller that is asked again by the same `life` of a host, since its answer was lost, answers again.
+    pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
         let Some(file) = &self.assignment else {
             let (job, epoch) = (assignment.job, assignment.epoch);
-            return self.ask(async |controller| controller.claim(job, epoch, who).await);
+            return self.ask(async |controller| controller.claim(job, epoch, who, life).await);
         };
         let mut name = file.clone().into_os_string();
         name.push(format!(".epoch-{}.{who}.used", assignment.epoch));

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use inart_controller::{Controller, JobPlan, P4Runtime, Records, job_number};
+use inart_controller::{Controller, JobPlan, Records, job_number};
 use inart_planner::{Plan, Topology};
+use inart_targets::Session;
 use inart_wire::ValuesPerPacket;
 
-use super::control::{self, Access, ControlArgs};
+use super::control::{self, ControlArgs, Purpose};
 
 /// What to install.
 #[derive(clap::Args)]
@@ -78,14 +79,17 @@ pub struct Args {
 
 impl PlanArgs {
     /// Reads the files and connects.
-    pub async fn prepare(&self, access: Access) -> anyhow::Result<(Controller<P4Runtime>, Vec<JobPlan>)> {
+    pub async fn prepare(
+        &self,
+        purpose: Purpose,
+    ) -> anyhow::Result<(Controller<Box<dyn Session>>, Vec<JobPlan>)> {
         let topology = super::topology::read(&self.topology)?;
         let plans = super::plan::read_all(&topology, &self.plan)?;
         let place = self.plan.display().to_string();
         let job_plan = |plan| self.settings.job_plan(&topology, plan, &place);
         let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
         let records = Records::open(&self.control.state(), topology.name())?;
-        let controller = self.control.controller(topology, self.settings.values, records, access).await?;
+        let controller = self.control.controller(topology, self.settings.values, records, purpose).await?;
         Ok((controller, jobs))
     }
 }
@@ -93,7 +97,7 @@ impl PlanArgs {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
-        let (mut controller, jobs) = args.plan.prepare(Access::Write).await?;
+        let (mut controller, jobs) = args.plan.prepare(Purpose::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;
         }

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, HeldJob, P4Runtime, Records, find_held};
+use inart_controller::{Controller, HeldJob, Records, find_held};
+use inart_targets::Session;
 use inart_wire::{JobId, ValuesPerPacket};
 
-use super::control::{self, Access, ControlArgs};
+use super::control::{self, ControlArgs, Purpose};
 
 /// For how long frames of a job are looked for; workers that wait send again within half a second.
 const WATCH: Duration = Duration::from_secs(1);
@@ -40,10 +41,10 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let (topology, jobs) = args.jobs_and_topology.split_last().context("TOPOLOGY is missing")?;
     let topology = super::topology::read(Path::new(topology))?;
-    let access = if jobs.is_empty() || args.dry_run { Access::Read } else { Access::Write };
+    let purpose = if jobs.is_empty() || args.dry_run { Purpose::Read } else { Purpose::Write };
     control::block_on(async {
         let records = Records::open(&args.control.state(), topology.name())?;
-        let mut controller = args.control.controller(topology, args.values, records, access).await?;
+        let mut controller = args.control.controller(topology, args.values, records, purpose).await?;
         let held = controller.held().await?;
         if jobs.is_empty() {
             super::output::print(&if json { json_list(&held) } else { list(&held) })?;
@@ -82,7 +83,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// An error if hosts of a job may still run.
-async fn unused(controller: &mut Controller<P4Runtime>, jobs: &[&HeldJob]) -> anyhow::Result<()> {
+async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]) -> anyhow::Result<()> {
     if let Some(job) = jobs.iter().find(|job| !job.claimed.is_empty()) {
         let (roles, live) = (&job.claimed, job.live.map_or(0, |epoch| epoch.get()));
         let shown: Vec<_> = roles.iter().take(3).map(String::as_str).collect();

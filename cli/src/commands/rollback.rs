@@ -8,7 +8,7 @@ use inart_controller::Records;
 use inart_planner::Topology;
 use inart_wire::JobId;
 
-use super::control::{self, Access, ControlArgs};
+use super::control::{self, ControlArgs, Purpose};
 
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let values = records.before_last(job)?.values;
     let topology = today.map_or_else(|| newest(&records, &network), Ok)?;
     control::block_on(async {
-        let mut controller = args.control.controller(topology, values, records, Access::Write).await?;
+        let mut controller = args.control.controller(topology, values, records, Purpose::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;
         }

@@ -22,8 +22,9 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let role = Role::Server(assignment.job, args.shard);
+        let life = options.incarnation;
         let mut server = Server::new(assignment.clone(), args.shard, &args.host.interface, options)?;
-        args.host.claim(&assignment, &format!("server-{}", args.shard))?;
+        args.host.claim(&assignment, &format!("server-{}", args.shard), life)?;
         output.hello(role)?;
         let result = server.run();
         let counters = server.counters();

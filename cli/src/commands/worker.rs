@@ -46,7 +46,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         assignment.worker(args.rank)?;
         let port = Port::open(&args.host.interface)?;
         // A second run of this rank must not be heard as the first.
-        args.host.claim(&assignment, &format!("worker-{}", args.rank))?;
+        args.host.claim(&assignment, &format!("worker-{}", args.rank), options.incarnation)?;
         let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;
         output.hello(role)?;
         output.wait_for_start()?;

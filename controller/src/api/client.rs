@@ -4,9 +4,8 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use inart_core::Assignment;
-use inart_p4runtime::{ChannelError, connect_channel};
-use inart_tls::{Security, innermost};
-use inart_wire::{Epoch, JobId};
+use inart_tls::{ChannelError, Security, connect_channel, innermost};
+use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
@@ -61,10 +60,16 @@ impl Client {
             .map_err(|message| ClientError::Refused { address: self.address.clone(), message })
     }
 
-    /// Notes that a host runs in `role` (such as worker-3); refused if one did under this epoch.
-    pub async fn claim(&self, job: JobId, epoch: Epoch, role: &str) -> Result<(), ClientError> {
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3); refused if another did under this epoch.
+    pub async fn claim(
+        &self,
+        job: JobId,
+        epoch: Epoch,
+        role: &str,
+        life: Incarnation,
+    ) -> Result<(), ClientError> {
         let (job, epoch) = (job.get().into(), epoch.get().into());
-        let request = proto::ClaimRequest { job, epoch, role: role.to_owned() };
+        let request = proto::ClaimRequest { job, epoch, role: role.to_owned(), incarnation: life.get() };
         self.service.clone().claim(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inart_tls::ServerTls;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tonic::transport::Server;
@@ -124,13 +124,13 @@ impl controller_server::Controller for Api {
         request: Request<proto::ClaimRequest>,
     ) -> Result<Response<proto::ClaimResponse>, Status> {
         self.in_charge()?;
-        let proto::ClaimRequest { job, epoch, role } = request.into_inner();
+        let proto::ClaimRequest { job, epoch, role, incarnation } = request.into_inner();
         let number = |number| {
             u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
         };
         let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
-        let (state, who) = (self.0.clone(), role.clone());
-        let claimed = tokio::task::spawn_blocking(move || state.claim(job, epoch, who)).await;
+        let (state, who, life) = (self.0.clone(), role.clone(), Incarnation::from(incarnation));
+        let claimed = tokio::task::spawn_blocking(move || state.claim(job, epoch, who, life)).await;
         let claimed = claimed.map_err(|error| Status::internal(error.to_string()))?;
         match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
             Ok(Claim::Granted) => {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use inart_targets::Session;
 use inart_wire::JobId;
 
-use crate::driver::P4Runtime;
 use crate::held::HeldJob;
 use crate::install::Controller;
-use crate::target::Network;
+use crate::intent::Network;
 
 /// For how long frames of such a job are looked for; workers that wait send again within half a second.
 const WATCH: Duration = Duration::from_secs(1);
@@ -17,7 +17,7 @@ const WATCH: Duration = Duration::from_secs(1);
 /// allows it; else says how that is done. Returns what the switches hold, if that was changed. What fails is said, and
 /// is no reason to end: the plans are in force.
 pub(super) async fn look(
-    controller: &mut Controller<P4Runtime>,
+    controller: &mut Controller<impl Session>,
     installed: &BTreeSet<JobId>,
     remove: bool,
 ) -> Option<Network> {

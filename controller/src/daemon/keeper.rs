@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_p4runtime::{ClientError, Target};
+use inart_tables::SwitchTables;
+use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::time::sleep;
 
 use super::repair::{RepairError, repair};
 use super::state::State;
-use crate::driver::{DriverError, P4Runtime};
-use crate::entries::SwitchTables;
-use crate::program::Program;
 
 /// The first wait before another attempt to connect; each further one is twice as long, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(10);
@@ -34,9 +32,10 @@ impl Backoff {
 /// One switch and what it should hold.
 pub(super) struct Keeper {
     pub name: String,
-    /// With the election id under which this controller became primary.
-    pub target: Target,
-    pub program: Arc<Program>,
+    pub place: Place,
+    /// Under which this controller writes.
+    pub precedence: Precedence,
+    pub program: Arc<dyn Program>,
     pub desired: SwitchTables,
     pub replace_program: bool,
     pub check_every: Duration,
@@ -44,30 +43,30 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Runs until another controller takes the switch over, and returns why this one is not primary any more.
-    pub(super) async fn run(self, mut driver: P4Runtime) -> ClientError {
+    /// Runs until another controller takes the switch over, and returns in which words the switch says so.
+    pub(super) async fn run(self, mut session: Box<dyn Session>) -> SwitchError {
         loop {
-            let why = self.watch(&mut driver).await;
-            if is_superseded(&why) {
+            let why = self.watch(&mut *session).await;
+            if matches!(why, SwitchError::Superseded(_)) {
                 return why;
             }
             self.state.lost(&self.name, why.to_string());
             tracing::warn!(switch = self.name, "session lost: {why}");
-            driver = match self.come_back().await {
-                Ok(driver) => driver,
+            session = match self.come_back().await {
+                Ok(session) => session,
                 Err(why) => return why,
             };
         }
     }
 
     /// Keeps the switch in order as long as the session lasts, and returns why it is over.
-    async fn watch(&self, driver: &mut P4Runtime) -> ClientError {
+    async fn watch(&self, session: &mut dyn Session) -> SwitchError {
         loop {
-            let lost = tokio::time::timeout(self.check_every, driver.client().lost()).await;
+            let lost = tokio::time::timeout(self.check_every, session.lost()).await;
             if let Ok(why) = lost {
                 return why;
             }
-            if let Err(error) = self.mend(driver).await {
+            if let Err(error) = self.mend(session).await {
                 self.state.problem(&self.name, error.to_string());
                 tracing::error!(switch = self.name, "not in order: {error}");
             }
@@ -75,25 +74,23 @@ impl Keeper {
     }
 
     /// Connects and mends until the switch is in order again.
-    async fn come_back(&self) -> Result<P4Runtime, ClientError> {
+    async fn come_back(&self) -> Result<Box<dyn Session>, SwitchError> {
         let mut backoff = Backoff::new();
         let mut told = String::new();
         loop {
-            let error = match P4Runtime::connect_as_known(self.target.clone(), self.program.clone()).await {
-                Ok(mut driver) => match self.mend(&mut driver).await {
+            let error = match self.program.open(self.place.clone(), Access::Resume(self.precedence)).await {
+                Ok(mut session) => match self.mend(&mut *session).await {
                     Ok(()) => {
                         self.state.connected(&self.name);
                         tracing::info!(switch = self.name, "session open, in order");
-                        return Ok(driver);
+                        return Ok(session);
                     }
                     Err(error) => error,
                 },
                 Err(error) => error.into(),
             };
-            if let RepairError::Driver(DriverError::Client(why)) = &error
-                && is_superseded(why)
-            {
-                return Err(why.clone());
+            if let RepairError::Switch(why @ SwitchError::Superseded(_)) = error {
+                return Err(why);
             }
             let error = error.to_string();
             if error != told {
@@ -105,8 +102,8 @@ impl Keeper {
         }
     }
 
-    async fn mend(&self, driver: &mut P4Runtime) -> Result<(), RepairError> {
-        let mended = repair(driver, &self.desired, self.replace_program).await?;
+    async fn mend(&self, session: &mut dyn Session) -> Result<(), RepairError> {
+        let mended = repair(session, &self.desired, self.replace_program).await?;
         if mended.loaded || mended.updates > 0 {
             let program = if mended.loaded { "program loaded, " } else { "" };
             tracing::warn!(
@@ -118,9 +115,4 @@ impl Keeper {
         self.state.reconciled(&self.name, mended);
         Ok(())
     }
-}
-
-/// Whether another controller has taken the switch over.
-fn is_superseded(error: &ClientError) -> bool {
-    matches!(error, ClientError::NotPrimary { asked, greatest, .. } if greatest > asked)
 }

@@ -11,20 +11,18 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::join_all;
-use inart_p4runtime::{ClientError, ElectionId, Target};
 use inart_planner::Topology;
+use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::task::JoinSet;
 
 pub use repair::{Repair, RepairError, repair};
 pub use state::State;
 
 use crate::assignment::JobPlan;
-use crate::driver::{DriverError, P4Runtime};
 use crate::error::InstallError;
 use crate::install::Controller;
-use crate::program::Program;
+use crate::intent::Network;
 use crate::records::Records;
-use crate::target::Network;
 use keeper::{Backoff, Keeper};
 
 /// What a daemon does.
@@ -34,9 +32,11 @@ pub struct Config {
     /// The plans, as for [`Controller::install`].
     pub jobs: Vec<JobPlan>,
     /// What the switches run.
-    pub program: Arc<Program>,
-    /// Where they are. The election ids are the ranks of this controller: greater than those of earlier ones.
-    pub switches: BTreeMap<String, Target>,
+    pub program: Arc<dyn Program>,
+    /// Where they are.
+    pub switches: BTreeMap<String, Place>,
+    /// The precedence of this controller: greater than those of earlier ones.
+    pub precedence: Precedence,
     /// What earlier controllers and pushes did.
     pub records: Records,
     /// Whether the program may be loaded into switches that run another one.
@@ -59,14 +59,14 @@ pub enum DaemonError {
         /// The first switch that said so.
         switch: String,
         /// In its words.
-        cause: Box<ClientError>,
+        cause: Box<SwitchError>,
     },
 }
 
-/// A rank above that of every controller that started earlier, by any clock that does not go back: microseconds since
-/// 1970. Where one did, [`P4Runtime::take_over`] asks for more.
-pub fn election_of_now() -> ElectionId {
-    ElectionId(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
+/// A precedence above that of every controller that started earlier, by any clock that does not go back: microseconds since
+/// 1970. Where one did, [`Access::TakeOver`] takes more.
+pub fn precedence_of_now() -> Precedence {
+    Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }
 
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the future to
@@ -76,11 +76,12 @@ pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infa
 }
 
 async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
-    let (drivers, desired) = install(&config, state).await?;
+    let (sessions, desired) = install(&config, state).await?;
     let mut keepers = JoinSet::new();
-    for (name, driver) in drivers {
+    for (name, session) in sessions {
         let keeper = Keeper {
-            target: driver.client().target().clone(),
+            place: config.switches[&name].clone(),
+            precedence: session.precedence().unwrap_or(config.precedence),
             program: config.program.clone(),
             desired: desired.get(&name).cloned().unwrap_or_default(),
             replace_program: config.replace_program,
@@ -88,7 +89,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infall
             state: state.clone(),
             name: name.clone(),
         };
-        keepers.spawn(async move { (name, keeper.run(driver).await) });
+        keepers.spawn(async move { (name, keeper.run(session).await) });
     }
     loop {
         match keepers.join_next().await {
@@ -102,19 +103,18 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infall
     }
 }
 
+type Sessions = BTreeMap<String, Box<dyn Session>>;
+
 /// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns the sessions,
 /// and what the switches hold then.
-async fn install(
-    config: &Config,
-    state: &State,
-) -> Result<(BTreeMap<String, P4Runtime>, Network), DaemonError> {
+async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), DaemonError> {
     let mut backoff = Backoff::new();
     let mut records = config.records.clone();
     loop {
-        let connected = config.switches.iter().map(|(name, target)| connect(name, target, config, state));
-        let drivers: BTreeMap<_, _> = join_all(connected).await.into_iter().collect();
-        let (values, limits) = (config.program.values, config.program.limits);
-        let mut controller = Controller::new(config.topology.clone(), values, limits, drivers, records)?;
+        let connected = config.switches.iter().map(|(name, place)| connect(name, place, config, state));
+        let sessions: Sessions = join_all(connected).await.into_iter().collect();
+        let (values, limits) = (config.program.values(), config.program.limits());
+        let mut controller = Controller::new(config.topology.clone(), values, limits, sessions, records)?;
         controller.replace_program(config.replace_program);
         controller.own_epochs_only(true);
         match controller.install(&config.jobs).await {
@@ -129,10 +129,10 @@ async fn install(
                 }
                 let installed: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
                 let removed = departed::look(&mut controller, &installed, config.remove_departed).await;
-                let (drivers, records) = controller.into_parts();
+                let (sessions, records) = controller.into_parts();
                 let rates = config.jobs.iter().map(|job| job.plan.rate_bps);
                 state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
-                return Ok((drivers, removed.unwrap_or(report.desired)));
+                return Ok((sessions, removed.unwrap_or(report.desired)));
             }
             Err(error) if error.is_transient() => {
                 tracing::warn!("cannot install yet: {error}");
@@ -145,19 +145,18 @@ async fn install(
 }
 
 /// A session with one switch, however long that takes.
-async fn connect(name: &str, target: &Target, config: &Config, state: &State) -> (String, P4Runtime) {
+async fn connect(name: &str, place: &Place, config: &Config, state: &State) -> (String, Box<dyn Session>) {
     let mut backoff = Backoff::new();
     let mut told = String::new();
     loop {
-        match P4Runtime::take_over(target.clone(), config.program.clone()).await {
-            Ok(driver) => {
+        match config.program.open(place.clone(), Access::TakeOver(config.precedence)).await {
+            Ok(session) => {
                 state.connected(name);
-                let election = driver.client().target().election.map_or(0, |id| id.0);
-                tracing::info!(switch = name, address = target.address, election, "session open");
-                return (name.to_owned(), driver);
+                let election = session.precedence().map_or(0, |precedence| precedence.0);
+                tracing::info!(switch = name, address = place.address, election, "session open");
+                return (name.to_owned(), session);
             }
             Err(error) => {
-                let error: DriverError = error;
                 let error = error.to_string();
                 if error != told {
                     tracing::warn!(switch = name, "{error}");

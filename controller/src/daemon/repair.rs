@@ -1,8 +1,8 @@
 //! Making a switch hold again what it should.
 
-use crate::diff::diff;
-use crate::driver::{DriverError, Running, SwitchDriver};
-use crate::entries::SwitchTables;
+use inart_tables::SwitchTables;
+use inart_tables::diff;
+use inart_targets::{Running, Session, SwitchError};
 
 /// What had to be done to a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Repair {
 pub enum RepairError {
     /// It failed.
     #[error(transparent)]
-    Driver(#[from] DriverError),
+    Switch(#[from] SwitchError),
     /// It runs another program.
     #[error("it runs another program; start the controller with --replace-program to load ours")]
     OtherProgram,
@@ -28,23 +28,23 @@ pub enum RepairError {
 }
 
 /// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop anywhere.
-pub async fn repair<D: SwitchDriver>(
-    driver: &mut D,
+pub async fn repair<S: Session + ?Sized>(
+    session: &mut S,
     desired: &SwitchTables,
     replace_program: bool,
 ) -> Result<Repair, RepairError> {
-    let loaded = match driver.running().await? {
+    let loaded = match session.running().await? {
         Running::Ours => false,
         Running::Other if !replace_program => return Err(RepairError::OtherProgram),
         Running::Nothing | Running::Other => true,
     };
     if loaded {
-        driver.set_pipeline().await?;
+        session.load_program().await?;
     }
-    let updates = diff(&driver.read().await?, desired);
+    let updates = diff(&session.read().await?, desired);
     if !updates.is_empty() {
-        driver.write(&updates).await?;
-        match diff(&driver.read().await?, desired).len() {
+        session.write(&updates).await?;
+        match diff(&session.read().await?, desired).len() {
             0 => {}
             left => return Err(RepairError::Differs(left)),
         }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use inart_core::Assignment;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{Epoch, Incarnation, JobId};
 
 use super::repair::Repair;
 use crate::api::proto;
@@ -141,8 +141,9 @@ impl State {
         job: JobId,
         epoch: Epoch,
         role: String,
+        life: Incarnation,
     ) -> Option<Result<Claim, RecordsError>> {
-        Some(self.records().as_mut()?.claim(job, epoch, role))
+        Some(self.records().as_mut()?.claim(job, epoch, role, life))
     }
 
     /// For the API.

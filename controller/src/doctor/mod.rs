@@ -8,14 +8,14 @@ use std::fmt;
 
 use inart_core::{ServerStatus, WorkerStatus};
 use inart_planner::Topology;
+use inart_tables::SteerKey;
+use inart_targets::SwitchCounters;
 use inart_wire::{Epoch, JobId};
 use serde::Serialize;
 
 pub use trace::Obstacle;
 use trace::Tracer;
 
-use crate::counters::SwitchCounters;
-use crate::entries::SteerKey;
 use crate::error::InstallError;
 use crate::ports::PortMap;
 use crate::records::Push;

@@ -9,9 +9,9 @@ use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 
 use super::SwitchState;
-use crate::entries::SteerKey;
 use crate::ports::PortMap;
 use crate::wishes::{PlanError, Roles};
+use inart_tables::SteerKey;
 
 /// Why a server lacks a worker's part of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

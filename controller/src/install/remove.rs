@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_wire::JobId;
 
 use super::{Controller, InstallReport, SwitchChange, write};
-use crate::diff::diff;
-use crate::driver::{Running, SwitchDriver};
-use crate::entries::SwitchTables;
 use crate::error::{Cause, InstallError};
 use crate::held::{self, HeldJob};
-use crate::target::{Network, newest};
+use crate::intent::{Network, newest};
+use inart_tables::SwitchTables;
+use inart_tables::diff;
+use inart_targets::{Running, Session};
 
-impl<D: SwitchDriver> Controller<D> {
+impl<D: Session> Controller<D> {
     /// The jobs that the switches hold or the records know, by number.
     pub async fn held(&mut self) -> Result<Vec<HeldJob>, InstallError> {
         self.records.refresh()?;

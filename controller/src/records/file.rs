@@ -12,9 +12,37 @@ use super::{Records, RecordsError};
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// What a name must not have in the name of a file, and `%`, which stands for them with their two hexadecimal digits.
+const ESCAPED: [char; 4] = ['%', '/', '\\', '\0'];
+const SUFFIX: &str = ".json";
+
+/// The name of the JSON file that is about something of that name: another one for each.
+pub fn file_name(name: &str) -> String {
+    let mut file = String::with_capacity(name.len() + SUFFIX.len());
+    for char in name.chars() {
+        match ESCAPED.contains(&char) {
+            true => file.push_str(&format!("%{:02X}", u32::from(char))),
+            false => file.push(char),
+        }
+    }
+    file + SUFFIX
+}
+
+/// What the file is about that has this name; `None` if it is no such file.
+pub(super) fn name_of(file: &str) -> Option<String> {
+    let mut parts = file.strip_suffix(SUFFIX)?.split('%');
+    let mut name = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        name.push(u8::from_str_radix(digits, 16).ok()?.into());
+        name.push_str(rest);
+    }
+    (file_name(&name) == file).then_some(name)
+}
+
 /// The records' file of the network named `topology`.
 pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
-    folder.join(format!("{}.json", topology.replace(['/', '\\'], "_")))
+    folder.join(file_name(topology))
 }
 
 /// Reads the file; new records if there is none.

@@ -1,16 +1,19 @@
 //! What was pushed to a network, for rollback and to know which epochs hosts may still use. The switches' tables say
 //! what is installed; the records only say what of it matters, so losing them loses no working plan.
 
+mod claims;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use inart_planner::Plan;
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
+pub use claims::Claims;
+pub use file::file_name;
 
 /// Pushes remembered per job.
 const HISTORY: usize = 16;
@@ -64,9 +67,9 @@ pub struct JobRecord {
     /// Epochs that may still have entries though no host uses them: those before the live one, and those of pushes
     /// that were begun and not finished.
     pub stale: BTreeSet<Epoch>,
-    /// Hosts that have run under the live epoch, such as worker-3.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub claimed: BTreeSet<String>,
+    /// Hosts that have run under the live epoch.
+    #[serde(default, skip_serializing_if = "Claims::is_empty")]
+    pub claimed: Claims,
     /// Of a job that was removed: its newest epoch, since an epoch is never used twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Epoch>,
@@ -139,9 +142,9 @@ pub struct NoEarlierPush {
 /// What came of a host's claim to run in a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the first in this role under this epoch, and may run.
+    /// It is the first in this role under this epoch, or asks again, and may run.
     Granted,
-    /// One in this role has run under this epoch before.
+    /// Another one in this role has run under this epoch before.
     Taken,
     /// The epoch is not the job's live one, which is this, if it has any.
     NotInForce(Option<Epoch>),
@@ -171,8 +174,7 @@ impl Records {
     /// Names of the networks with records in `folder`, sorted.
     pub fn networks(folder: &Path) -> Vec<String> {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let names =
-            files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+        let names = files.filter_map(|file| file::name_of(file.file_name().to_str()?));
         let mut names: Vec<_> = names.collect();
         names.sort();
         names
@@ -247,19 +249,25 @@ impl Records {
                 let record = records.jobs.entry(*job).or_default();
                 let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
                 let known = known.chain(record.stale.iter().copied()).chain(*on_switches);
-                *record = JobRecord { removed: crate::target::newest(known), ..JobRecord::default() };
+                *record = JobRecord { removed: crate::intent::newest(known), ..JobRecord::default() };
             }
         })
     }
 
-    /// Notes that a host runs in `role` (such as worker-3) under the job's live epoch, unless one did before. Of
-    /// several controllers that are asked at the same time, one grants it.
-    pub fn claim(&mut self, job: JobId, epoch: Epoch, role: String) -> Result<Claim, RecordsError> {
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, unless another one
+    /// did before. Of several controllers that are asked at the same time, all grant it to the same one.
+    pub fn claim(
+        &mut self,
+        job: JobId,
+        epoch: Epoch,
+        role: String,
+        life: Incarnation,
+    ) -> Result<Claim, RecordsError> {
         self.change(|_, records| {
             let record = records.jobs.get_mut(&job);
             let live = record.as_ref().and_then(|record| Some(record.live()?.epoch));
             Ok(match record {
-                Some(record) if live == Some(epoch) => match record.claimed.insert(role) {
+                Some(record) if live == Some(epoch) => match record.claimed.grant(role, life) {
                     true => Claim::Granted,
                     false => Claim::Taken,
                 },

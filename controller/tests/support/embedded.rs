@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use inart_controller::Program;
 use inart_p4runtime::DeviceId;
 use inart_softswitch::Switch;
 use inart_softswitch::server::{Server, Wiring};
+use inart_targets::{Place, Program};
 use inart_wire::ValuesPerPacket;
 
 pub const DEVICE: DeviceId = DeviceId(1);
@@ -57,7 +57,11 @@ impl Drop for Mortal {
 }
 
 /// The built-in program.
-pub fn program(values: ValuesPerPacket) -> Arc<Program> {
-    let artifact = inart_p4::artifact(values);
-    Arc::new(Program::new(values, &artifact.json, &artifact.p4info).unwrap())
+pub fn program(values: ValuesPerPacket) -> Arc<dyn Program> {
+    inart_targets::DEFAULT.program(values, None).unwrap()
+}
+
+/// Where such a switch is.
+pub fn place(address: &str) -> Place {
+    Place::local(address, DEVICE.0)
 }

@@ -8,13 +8,15 @@ pub mod walker;
 
 use std::collections::BTreeMap;
 
-use inart_controller::driver::Memory;
-use inart_controller::{Controller, JobPlan, Limits, PortMap, Records};
+use inart_controller::{Controller, JobPlan, PortMap, Records};
 use inart_planner::{Plan, Topology};
+use inart_tables::Limits;
+use inart_targets::Memory;
 use inart_wire::{JobId, ValuesPerPacket};
 
 /// Sizes as in the real program.
-pub const LIMITS: Limits = Limits { slots: 4096, steer: 65536, results: 4096, mac: 4096, trunks: 512 };
+pub const LIMITS: Limits =
+    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, trunks: 512 };
 
 pub const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 

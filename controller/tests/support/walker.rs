@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use inart_controller::entries::{MacAction, ResultsAction, ResultsKey, SteerAction, SteerKey};
 use inart_controller::wishes::Roles;
-use inart_controller::{Network, PortMap, PortNo, SlotRange};
+use inart_controller::{Network, PortMap};
 use inart_planner::{Plan, Topology};
+use inart_tables::{MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey};
 use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
 
 /// One job's network as its frames see it.
@@ -54,7 +54,7 @@ impl<'a> Walker<'a> {
     pub fn check(&self) -> Result<(), String> {
         for (switch, tables) in self.tables {
             let to_switches = self.ports.ports(switch).filter(|(_, peer)| self.ports.is_switch(peer));
-            if !to_switches.map(|(port, _)| port).eq(tables.trunks.iter().copied()) {
+            if !to_switches.map(|(port, _)| port).eq(tables.trunks.keys().map(|key| key.ingress)) {
                 return Err(format!("{switch} takes {:?} for trunks", tables.trunks));
             }
         }
@@ -193,7 +193,7 @@ impl<'a> Walker<'a> {
             }
             let ingress = self.ports.port(&switch, &from).unwrap();
             let key = ResultsKey { epoch: self.epoch, job: self.job, shard, ingress };
-            let Some(ResultsAction::Replicate(group)) = self.tables[&switch].results.get(&key) else {
+            let Some(ResultsAction::Replicate { group }) = self.tables[&switch].results.get(&key) else {
                 return Err(format!("{switch} refuses them from {from}"));
             };
             let group =
@@ -276,11 +276,13 @@ fn arrivals(tables: &Network, ports: &PortMap, sender: &str, to: MacAddr) -> Res
         }
         let table = &tables[&switch];
         let ingress = ports.port(&switch, &from).unwrap();
-        match table.mac.get(&to).unwrap_or(&table.mac_default) {
-            MacAction::Send(port) => {
+        match table.mac.get(&MacKey { dst: to }).unwrap_or(&table.mac_default) {
+            MacAction::Send { port } => {
                 flying.push_back((switch.clone(), ports.peer(&switch, *port).unwrap().to_owned()))
             }
-            MacAction::Flood(group) => flying.extend(copies(ports, &switch, ingress, &table.groups[group])),
+            MacAction::Flood { group } => {
+                flying.extend(copies(ports, &switch, ingress, &table.groups[group]))
+            }
             MacAction::Refuse => return Err(format!("{switch} refuses {to}")),
         }
     }
@@ -308,7 +310,7 @@ pub fn check_own_slots(tables: &Network) -> Result<(), String> {
         }
         let mut groups = BTreeSet::new();
         for action in tables.results.values() {
-            if let ResultsAction::Replicate(group) = action
+            if let ResultsAction::Replicate { group } = action
                 && !groups.insert(*group)
             {
                 return Err(format!("{switch}: group {group} is used twice"));

@@ -364,10 +364,9 @@ impl<P: Due> WorkerFlow<P> {
         }
         self.flows[shard].heard(now);
         if !self.flows[shard].meet(now, header.incarnation) {
+            // The new life is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {
-                // What it was given up for is no matter of the new life's.
-                Some(abort) => abort.acknowledge(shard),
-                // The new life is told, too: other workers may be in its run, and wait for this one.
+                Some(abort) => abort.repeat(now, shard),
                 None => {
                     let reason = AbortReason::ServerRestarted(header.shard);
                     let failure = Failure::aborted(&self.assignment, reason, self.rank);

@@ -224,3 +224,31 @@ fn lives_are_told_apart_whatever_is_lost() {
         assert!(network.now.since(start) < 2 * PATIENCE);
     }
 }
+
+/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait for them for dozens of
+/// patiences.
+#[test]
+fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
+    for micros in [0, 10, 50, 200, 10_000] {
+        let job = assignment(3, &[1.0], 4);
+        let mut network = Network::new(job, 0b011, kind_fate());
+        let all = gradients(3, 0, 500);
+        network.late_start = Some((2, Duration::from_millis(1)));
+        network.start_round(&all);
+        network.run_until(network.now + Duration::from_millis(50));
+        for worker in [0, 1] {
+            network.workers[worker].stop(network.now);
+        }
+        network.restart_server(0, 1);
+        network.run_until(network.now + Duration::from_micros(micros));
+        network.restart_worker(2, 1);
+        network.workers[2].start_round(network.now, &all[2]).unwrap();
+        network.run_until_idle();
+        let end = network.workers[2].finish_round(&mut [0.0; 500]);
+        assert!(
+            matches!(end, Err(Failure::Aborted { reason: AbortReason::Stopped, .. })),
+            "{micros} us: {end:?}"
+        );
+        assert!(network.now.since(Instant::START) < PATIENCE, "{micros} us: {:?}", network.now);
+    }
+}

@@ -4,16 +4,20 @@ use std::sync::{Arc, LazyLock};
 
 use inart_model::{Config, Entry, Run, Slot, Slots, slot_of};
 use inart_p4::{Outcome, artifact};
-use inart_softswitch::control::{ActionCall, Entry as TableEntry, EntryAction, Match};
 use inart_softswitch::{Port, Program, Sink, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
+use inart_wire::{Contributors, Seat, ValuesPerPacket};
 
 use crate::codec::{EPOCH, JOB, OLD_EPOCH, server_of};
 
 /// First slot of the job's range.
-const BASE: u64 = 4092;
-/// The port towards the server; a worker's is its rank, and the other switch's is the one after the workers'.
-const UP: u64 = 9;
+const BASE: u32 = 4092;
+/// The port towards the server; workers' are numbered from 1 by rank, and the other switch's is the one after theirs.
+const UP: u32 = 9;
+
+fn port(number: u32) -> PortNo {
+    PortNo::try_from(u64::from(number)).expect("ports count from 1")
+}
 
 pub struct RealSwitch {
     config: Config,
@@ -25,7 +29,7 @@ struct Frames(Vec<Vec<u8>>);
 
 impl Sink for Frames {
     fn packet(&mut self, port: Port, frame: &[u8]) {
-        assert_eq!(u64::from(port.0), UP, "gradients and partials go up");
+        assert_eq!(port.0, UP, "gradients and partials go up");
         self.0.push(frame.to_vec());
     }
 }
@@ -46,30 +50,33 @@ impl RealSwitch {
         self.switch.load(Arc::clone(&PROGRAM)).expect("the program loads");
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
         for (worker, epoch) in first.flat_map(|worker| [(worker, EPOCH), (worker, OLD_EPOCH)]) {
-            let key = [u64::from(epoch), u64::from(JOB), 0, worker.into(), self.port(worker).into()];
-            let members = self.members(worker);
-            let (action, params) = match self.config.entry(self.number, worker) {
-                Entry::Forward => ("forward", vec![UP, members]),
+            let key = SteerKey {
+                epoch: epoch.into(),
+                job: JOB.into(),
+                shard: 0.into(),
+                worker: Seat::try_from(u16::from(worker)).expect("a low rank"),
+                ingress: port(self.port(worker)),
+            };
+            let ranks = |bitmap| Contributors { bitmap, ..Contributors::one(key.worker) };
+            let members = ranks(self.members(worker));
+            let action = match self.config.entry(self.number, worker) {
+                Entry::Forward => SteerAction::Forward { port: port(UP), members },
                 Entry::Add { expected } => {
-                    let mask = u64::from(self.config.window) - 1;
-                    ("add", vec![UP, BASE, mask, members, expected.into()])
+                    let slots = SlotRange { base: BASE, len: self.config.window.into() };
+                    SteerAction::Add { port: port(UP), slots, members, expected: ranks(expected.into()) }
                 }
             };
-            let bytes = |number: &u64| number.to_be_bytes().to_vec();
-            let call = ActionCall {
-                action: format!("InArtIngress.{action}"),
-                params: params.iter().map(bytes).collect(),
-            };
-            let key = key.iter().map(|number| Match::Exact(bytes(number))).collect();
-            let entry = TableEntry::new(key, 0, EntryAction::Call(call));
-            self.switch.insert_entry("InArtIngress.steer", entry).expect("the table takes the entry");
+            let row = Steer::row(&key, &action);
+            let (table, action) = (row.table.full_name, row.action.full_name);
+            let put = self.switch.put_numbers(table, row.key.as_deref(), action, &row.params);
+            put.expect("the table takes the entry");
         }
     }
 
     /// Where frames with that rank come in.
     fn port(&self, worker: u8) -> u32 {
         let below = self.config.switch_of(worker) < self.number;
-        (if below { self.config.workers } else { worker }).into()
+        1 + u32::from(if below { self.config.workers } else { worker })
     }
 
     /// Everybody who comes in with that worker.

@@ -4,19 +4,25 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use inart_p4::Artifact;
-use inart_p4runtime::{Client, DeviceId, Target};
+use inart_p4::{Artifact, CASES_FOR, artifact};
+use inart_p4runtime::p4::v1::Update;
+use inart_p4runtime::{Client, DeviceId, Entry, Pipeline, PipelineAction, Schema, Target};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 
+use crate::Switch;
 use crate::frame::ordinary;
 use crate::network::{self, FLOODED};
 
-const SWITCH: &str = "simple_switch_grpc";
+const PROGRAM: &str = "simple_switch_grpc";
 const MARKER_PORT: u16 = 9;
 const BROADCAST: [u8; 6] = [0xff; 6];
+/// What a frame that is expected may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to listen for frames that are not.
+const QUIET: Duration = Duration::from_millis(50);
 
 /// `PacketStreamRequest` and `PacketStreamResponse` of bmv2's `dataplane_interface.proto`, which are alike.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -43,9 +49,9 @@ pub struct Bmv2 {
 impl Bmv2 {
     /// `None` when bmv2 is not on the PATH.
     pub async fn start() -> Option<Self> {
-        Command::new(SWITCH).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        Command::new(PROGRAM).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
         let [control, frames] = [free_address(), free_address()];
-        let process = Command::new(SWITCH)
+        let process = Command::new(PROGRAM)
             .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--"])
             .args(["--grpc-server-addr", &control, "--dp-grpc-server-addr", &frames])
             .stdout(Stdio::null())
@@ -54,13 +60,54 @@ impl Bmv2 {
             .expect("it answered --version");
         let process = Process(process);
         let channel = connect(&frames).await;
+        // It listens there later, under load by much.
+        drop(connect(&control).await);
         let client =
             Client::connect(Target::new(control, DeviceId(1))).await.expect("bmv2 takes a controller");
         Some(Self { _process: process, client, channel, frames: None, markers: 0 })
     }
+
+    /// Starts any program afresh, and writes entries of its tables.
+    pub async fn load_with(&mut self, program: &Artifact, entries: Vec<Entry>) -> Result<(), String> {
+        if self.frames.is_none() {
+            // The stream of frames begins with one that is flooded.
+            self.load(&artifact(CASES_FOR)).await;
+            network::unload(&self.client).await;
+        }
+        let schema = Schema::from_text(&program.p4info).map_err(|error| error.to_string())?;
+        let p4info = schema.info().clone();
+        let pipeline = Pipeline { p4info, device_config: program.json.to_vec(), cookie: None };
+        let done = self.client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await;
+        done.map_err(|error| error.to_string())?;
+        let updates = entries.iter().map(|entry| schema.encode(entry).map(Update::insert));
+        let updates = updates.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+        self.client.write(updates).await.map_err(|error| error.to_string())
+    }
+
+    /// What comes out because of some frames, in any order: as many as are expected, and those that come soon after. bmv2 may end
+    /// at a frame.
+    pub async fn send_all(
+        &mut self,
+        frames: &[(u16, Vec<u8>)],
+        expected: usize,
+    ) -> Result<Vec<(u16, Vec<u8>)>, String> {
+        let (to_switch, from_switch) = self.frames.as_mut().expect("loaded before");
+        for (port, bytes) in frames {
+            to_switch.send(packet(*port, bytes)).await.map_err(|_| format!("{PROGRAM} ended"))?;
+        }
+        let mut out = Vec::new();
+        loop {
+            let patience = if out.len() < expected { PATIENCE } else { QUIET };
+            let Ok(answer) = tokio::time::timeout(patience, from_switch.message()).await else {
+                return Ok(out);
+            };
+            let Ok(Some(answer)) = answer else { return Err(format!("{PROGRAM} ended")) };
+            out.push((answer.port as u16, answer.packet));
+        }
+    }
 }
 
-impl crate::Switch for Bmv2 {
+impl Switch for Bmv2 {
     async fn load(&mut self, artifact: &Artifact) {
         if self.frames.is_some() {
             // bmv2 keeps the groups of the program before, and then copies twice.
@@ -128,7 +175,7 @@ async fn connect(address: &str) -> Channel {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    panic!("{SWITCH} did not listen on {address}");
+    panic!("{PROGRAM} did not listen on {address}");
 }
 
 /// bmv2 answers the call with its first frame, so one is flooded to begin with. It takes none until its packet threads run, which
@@ -156,7 +203,7 @@ async fn packet_stream(channel: Channel) -> (mpsc::Sender<Packet>, Streaming<Pac
         }
         return (to_switch, from_switch);
     }
-    panic!("{SWITCH} takes no frames");
+    panic!("{PROGRAM} takes no frames");
 }
 
 fn packet(port: u16, bytes: &[u8]) -> Packet {

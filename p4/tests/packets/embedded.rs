@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_p4::Artifact;
-use inart_p4runtime::{Match, TableAction};
-use inart_softswitch::control::{self, EntryAction, Replica};
+use inart_softswitch::control::Replica;
 use inart_softswitch::{Port, Program, Sink, Switch};
 
 use crate::network;
@@ -21,16 +20,6 @@ pub struct Embedded {
 impl Embedded {
     pub fn new() -> Self {
         Self { switch: Switch::new(0), registers: Vec::new(), queues: BTreeMap::new() }
-    }
-
-    /// An action as the embedded switch takes it: full name, parameters in order.
-    fn call(program: &Program, action: &Option<TableAction>) -> control::ActionCall {
-        let Some(TableAction::Call(call)) = action else { panic!("our tables have no action profiles") };
-        let name = full(&call.action);
-        let info =
-            program.actions().iter().find(|info| info.name == name).expect("the program has the action");
-        let params = info.params.iter().map(|param| call.params[&param.name].as_bytes().to_vec()).collect();
-        control::ActionCall { action: name, params }
     }
 }
 
@@ -60,24 +49,16 @@ impl crate::Switch for Embedded {
         let json: serde_json::Value = serde_json::from_slice(&artifact.json).expect("p4c printed JSON");
         let arrays = json["register_arrays"].as_array().expect("the program has registers");
         self.registers = arrays.iter().filter_map(|array| Some(array["name"].as_str()?.to_owned())).collect();
-        for entry in network::entries() {
-            let table = full(&entry.table);
-            let call = Self::call(&program, &entry.action);
-            if entry.is_default {
-                self.switch.set_default(&table, Some(call)).expect("the default action may change");
-                continue;
-            }
-            let info = program.table(&table).expect("the program has the table");
-            let key = info.keys.iter().map(|key| match &entry.matches[&key.name] {
-                Match::Exact(value) => control::Match::Exact(value.as_bytes().to_vec()),
-                other => panic!("our tables match exactly, not {other}"),
-            });
-            let entry = control::Entry::new(key.collect(), 0, EntryAction::Call(call));
-            self.switch.insert_entry(&table, entry).expect("the table takes the entry");
+        let tables = network::tables();
+        for row in tables.rows() {
+            let (table, action) = (row.table.full_name, row.action.full_name);
+            let put = self.switch.put_numbers(table, row.key.as_deref(), action, &row.params);
+            put.expect("the table takes the entry");
         }
-        for (group, ports) in network::groups() {
-            let replicas = ports.into_iter().map(|port| Replica { port: Port(port.into()), instance: 1 });
-            self.switch.put_multicast_group(group, replicas.collect(), false).expect("the group is new");
+        for (group, ports) in tables.groups {
+            let replicas = ports.iter().map(|port| Replica { port: Port(port.get().into()), instance: 1 });
+            let put = self.switch.put_multicast_group(group.0.into(), replicas.collect(), false);
+            put.expect("the group is new");
         }
     }
 

@@ -113,14 +113,16 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
     frames
 }
 
-/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off.
+/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off: behind one of each kind, and behind stacks of up
+/// to nine, more than the parser has room for.
 fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
+    let single = TAGS.iter().map(|&tag| vec![tag]);
     let stacks = (1..=9).cycle().zip(0..).map(|(depth, first)| {
         (0..depth).map(|place| TAGS[(first + place * place) % TAGS.len()]).collect::<Vec<_>>()
     });
     forged(n)
         .into_iter()
-        .zip(stacks)
+        .zip(single.chain(stacks))
         .map(|((_, frame), tags)| dropped(HOSTILE, tagged(&frame.bytes(), &tags), Reason::Tagged))
 }
 

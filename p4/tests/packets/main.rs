@@ -10,6 +10,7 @@ mod messages;
 mod model;
 mod network;
 mod refused;
+mod scripts;
 mod slots;
 
 use inart_p4::{Artifact, Outcome, Reason, artifact};

@@ -1,8 +1,13 @@
 //! The tables that all cases share, and the switch they run on.
 
 use inart_p4::Artifact;
-use inart_p4runtime::p4::v1::{MulticastGroupEntry, Replica, Update, replica};
-use inart_p4runtime::{Client, Entry, Pipeline, PipelineAction, Schema};
+use inart_p4runtime::{Client, Pipeline, PipelineAction, Schema};
+use inart_tables::{
+    GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
+    SwitchTables, TrunksAction, TrunksKey, Update, diff,
+};
+use inart_targets::v1model;
+use inart_wire::{Contributors, MacAddr, Seat};
 
 /// ```text
 ///  worker 0 ── 1 ┌────────┐ 5 ── server
@@ -12,12 +17,12 @@ use inart_p4runtime::{Client, Entry, Pipeline, PipelineAction, Schema};
 /// ```
 /// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are the workers 0 and 1 of
 /// job 2, who forge frames of job 1.
-const SERVER: u64 = 5;
+const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
 /// The slots of job 1 but for those of shard 3, and of job 0.
 pub const SLOTS: std::ops::Range<usize> = 8..40;
-const FLOOD_GROUP: u32 = 1;
-const RESULT_GROUP: u32 = 2;
+const FLOOD_GROUP: GroupId = GroupId(1);
+const RESULT_GROUP: GroupId = GroupId(2);
 
 /// The ports in the flood group. The ninth, outside, is where [`crate::bmv2`] sends its markers.
 pub const FLOODED: std::ops::RangeInclusive<u16> = 1..=8;
@@ -30,27 +35,35 @@ const fn mac_of(last: u8) -> [u8; 6] {
     [2, 0, 0, 0, 0, last]
 }
 
-fn steer(epoch: u64, shard: u64, worker: u64, port: u64) -> Entry {
-    steer_job(epoch, 1, shard, worker, port)
+fn port(number: u16) -> PortNo {
+    PortNo::try_from(u64::from(number)).expect("ports count from 1")
 }
 
-fn steer_job(epoch: u64, job: u64, shard: u64, worker: u64, port: u64) -> Entry {
-    Entry::new("steer")
-        .exact("hdr.inart.epoch", epoch)
-        .exact("hdr.inart.job", job)
-        .exact("hdr.inart.shard", shard)
-        .exact("hdr.inart.worker", worker)
-        .exact("standard_metadata.ingress_port", port)
+fn steer(epoch: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
+    steer_job(epoch, 1, shard, worker, ingress)
 }
 
-fn add(entry: Entry, port: u64, base: u64, members: u64, expected: u64) -> Entry {
-    let arguments =
-        [("port", port), ("base", base), ("mask", 3), ("members", members), ("expected", expected)];
-    entry.action("add", arguments)
+fn steer_job(epoch: u16, job: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
+    let worker = Seat::try_from(worker).expect("a low rank");
+    SteerKey { epoch: epoch.into(), job: job.into(), shard: shard.into(), worker, ingress: port(ingress) }
 }
 
-/// What is in the tables.
-pub fn entries() -> Vec<Entry> {
+/// The bitmap, of the block that the key's worker is in.
+fn ranks(key: &SteerKey, bitmap: u64) -> Contributors {
+    Contributors { bitmap, ..Contributors::one(key.worker) }
+}
+
+fn add(key: SteerKey, to: u16, base: u32, members: u64, expected: u64) -> (SteerKey, SteerAction) {
+    let slots = SlotRange { base, len: 4 };
+    let (members, expected) = (ranks(&key, members), ranks(&key, expected));
+    (key, SteerAction::Add { port: port(to), slots, members, expected })
+}
+
+fn forward(key: SteerKey, members: u64) -> (SteerKey, SteerAction) {
+    (key, SteerAction::Forward { port: port(SERVER), members: ranks(&key, members) })
+}
+
+fn steer_entries() -> Vec<(SteerKey, SteerAction)> {
     let mut entries = Vec::new();
     for worker in 0..3 {
         // Shard 0: three workers. Epoch 2 has the same slots.
@@ -64,62 +77,54 @@ pub fn entries() -> Vec<Entry> {
         entries.push(add(steer(1, 1, worker, 4), SERVER, 16, 0b11000, 0b11001));
     }
     // Shard 2: only forwarded.
-    entries.push(steer(1, 2, 0, 1).action("forward", [("port", SERVER), ("members", 0b1)]));
-    entries.push(steer(1, 2, 3, 4).action("forward", [("port", SERVER), ("members", 0b11000)]));
+    entries.push(forward(steer(1, 2, 0, 1), 0b1));
+    entries.push(forward(steer(1, 2, 3, 4), 0b11000));
     // Shard 3: worker 0 alone, and its server is where it is. The last slots there are, and beyond.
     entries.push(add(steer(1, 3, 0, 1), 1, 4094, 0b1, 0b1));
     // Shard 4: two groups in the same slots, which no plan does.
-    for (worker, port) in [(0, 1), (70, 6)] {
-        entries.push(add(steer(1, 4, worker, port), SERVER, 28, 1 << (worker % 64), 0b1100_0001));
+    for (worker, ingress) in [(0, 1), (70, 6)] {
+        entries.push(add(steer(1, 4, worker, ingress), SERVER, 28, 1 << (worker % 64), 0b1100_0001));
     }
     // Nothing but zeros, like a slot that nobody used.
     for worker in 0..2 {
         entries.push(add(steer_job(0, 0, 0, worker, worker + 1), SERVER, 32, 1 << worker, 0b11));
     }
     // Ranks in the second group.
-    for (worker, port) in [(70, 6), (71, 7)] {
-        entries.push(add(steer(1, 0, worker, port), SERVER, 24, 1 << (worker % 64), 0b1100_0000));
+    for (worker, ingress) in [(70, 6), (71, 7)] {
+        entries.push(add(steer(1, 0, worker, ingress), SERVER, 24, 1 << (worker % 64), 0b1100_0000));
     }
     for worker in [0, 1] {
-        entries.push(add(steer_job(1, 2, 0, worker, HOSTILE.into()), SERVER, 40, 1 << worker, 0b11));
+        entries.push(add(steer_job(1, 2, 0, worker, HOSTILE), SERVER, 40, 1 << worker, 0b11));
     }
-    let result = Entry::new("results")
-        .exact("hdr.inart.epoch", 1u64)
-        .exact("hdr.inart.job", 1u64)
-        .exact("hdr.inart.shard", 0u64)
-        .exact("standard_metadata.ingress_port", SERVER);
-    entries.push(result.action("replicate", [("group", RESULT_GROUP)]));
-    entries.push(Entry::new("trunks").exact("standard_metadata.ingress_port", 4u64).plain_action("trust"));
-    entries.push(Entry::new("mac").exact("hdr.ethernet.dst", AT_PORT_2).action("send", [("port", 2u64)]));
-    entries.push(Entry::new("mac").exact("hdr.ethernet.dst", REFUSED).plain_action("refuse"));
-    entries.push(Entry::default_of("mac").action("flood", [("group", FLOOD_GROUP)]));
     entries
 }
 
-/// Multicast groups and their ports.
-pub fn groups() -> [(u32, Vec<u16>); 2] {
-    [(FLOOD_GROUP, FLOODED.collect()), (RESULT_GROUP, vec![1, 2, 3, 5])]
+/// What is in the tables.
+pub fn tables() -> SwitchTables {
+    let result = ResultsKey { epoch: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
+    let address = |dst| MacKey { dst: MacAddr(dst) };
+    SwitchTables {
+        trunks: [(TrunksKey { ingress: port(4) }, TrunksAction::Trust)].into(),
+        steer: steer_entries().into_iter().collect(),
+        results: [(result, ResultsAction::Replicate { group: RESULT_GROUP })].into(),
+        mac: [(address(AT_PORT_2), MacAction::Send { port: port(2) }), (address(REFUSED), MacAction::Refuse)]
+            .into(),
+        mac_default: MacAction::Flood { group: FLOOD_GROUP },
+        groups: [(FLOOD_GROUP, FLOODED.map(port).collect()), (RESULT_GROUP, [1, 2, 3, 5].map(port).into())]
+            .into(),
+    }
 }
 
-fn group_entries() -> Vec<MulticastGroupEntry> {
-    let replica = |port: u16| Replica {
-        port_kind: Some(replica::PortKind::Port(port.to_be_bytes().to_vec())),
-        instance: 1,
-    };
-    let entry = |(id, ports): (u32, Vec<u16>)| MulticastGroupEntry {
-        multicast_group_id: id,
-        replicas: ports.into_iter().map(replica).collect(),
-        ..Default::default()
-    };
-    groups().map(entry).to_vec()
-}
-
-/// Removes the multicast groups.
+/// Removes the multicast groups, which outlive a program.
 pub async fn unload(client: &Client) {
-    client
-        .write(group_entries().into_iter().map(Update::delete).collect())
-        .await
-        .expect("the groups are there");
+    let groups = SwitchTables { groups: tables().groups, ..SwitchTables::default() };
+    write(client, &diff(&groups, &SwitchTables::default())).await;
+}
+
+async fn write(client: &Client, updates: &[Update]) {
+    let schema = client.schema().expect("a program was set");
+    let updates = updates.iter().map(|update| v1model::update(&schema, update).expect("it fits the program"));
+    client.write(updates.collect()).await.expect("the switch takes the updates");
 }
 
 /// Starts the program afresh, with empty slots and zero counters, and writes the tables.
@@ -128,10 +133,5 @@ pub async fn load(client: &Client, artifact: &Artifact) {
     let pipeline =
         Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
     client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.expect("the program loads");
-    let mut updates: Vec<_> = group_entries().into_iter().map(Update::insert).collect();
-    for entry in entries() {
-        let message = schema.encode(&entry).expect("the entry fits the program");
-        updates.push(if entry.is_default { Update::modify(message) } else { Update::insert(message) });
-    }
-    client.write(updates).await.expect("the tables take the entries");
+    write(client, &diff(&SwitchTables::default(), &tables())).await;
 }

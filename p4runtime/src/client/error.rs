@@ -3,11 +3,10 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use inart_tls::{EndpointError, Security, innermost};
+use inart_tls::{ChannelError, EndpointError, Security, innermost};
 use tonic::{Code, Status};
 
-use super::{ElectionId, Target};
-use crate::channel::ChannelError;
+use super::target::{ElectionId, Target};
 use crate::codec::EntryError;
 use crate::error::{WriteError, code_name};
 use crate::schema::SchemaError;

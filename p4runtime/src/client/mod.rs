@@ -3,89 +3,27 @@
 mod error;
 mod read;
 mod stream;
+mod target;
 
-use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use inart_tls::Security;
+use inart_tls::connect_channel;
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
 
-use crate::channel::connect_channel;
 use crate::error::{UpdateError, WriteError, update_errors};
 use crate::p4::config::v1::P4Info;
 use crate::p4::v1::{
-    self, p4_runtime_client::P4RuntimeClient, set_forwarding_pipeline_config_request::Action, write_request,
+    self, p4_runtime_client::P4RuntimeClient, set_forwarding_pipeline_config_request::Action,
+    stream_message_request, write_request,
 };
 use crate::schema::Schema;
 
 pub use error::ClientError;
 use stream::Stream;
 pub use stream::{Arbitration, Event, Packet};
-
-/// Which switch behind a P4Runtime server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeviceId(pub u64);
-
-/// A client's rank in the election of the primary: the greatest wins. Unique among a device's live clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ElectionId(pub u128);
-
-impl fmt::Display for DeviceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for ElectionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl From<ElectionId> for v1::Uint128 {
-    fn from(id: ElectionId) -> Self {
-        Self { high: (id.0 >> 64) as u64, low: id.0 as u64 }
-    }
-}
-
-impl From<v1::Uint128> for ElectionId {
-    fn from(id: v1::Uint128) -> Self {
-        Self(u128::from(id.high) << 64 | u128::from(id.low))
-    }
-}
-
-/// Where to connect and as whom.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// `host:port`, the same after a scheme, or `unix:/path`.
-    pub address: String,
-    /// How the connection is protected.
-    pub security: Security,
-    /// The device.
-    pub device: DeviceId,
-    /// The election id to ask for; `None` never becomes primary.
-    pub election: Option<ElectionId>,
-    /// The role; empty is the default role with access to everything.
-    pub role: String,
-    /// How long connecting and the first arbitration may take.
-    pub timeout: Duration,
-}
-
-impl Target {
-    /// A plain connection on this machine, the default role, election id 1, five seconds.
-    pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
-        Self {
-            address: address.into(),
-            security: Security::Local,
-            device,
-            election: Some(ElectionId(1)),
-            role: String::new(),
-            timeout: Duration::from_secs(5),
-        }
-    }
-}
+pub use target::{DeviceId, ElectionId, Target};
 
 /// What to do with a pipeline.
 pub type PipelineAction = Action;
@@ -153,7 +91,7 @@ impl Client {
     }
 
     /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that falls
-    /// [`stream::EVENT_QUEUE`] events behind loses the newest, which is logged.
+    /// 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
         self.stream.take_events()
     }
@@ -281,5 +219,19 @@ impl Client {
         answer: Result<tonic::Response<T>, tonic::Status>,
     ) -> Result<T, ClientError> {
         answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
+    }
+}
+
+impl Client {
+    /// Sends a packet out, with the fields of the `packet_out` header.
+    pub async fn send_packet(&self, packet: &Packet) -> Result<(), ClientError> {
+        let message = self.schema()?.encode_packet(packet)?;
+        self.stream.send(&self.target, stream_message_request::Update::Packet(message)).await
+    }
+
+    /// Tells the device that a list of digests arrived, so that it may report the same data again.
+    pub async fn ack_digest(&self, list: &v1::DigestList) -> Result<(), ClientError> {
+        let ack = v1::DigestListAck { digest_id: list.digest_id, list_id: list.list_id };
+        self.stream.send(&self.target, stream_message_request::Update::DigestAck(ack)).await
     }
 }

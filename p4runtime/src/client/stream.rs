@@ -9,7 +9,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-use super::{Client, ClientError, ElectionId, Target};
+use super::error::ClientError;
+use super::target::{ElectionId, Target};
 use crate::codec::EntryError;
 use crate::p4::v1::{
     self, p4_runtime_client::P4RuntimeClient, stream_message_request, stream_message_response,
@@ -197,20 +198,6 @@ async fn read(
             }
             None => {}
         }
-    }
-}
-
-impl Client {
-    /// Sends a packet out, with the fields of the `packet_out` header.
-    pub async fn send_packet(&self, packet: &Packet) -> Result<(), ClientError> {
-        let message = self.schema()?.encode_packet(packet)?;
-        self.stream.send(&self.target, stream_message_request::Update::Packet(message)).await
-    }
-
-    /// Tells the device that a list of digests arrived, so that it may report the same data again.
-    pub async fn ack_digest(&self, list: &v1::DigestList) -> Result<(), ClientError> {
-        let ack = v1::DigestListAck { digest_id: list.digest_id, list_id: list.list_id };
-        self.stream.send(&self.target, stream_message_request::Update::DigestAck(ack)).await
     }
 }
 

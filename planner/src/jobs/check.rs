@@ -1,4 +1,4 @@
-//! Checks plans of several jobs against their topology, from their text alone: each plan by [`crate::check`], then all
+//! Checks plans of several jobs against their topology, from their text alone: each plan by [`crate::check()`], then all
 //! loads together. Knows nothing of how they were made.
 
 use std::collections::{BTreeMap, BTreeSet};

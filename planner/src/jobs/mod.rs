@@ -22,8 +22,22 @@ pub use check::check_jobs;
 pub use plans::{JobPlans, Order};
 
 use crate::options::{Options, PlanError};
+use crate::plan::Plan;
+use crate::solve;
 use crate::topology::{Job, Topology};
 use set::Network;
+
+/// Plans all jobs of a topology: a single one by [`crate::plan()`], several by [`plan_jobs`] in [`Order::Together`].
+///
+/// # Errors
+/// As those two.
+pub fn plan_all(topology: &Topology, options: &Options<'_>) -> Result<Vec<Plan>, PlanError> {
+    let jobs: Vec<&Job> = topology.jobs().iter().collect();
+    match jobs[..] {
+        [job] => solve::plan(topology, job, options).map(|plan| vec![plan]),
+        _ => plan_jobs(topology, &jobs, options, Order::Together).map(|together| together.plans),
+    }
+}
 
 /// Plans several jobs (at least one) that send at the same time. [`JobPlans::solve_ms`] stays 0: the caller owns the clock.
 ///
@@ -36,7 +50,7 @@ use set::Network;
 /// job gets while they do. All loads together exceed no capacity (but for `atp-nocap`, which ignores C(v)).
 ///
 /// # Errors
-/// What [`crate::plan`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
+/// What [`crate::plan()`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
 /// nothing; together [`PlanError::OneJob`] for the scheme exact and [`PlanError::OneLevel`] for two levels;
 /// [`PlanError::OneRunning`] if there are several jobs and a running plan.
 ///

@@ -37,7 +37,7 @@ pub(crate) fn bound(model: &Model<'_>, equal: bool) -> f64 {
     uplink.min(best[PARTS])
 }
 
-/// sums[t] = max over k of before[t - k] + rates[k].
+/// `sums[t]` = max over k of `before[t - k] + rates[k]`.
 fn shared(before: &[f64], rates: &[f64]) -> Vec<f64> {
     // Only parts at which the rate rises matter.
     let rises: Vec<usize> = (0..rates.len()).filter(|&k| k == 0 || rates[k] > rates[k - 1]).collect();

@@ -23,8 +23,9 @@ const LARGE: usize = 4000;
 /// Flows times arcs up to which every other search makes detours; else every fourth does.
 const SMALL: usize = 1500;
 /// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row before a
-/// start is given up.
+/// start is given up. Steps with detours take longer, so that on large networks there are fewer of them.
 const STEPS: usize = 8000;
+const DETOURS: usize = 4;
 const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
 /// First step from one target to the next.
@@ -197,7 +198,6 @@ pub(crate) fn improve_in(
             break;
         }
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(n));
-        // Steps with detours take longer.
         let detours = if is_small(router) { n % 2 == 0 } else { n % 4 == 3 };
         let router = if detours { router.widest() } else { router };
         let found = match fresh.next() {
@@ -234,7 +234,8 @@ fn climb(
         shares.iter().map(|x| x * rate).collect()
     };
     let flows = router.model.workers.len() * router.model.servers.len();
-    let steps = STEPS.min(FLOW_STEPS / flows);
+    let fewer = if router.makes_detours() && !is_small(router) { DETOURS } else { 1 };
+    let steps = STEPS.min(FLOW_STEPS / flows) / fewer;
     let free = !options.equal_shares;
     let mut search = Search::new(router, &best.placement, goal(&best, step), free, rng);
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {

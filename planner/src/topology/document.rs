@@ -101,7 +101,7 @@ fn in_our_words(problem: &str) -> (&str, &'static str) {
 const MAX_EVENTS: usize = 20_000_000;
 
 impl Topology {
-    /// Reads and validates a topology document: YAML or JSON (`design.md` §3).
+    /// Reads and validates a topology document: YAML or JSON.
     pub fn from_yaml(text: &str) -> Result<Topology, TopologyError> {
         let options = serde_saphyr::options! {
             with_snippet: false,

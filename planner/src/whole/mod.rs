@@ -57,7 +57,15 @@ pub(crate) fn bound(
     let mut proof = Proof { network: &network, ascent: Ascent::new(&network), looks, last: None, time_left };
     if equal || servers == 1 {
         let even = vec![1.0 / servers as f64; servers];
-        return proof.along(&even, goal, bound, FIRST);
+        if !router.detours() {
+            return proof.along(&even, goal, bound, None);
+        }
+        // Prices over shortest paths are found sooner, and mostly hold over all, or nearly.
+        let near = Network::new(model, &router.dags);
+        let mut first = Proof { network: &near, ascent: Ascent::new(&near), looks, last: None, time_left };
+        let guess = first.along(&even, goal, bound, None);
+        proof.last = first.last;
+        return proof.along(&even, goal, bound, Some(guess));
     }
     cover::bound(&mut proof, &crate::bounds::alone(model), goal, bound)
 }
@@ -90,12 +98,15 @@ impl Proof<'_, '_, '_> {
         (peak.excess > 0.0).then_some(peak.certificate)
     }
 
-    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`.
-    fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, first: usize) -> f64 {
+    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`. `guess`: it is not
+    /// lower than about this, and what lies just above is asked first.
+    fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, guess: Option<f64>) -> f64 {
         let at = |rate: f64| -> Vec<f64> { shares.iter().map(|x| x * rate).collect() };
-        let mut looks = first;
+        let mut looks = if guess.is_some() { LATER } else { FIRST };
+        low = guess.map_or(low, |guess| low.max(guess * (1.0 - 0.5 * PRECISE)));
+        let mut asked = guess.map(|_| low * (1.0 + PRECISE)).filter(|rate| *rate < high);
         while low < high * (1.0 - PRECISE) && !self.ended() {
-            let middle = 0.5 * (low + high);
+            let middle = asked.take().unwrap_or(0.5 * (low + high));
             match self.against(&at(middle), looks) {
                 Some(certificate) => {
                     // It may refute even lower ones.
@@ -109,5 +120,6 @@ impl Proof<'_, '_, '_> {
         high
     }
 }
+
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,19 @@
 //! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on it.
 
+use std::time::Duration;
+
+use inart_faults::quantity::Span;
+use inart_faults::{FaultEvent, Faults};
 use inart_planner::{Job, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{PATIENCE, Trial, span};
-use crate::Odd;
-use crate::faults::FaultEvent;
 use crate::gradients::Sizes;
-use crate::quantity::Span;
+use crate::options::{Odd, Options};
+
+/// How long hosts wait for each other.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -35,8 +39,13 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
 
 /// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors, interfaces that go down, and
 /// frames that the idle worker forges, some of them behind VLAN tags. `ideal` is how long a run takes without faults.
-pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
-    let options = &mut trial.options;
+pub(super) fn add_more(
+    options: &mut Options,
+    faults: &mut Faults,
+    topology: &Topology,
+    seed: u64,
+    ideal: Span,
+) {
     let mut rng = stream(seed, 3);
     if rng.random_bool(0.3) {
         options.sizes = *Sizes::ALL.choose(&mut rng).expect("there are some");
@@ -47,7 +56,7 @@ pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
         options.runs = rng.random_range(2..=3);
     }
     let mut rng = stream(seed, 5);
-    let workers = trial.topology.jobs()[0].workers.len();
+    let workers = topology.jobs()[0].workers.len();
     if workers > 1 && rng.random_bool(0.1) {
         let gradient_values = rng.random_range(0..=2 * options.gradient_values);
         let odd = Odd { rank: rng.random_range(0..workers), gradient_values };
@@ -57,12 +66,16 @@ pub(super) fn add_more(mut trial: Trial, seed: u64, ideal: Span) -> Trial {
     if rng.random_bool(0.3) {
         options.tensors = rng.random_range(2..=6);
     }
-    add_events(&mut trial, seed, ideal);
-    trial
+    add_events(faults, topology, seed, ideal);
 }
 
-fn add_events(trial: &mut Trial, seed: u64, ideal: Span) {
-    let topology = &trial.topology;
+/// A time from `least` to `most`, short ones as likely as long ones.
+pub(super) fn span(rng: &mut ChaCha8Rng, least: Span, most: Span) -> Span {
+    let (least, most) = ((least.0.max(1) as f64).ln(), (most.0.max(1) as f64).ln());
+    Span((least + (most - least).max(0.0) * rng.random::<f64>()).exp() as u64)
+}
+
+fn add_events(faults: &mut Faults, topology: &Topology, seed: u64, ideal: Span) {
     let all = topology.node_ids().filter(|id| topology.node(*id).kind != NodeKind::Switch);
     let is_idle =
         |id| topology.jobs().iter().all(|job| !job.workers.contains(&id) && !job.servers.contains(&id));
@@ -85,5 +98,5 @@ fn add_events(trial: &mut Trial, seed: u64, ideal: Span) {
             events.push(FaultEvent { at: at(&mut rng), forge, count, ..FaultEvent::default() });
         }
     }
-    trial.faults.events.extend(events);
+    faults.events.extend(events);
 }

@@ -4,8 +4,8 @@
 use std::sync::{Arc, OnceLock};
 
 use inart_planner::topology::generate::{Equipment, leaf_spine};
-use inart_planner::{Options, Scheme, Topology};
-use inart_simulator::{Dataplane, Network, plan_all};
+use inart_planner::{Options, Scheme, Topology, plan_all};
+use inart_simulator::{Dataplane, Network};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.

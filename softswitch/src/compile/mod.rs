@@ -7,13 +7,15 @@ mod calculation;
 mod expr;
 mod layout;
 mod lower;
+mod operand;
 mod parser;
 mod pipeline;
 mod primitive;
 mod table;
 
-use thiserror::Error;
+use std::sync::Arc;
 
+use crate::error::{CompileError, Result};
 use crate::json;
 use crate::program::Program;
 use build::Builder;
@@ -21,33 +23,27 @@ use build::Builder;
 /// Stack for reading and lowering deeply nested expressions; only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What is wrong with a document: the place in it and the problem with its mend.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{place}: {problem}")]
-pub struct CompileError {
-    /// Path in the document, such as `actions "ingress.a", primitive 2 (assign)`.
-    pub place: String,
-    /// What is wrong there.
-    pub problem: String,
-}
-
-impl CompileError {
-    pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>) -> CompileError {
-        CompileError { place: place.into(), problem: problem.into() }
-    }
-}
-
-pub(crate) type Result<T> = std::result::Result<T, CompileError>;
-
 /// Whether runs of isomorphic operations are fused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fusion {
+enum Fusion {
     On,
     Off,
 }
 
+impl Program {
+    /// Compiles a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture.
+    pub fn compile(json: &[u8]) -> Result<Arc<Program>> {
+        compile(json, Fusion::On).map(Arc::new)
+    }
+
+    /// As [`Program::compile`], without fusing runs of operations; for comparing the two.
+    pub fn compile_unfused(json: &[u8]) -> Result<Arc<Program>> {
+        compile(json, Fusion::Off).map(Arc::new)
+    }
+}
+
 /// Compiles a document.
-pub(crate) fn compile(text: &[u8], fusion: Fusion) -> Result<Program> {
+fn compile(text: &[u8], fusion: Fusion) -> Result<Program> {
     let work = || {
         let document = json::parse(text)?;
         let mut program = Builder::new(&document)?.build()?;

@@ -26,6 +26,14 @@ impl Sink for Received {
     }
 }
 
+/// Which ports there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ports {
+    /// Those that the script speaks of, as in p4c's own runner: packets to others are lost.
+    Named,
+    All,
+}
+
 struct Case {
     switch: Switch,
     program: Arc<Program>,
@@ -40,7 +48,7 @@ struct Case {
     groups: BTreeMap<u32, Vec<usize>>,
 }
 
-pub(super) fn run(program: Arc<Program>, script: &[Statement]) -> Result<(), String> {
+pub(super) fn run(program: Arc<Program>, script: &[Statement], ports: Ports) -> Result<(), String> {
     let mut switch = Switch::new(0);
     switch.load(Arc::clone(&program)).map_err(|error| error.to_string())?;
     let mut case = Case {
@@ -61,7 +69,7 @@ pub(super) fn run(program: Arc<Program>, script: &[Statement]) -> Result<(), Str
     for statement in script {
         case.step(statement)?;
     }
-    case.compare().map_err(|why| match case.refusals.first() {
+    case.compare(ports).map_err(|why| match case.refusals.first() {
         Some(refusal) => format!("{why} (the switch refused: {refusal})"),
         None => why,
     })
@@ -264,7 +272,11 @@ impl Case {
         Ok(())
     }
 
-    fn compare(&self) -> Result<(), String> {
+    fn compare(&self, ports: Ports) -> Result<(), String> {
+        let elsewhere = self.received.0.keys().find(|port| !self.expected.contains_key(port));
+        if let (Ports::All, Some(port)) = (ports, elsewhere) {
+            return Err(format!("port {port}: no packet expected"));
+        }
         for (port, expected) in &self.expected {
             let received = self.received.0.get(port).map_or(&[][..], |frames| frames);
             for (number, (expected, frame)) in expected.iter().zip(received).enumerate() {

@@ -2,11 +2,13 @@
 
 mod case;
 mod names;
-mod stf;
+pub mod stf;
 
 use std::path::Path;
 
 use serde::Serialize;
+
+use self::case::Ports;
 
 /// What became of a folder of cases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,11 +53,29 @@ pub fn run_directory(directory: &Path) -> std::io::Result<Report> {
     Ok(report)
 }
 
-/// Runs one script on one pipeline; what differed, if anything.
+/// Runs one script on one pipeline; what differed, if anything. Ports that the script does not speak of do not exist.
+///
+/// # Errors
+///
+/// The first difference, or what cannot be read.
 pub fn run_case(pipeline: &Path, script: &Path) -> Result<(), String> {
     let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let script = read(script)?;
     let script = stf::parse(&String::from_utf8_lossy(&script))?;
-    let program = crate::Program::compile(&read(pipeline)?).map_err(|error| error.to_string())?;
-    case::run(program, &script)
+    run(&read(pipeline)?, &script, Ports::Named)
+}
+
+/// Runs one script on one pipeline (bmv2 JSON); what differed, if anything. All ports exist: a packet that leaves by one that the
+/// script does not speak of is a difference.
+///
+/// # Errors
+///
+/// The first difference, or what is wrong with the pipeline.
+pub fn run_on_all_ports(pipeline: &[u8], script: &[stf::Statement]) -> Result<(), String> {
+    run(pipeline, script, Ports::All)
+}
+
+fn run(pipeline: &[u8], script: &[stf::Statement], ports: Ports) -> Result<(), String> {
+    let program = crate::Program::compile(pipeline).map_err(|error| error.to_string())?;
+    case::run(program, script, ports)
 }

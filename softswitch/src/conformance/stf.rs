@@ -2,47 +2,74 @@
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Statement {
+pub enum Statement {
+    /// `add`: an entry of a table.
     Add {
+        /// Its table.
         table: String,
+        /// Higher numbers win.
         priority: Option<i32>,
+        /// Fields and what they are compared with.
         key: Vec<(String, String)>,
+        /// What it does.
         action: Call,
     },
+    /// `setdefault`: what a table does without a hit.
     SetDefault {
+        /// The table.
         table: String,
+        /// What it does.
         action: Call,
     },
+    /// `packet`: a packet comes.
     Packet {
+        /// Where.
         port: u32,
+        /// All of it.
         bytes: Vec<u8>,
     },
-    /// `None`: any packet.
+    /// `expect`: a packet leaves.
     Expect {
+        /// Where.
         port: u32,
+        /// What it starts with: `*` is any digit, a final `$` its end. `None`: any packet.
         digits: Option<String>,
     },
+    /// `check_counter`: what a cell has counted by now.
     CheckCounter {
+        /// The counter.
         counter: String,
+        /// Its cell.
         cell: String,
+        /// `packets` or `bytes`, a comparison, a number.
         check: Option<(String, String, u64)>,
     },
     /// A command of simple_switch_CLI.
     Command {
+        /// Its first word.
         name: String,
+        /// The other words.
         arguments: Vec<String>,
     },
+    /// `wait`: the packets so far are through.
     Wait,
 }
 
+/// An action and what it is called with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Call {
+pub struct Call {
+    /// Its name.
     pub action: String,
+    /// Values by parameter.
     pub arguments: Vec<(String, String)>,
 }
 
 /// Parses a script.
-pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
+///
+/// # Errors
+///
+/// The first line that cannot be read.
+pub fn parse(text: &str) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let (masked, quoted) = Quoted::take(line);
@@ -176,7 +203,7 @@ fn call(text: &str, quoted: &Quoted) -> Option<Call> {
 }
 
 /// A number in decimal, `0x`, `0b` or `0o`, big endian; `*` digits are zero in it and in the mask.
-pub(super) fn number(text: &str) -> Option<(Vec<u8>, Vec<u8>, u32)> {
+pub fn number(text: &str) -> Option<(Vec<u8>, Vec<u8>, u32)> {
     let (digits, bits) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => (&text[2..], 4),
         Some("0b") => (&text[2..], 1),

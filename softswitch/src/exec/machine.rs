@@ -1,6 +1,6 @@
 //! The interpreter's loop.
 
-use crate::fuse::Blocks;
+use super::run::Blocks;
 use crate::op::{HeaderRef, NOTHING, Op, Pc, sign_extend};
 use crate::program::Program;
 use crate::random::Random;
@@ -243,7 +243,7 @@ impl Machine<'_> {
                 },
                 Op::Run(run) => {
                     let run = &program.runs[run as usize];
-                    if !run.execute(self.state, &mut self.tables.registers, self.scratch) {
+                    if !run.execute(self.state, &mut self.tables.registers, &mut self.scratch.blocks) {
                         self.run(run.fallback);
                     }
                     pc += run.skip();

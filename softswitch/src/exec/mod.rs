@@ -4,7 +4,9 @@ mod checksum;
 mod headers;
 mod machine;
 mod parser;
+mod run;
 mod stateful;
 mod table;
+mod wide;
 
 pub(crate) use machine::{Machine, Scratch};

@@ -3,70 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::detect::Period;
+use crate::fused::{Effect, Lane, Node, Value};
 use crate::op::{Bin, Op, Slice, Un, Word, low_mask};
 use crate::program::Program;
-
-/// A value of the graph: an index into [`Lane::nodes`], of earlier nodes only.
-pub(super) type Value = usize;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Node {
-    /// The same word for all lanes.
-    Uniform(Word),
-    /// A field, and the step in bytes.
-    Field {
-        first: Slice,
-        step: i64,
-    },
-    /// A register cell: group, first lane and step, and the word that holds the index.
-    Register {
-        group: u32,
-        first: u32,
-        step: i64,
-        index: Word,
-    },
-    Un(Un, Value),
-    Bin(Bin, Value, Value),
-    Select(Value, Value, Value),
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Effect {
-    Field {
-        first: Slice,
-        step: i64,
-        value: Value,
-    },
-    Register {
-        group: u32,
-        first: u32,
-        step: i64,
-        index: Word,
-        value: Value,
-    },
-    /// Combines the word with the value of every lane.
-    Reduce {
-        word: Word,
-        op: Bin,
-        value: Value,
-    },
-    /// The word holds the last lane's value.
-    Last {
-        word: Word,
-        value: Value,
-    },
-}
-
-/// One lane of a run.
-#[derive(Debug)]
-pub(crate) struct Lane {
-    pub(super) nodes: Vec<Node>,
-    pub(super) effects: Vec<Effect>,
-    /// Words that must be below a register array's size.
-    pub(super) bounds: Vec<(Word, u64)>,
-    /// The low 32 bits of every node suffice.
-    pub(super) narrow: bool,
-}
 
 /// What identifies a place in memory within a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

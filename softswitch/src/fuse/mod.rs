@@ -4,17 +4,15 @@
 //! p4c unrolls a loop over lanes into one stretch of code in which every p-th operation differs only
 //! by a constant step in the fields and registers it names. [`detect`] finds such stretches, [`lane`]
 //! proves that their lanes do not depend on each other (sums over lanes aside) and reduces one lane to
-//! a graph of values, and [`run`] computes that graph for many lanes at once. The scalar code is kept:
+//! a graph of values, and `exec` computes that graph for many lanes at once. The scalar code is kept:
 //! it runs when a register's index is out of range, which every operation may treat in its own way.
 
 mod detect;
 mod lane;
-mod run;
 
 use rustc_hash::FxHashSet;
 
-pub(crate) use run::{Blocks, Run};
-
+use crate::fused::Run;
 use crate::op::{Op, Pc};
 use crate::program::{Case, Next, Program};
 

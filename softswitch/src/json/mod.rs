@@ -6,7 +6,7 @@ mod model;
 
 pub use model::*;
 
-use crate::compile::CompileError;
+use crate::error::CompileError;
 
 /// JSON nesting that is still read. Expressions nest two levels per operator.
 const MAX_DEPTH: usize = 4000;

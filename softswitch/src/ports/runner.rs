@@ -13,8 +13,8 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::batch::{Queue, Receiver};
+use super::options::{Options, PortError};
 use super::socket::{PacketSocket, interface_index};
-use super::{Options, PortError};
 use crate::control::Port;
 use crate::switch::{DROP_PORT, Digest, Sink, Switch};
 

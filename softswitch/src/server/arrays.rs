@@ -12,9 +12,9 @@ use inart_p4runtime::p4::v1::{
 use tonic::Status;
 
 use super::check::{cells, invalid, known, only_modify, unsigned};
+use super::page::{Page, Position};
 use super::pipeline::Pipeline;
 use super::plane::Row;
-use super::reads::{Page, Position};
 use super::{data, limits};
 use crate::control::{self, CounterValue};
 

@@ -18,7 +18,7 @@ use tonic::server::{Grpc, NamedService, ServerStreamingService, StreamingService
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::codec::Undecoded;
-use super::limits::{self, beyond};
+use super::limits::{self, beyond, too_long};
 use super::outbox::Answers;
 use super::service::Service;
 
@@ -228,9 +228,4 @@ async fn in_time(
         true => Err(too_long(most)),
         false => Ok(reply),
     }
-}
-
-/// The status for a message that is longer than `most` bytes.
-pub(super) fn too_long(most: usize) -> Status {
-    beyond(format!("the message is longer than {most} bytes: send less at a time"))
 }

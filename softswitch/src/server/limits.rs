@@ -85,3 +85,8 @@ pub(super) fn at_most(given: usize, most: usize, what: &str, mend: &str) -> Resu
         false => Ok(()),
     }
 }
+
+/// The status for a message that is longer than `most` bytes.
+pub(super) fn too_long(most: usize) -> Status {
+    beyond(format!("the message is longer than {most} bytes: send less at a time"))
+}

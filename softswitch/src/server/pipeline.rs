@@ -17,10 +17,10 @@ use tonic::Status;
 use super::check::{invalid, known};
 use super::clock::Clock;
 use super::digests::Digests;
+use super::entries::Entries;
 use super::limits;
+use super::page::{Page, Position};
 use super::plane::Plane;
-use super::reads::{Page, Position};
-use super::tables::Entries;
 use super::verify::Verified;
 
 /// A pipeline on a switch.

@@ -10,8 +10,8 @@ use tonic::Status;
 use super::actions;
 use super::check::{existence, invalid, known};
 use super::limits;
+use super::page::{Page, Position};
 use super::pipeline::Pipeline;
-use super::reads::{Page, Position};
 use crate::control::GroupMember;
 
 /// Holds a group's weights to what the selector declares and to `limit` (0: none).

@@ -6,9 +6,11 @@ use inart_p4runtime::p4::v1::{
     CounterEntry, ForwardingPipelineConfig, MulticastGroupEntry, RegisterEntry, TableEntry, Update,
 };
 use inart_p4runtime::{Entry, Schema};
+use prost::Message;
 use tonic::Code;
 
 use super::super::clock::Clock;
+use super::super::limits;
 use super::super::verify::Verified;
 use super::*;
 

@@ -11,8 +11,8 @@ use tonic::Status;
 
 use super::check::{existence, invalid};
 use super::limits;
+use super::page::{Page, Position};
 use super::pipeline::Pipeline;
-use super::reads::{Page, Position};
 use crate::control::{self, CloneSession, Port};
 
 /// v1model's ports are 9 bits wide.

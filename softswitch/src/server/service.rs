@@ -15,7 +15,6 @@ use tonic::{Code, Status, Streaming};
 
 use super::arbitration::ClientId;
 use super::device::Device;
-use super::front::too_long;
 use super::outbox::{Answers, Outbox};
 use super::reads::Reading;
 use super::{limits, request};
@@ -170,7 +169,9 @@ impl Session {
                     Ok(message) => self.take(message).await,
                     Err(status) => Err(status),
                 },
-                Some(Err(status)) if status.code() == Code::OutOfRange => Err(too_long(limits::STREAM_BYTES)),
+                Some(Err(status)) if status.code() == Code::OutOfRange => {
+                    Err(limits::too_long(limits::STREAM_BYTES))
+                }
                 // The connection broke or the controller hung up.
                 Some(Err(_)) | None => break,
             }

@@ -9,12 +9,13 @@ use tonic::Status;
 
 use super::actions;
 use super::check::{invalid, known};
+use super::entries::{Stored, store_key};
 use super::limits;
 use super::matches::{self, Key};
+use super::page::{Page, Position};
 use super::pipeline::Pipeline;
 use super::plane::Row;
-use super::reads::{Page, Position};
-use super::tables::{Stored, check_timeouts, store_key};
+use super::tables::check_timeouts;
 use crate::Switch;
 use crate::control::EntryAction;
 

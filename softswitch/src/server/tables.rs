@@ -1,46 +1,22 @@
 //! Writes of table entries.
 
-use std::collections::BTreeMap;
-
 use inart_p4runtime::p4::config::v1::{Table, table::IdleTimeoutBehavior};
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
-    self, Action, ActionProfileActionSet, FieldMatch, TableAction, TableEntry,
-    action_profile_action::WatchKind, table_action,
+    self, Action, ActionProfileActionSet, TableAction, TableEntry, action_profile_action::WatchKind,
+    table_action,
 };
-use prost::Message;
 use tonic::Status;
 
 use super::actions::{self, Place};
 use super::arrays;
 use super::check::{existence, invalid, known, unsigned};
+use super::entries::{Stored, store_key};
 use super::limits::{self, at_most};
 use super::matches::{self, Key};
 use super::pipeline::Pipeline;
 use super::plane::Row;
 use crate::control::{ActionCall, Entry, EntryAction};
-
-/// The entries of one table as the controller wrote them.
-#[derive(Debug, Default)]
-pub(super) struct Entries {
-    pub by_key: BTreeMap<Vec<u8>, Stored>,
-    /// What the controller set; `None` while the program's own default holds.
-    pub default: Option<TableEntry>,
-}
-
-#[derive(Debug)]
-pub(super) struct Stored {
-    /// Canonical, without direct resources and time.
-    pub entry: TableEntry,
-    pub key: Key,
-    /// When it was written or last reported idle, in the switch's microseconds.
-    pub touched_us: u64,
-}
-
-/// Orders entries by field ids and values, then by priority.
-pub(super) fn store_key(fields: &[FieldMatch], priority: i32) -> Vec<u8> {
-    TableEntry { r#match: fields.to_vec(), priority, ..Default::default() }.encode_to_vec()
-}
 
 fn entries_are_const(table: &Table) -> Status {
     Status::permission_denied(format!("table {}: the program declares its entries const", table.short_name()))

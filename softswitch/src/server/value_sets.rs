@@ -8,8 +8,8 @@ use tonic::Status;
 
 use super::check::{invalid, known, only_modify};
 use super::matches;
+use super::page::{Page, Position};
 use super::pipeline::Pipeline;
-use super::reads::{Page, Position};
 use crate::control::Match;
 
 impl Pipeline {

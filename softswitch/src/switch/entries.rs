@@ -1,22 +1,12 @@
 //! Control of table entries and default actions.
 
+use super::view::EntryView;
 use super::{Loaded, Switch};
-use crate::control::{ActionCall, ControlError, CounterValue, Entry, Match, MeterConfig, Result};
+use crate::control::{
+    ActionCall, ControlError, CounterValue, Entry, EntryAction, Match, MeterConfig, Result,
+};
 use crate::program::TableInfo;
 use crate::tables::{Bound, Profile};
-
-/// An entry with what it has gathered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryView {
-    /// The entry, with the key in its shortest form.
-    pub entry: Entry,
-    /// Its direct counter.
-    pub counter: CounterValue,
-    /// Its direct meter.
-    pub meter: Option<MeterConfig>,
-    /// When it was last hit or written, in the switch's microseconds; for tables with idle timeout.
-    pub last_hit_us: u64,
-}
 
 fn view(row: &crate::tables::Row) -> EntryView {
     EntryView {
@@ -44,10 +34,10 @@ fn check_profile(info: &TableInfo, profiles: &[Profile], entry: &Entry) -> Resul
     let Some(profile) = info.profile_index.map(|index| &profiles[index]) else { return Ok(()) };
     let name = info.profile.as_deref().unwrap_or_default();
     match entry.action {
-        crate::control::EntryAction::Member(member) if !profile.members.contains_key(&member) => {
+        EntryAction::Member(member) if !profile.members.contains_key(&member) => {
             Err(ControlError::NotFound(format!("{name} has no member {member}; insert it first")))
         }
-        crate::control::EntryAction::Group(group) if !profile.groups.contains_key(&group) => {
+        EntryAction::Group(group) if !profile.groups.contains_key(&group) => {
             Err(ControlError::NotFound(format!("{name} has no group {group}; insert it first")))
         }
         _ => Ok(()),
@@ -63,6 +53,28 @@ impl Switch {
         let info = &loaded.program.tables[index];
         check_profile(info, &loaded.tables.profiles, &entry)?;
         loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)
+    }
+
+    /// Adds an entry of whole numbers, all of them matched exactly; without a key, sets the table's default action.
+    ///
+    /// # Errors
+    /// As for [`Switch::insert_entry`] and [`Switch::set_default`].
+    pub fn put_numbers(
+        &mut self,
+        table: &str,
+        key: Option<&[u64]>,
+        action: &str,
+        params: &[u64],
+    ) -> Result<()> {
+        let bytes = |number: &u64| number.to_be_bytes().to_vec();
+        let call = ActionCall { action: action.to_owned(), params: params.iter().map(bytes).collect() };
+        match key {
+            None => self.set_default(table, Some(call)),
+            Some(key) => {
+                let key = key.iter().map(|number| Match::Exact(bytes(number))).collect();
+                self.insert_entry(table, Entry::new(key, 0, EntryAction::Call(call)))
+            }
+        }
     }
 
     /// Replaces the action of the entry with the same key and priority.

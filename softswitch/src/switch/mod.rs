@@ -7,8 +7,9 @@ mod entries;
 mod pass;
 mod profiles;
 mod replication;
+mod view;
 
-pub use entries::EntryView;
+pub use view::EntryView;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

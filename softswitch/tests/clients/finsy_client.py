@@ -9,11 +9,11 @@ import finsy as fy
 address, device, p4info, device_config = sys.argv[1:]
 
 STEER = {
-    "hdr.inart.epoch": 1,
-    "hdr.inart.job": 2,
-    "hdr.inart.shard": 3,
-    "hdr.inart.worker": 4,
-    "standard_metadata.ingress_port": 5,
+    "epoch": 1,
+    "job": 2,
+    "shard": 3,
+    "worker": 4,
+    "ingress": 5,
 }
 
 
@@ -50,11 +50,11 @@ async def main():
         assert found.action.name == "add" and found.action.args == expected, found
 
         mac = fy.P4TableEntry(
-            "mac", match=fy.Match({"hdr.ethernet.dst": "02:00:00:00:00:01"}), action=fy.Action("send", port=1)
+            "mac", match=fy.Match({"dst": "02:00:00:00:00:01"}), action=fy.Action("send", port=1)
         )
         results = fy.P4TableEntry(
             "results",
-            match=fy.Match({key: value for key, value in STEER.items() if key != "hdr.inart.worker"}),
+            match=fy.Match({key: value for key, value in STEER.items() if key != "worker"}),
             action=fy.Action("replicate", group=9),
         )
         group = fy.P4MulticastGroupEntry(9, replicas=[1, 2])

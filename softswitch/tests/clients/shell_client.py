@@ -17,11 +17,11 @@ sh.setup(
 
 def steer(action):
     entry = sh.TableEntry("steer")(action=action)
-    entry.match["hdr.inart.epoch"] = "1"
-    entry.match["hdr.inart.job"] = "2"
-    entry.match["hdr.inart.shard"] = "3"
-    entry.match["hdr.inart.worker"] = "4"
-    entry.match["standard_metadata.ingress_port"] = "5"
+    entry.match["epoch"] = "1"
+    entry.match["job"] = "2"
+    entry.match["shard"] = "3"
+    entry.match["worker"] = "4"
+    entry.match["ingress"] = "5"
     return entry
 
 
@@ -65,7 +65,7 @@ def main():
     assert values(got) == values(entry), got
 
     mac = sh.TableEntry("mac")(action="send")
-    mac.match["hdr.ethernet.dst"] = "02:00:00:00:00:01"
+    mac.match["dst"] = "02:00:00:00:00:01"
     mac.action["port"] = "1"
     mac.insert()
     assert len(read("mac")) == 1
@@ -76,10 +76,10 @@ def main():
     default.modify()
 
     results = sh.TableEntry("results")(action="replicate")
-    results.match["hdr.inart.epoch"] = "1"
-    results.match["hdr.inart.job"] = "2"
-    results.match["hdr.inart.shard"] = "3"
-    results.match["standard_metadata.ingress_port"] = "5"
+    results.match["epoch"] = "1"
+    results.match["job"] = "2"
+    results.match["shard"] = "3"
+    results.match["ingress"] = "5"
     results.action["group"] = "9"
     results.insert()
     assert len(read("results")) == 1

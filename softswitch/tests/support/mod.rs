@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match, Port};
+use inart_softswitch::control::Port;
 use inart_softswitch::{Program, Sink, Switch};
+use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
+use inart_wire::{Contributors, Seat};
 
 /// Frames that came out, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -43,28 +45,32 @@ pub fn values(frame: &[u8]) -> Vec<i32> {
     frame[44..].chunks_exact(4).map(|word| i32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// A switch that adds the frames of so many workers (worker w on port w) and sends sums out of port 100.
+/// The port of a worker.
+pub fn port_of(worker: u16) -> Port {
+    Port(1 + u32::from(worker))
+}
+
+/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100.
 pub fn aggregating_switch(program: Arc<Program>, workers: u16) -> Switch {
     let mut switch = Switch::new(1);
     switch.load(program).expect("the program loads");
-    let expected = ((1u128 << workers) - 1) as u64;
+    let bitmap = ((1u128 << workers) - 1) as u64;
+    let port = |port: Port| PortNo::try_from(u64::from(port.0)).expect("ports count from 1");
     for worker in 0..workers {
-        let exact = |value: u16| Match::Exact(value.to_be_bytes().to_vec());
-        let params = [
-            100u64.to_be_bytes(),
-            0u64.to_be_bytes(),
-            15u64.to_be_bytes(),
-            expected.to_be_bytes(),
-            expected.to_be_bytes(),
-        ];
-        let call = ActionCall {
-            action: "InArtIngress.add".into(),
-            params: params.iter().map(|value| value.to_vec()).collect(),
+        let key = SteerKey {
+            epoch: 1.into(),
+            job: 1.into(),
+            shard: 0.into(),
+            worker: Seat::try_from(worker).expect("a low rank"),
+            ingress: port(port_of(worker)),
         };
-        let key = vec![exact(1), exact(1), exact(0), exact(worker), exact(worker)];
-        switch
-            .insert_entry("InArtIngress.steer", Entry::new(key, 0, EntryAction::Call(call)))
-            .expect("the entry fits");
+        let everybody = Contributors { bitmap, ..Contributors::one(key.worker) };
+        let slots = SlotRange { base: 0, len: 16 };
+        let action =
+            SteerAction::Add { port: port(Port(100)), slots, members: everybody, expected: everybody };
+        let row = Steer::row(&key, &action);
+        let (table, action) = (row.table.full_name, row.action.full_name);
+        switch.put_numbers(table, row.key.as_deref(), action, &row.params).expect("the entry fits");
     }
     switch
 }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use inart_faults::quantity::{Share, Span};
+use inart_faults::{Faults, Schedule};
 use inart_planner::units::Size;
-use inart_planner::{Levels, Plan, Scheme, Topology};
+use inart_planner::{Levels, Plan, Scheme, Topology, plan_all};
 use inart_simulator::gradients::Sizes;
-use inart_simulator::quantity::{Share, Span};
-use inart_simulator::{Dataplane, Faults, Network, Odd, Options, plan_all, simulate};
+use inart_simulator::{CAPABILITIES, Dataplane, Network, Odd, Options, simulate};
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
@@ -37,7 +38,7 @@ pub struct Args {
     /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What goes wrong, and what else is on the links: a YAML or JSON file (docs/simulation.md).
+    /// The fault schedule and other traffic on the links: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// Rounds per job.
@@ -101,7 +102,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             let place = path.display().to_string();
             let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
             let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
-            faults.check(&topology).context(place)?;
+            Schedule::new(&topology, &faults, &CAPABILITIES).context(place)?;
             faults
         }
         None => Faults::default(),

@@ -49,6 +49,7 @@ impl std::fmt::Display for End<'_> {
 /// The wiring of a topology, as text or JSON.
 pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
     let ports = PortMap::new(topology).context("no wiring")?;
+    ports.check_ports(inart_targets::DEFAULT.ports()).context("no wiring")?;
     let wiring = wiring(topology, &ports);
     if json {
         return Ok(serde_json::to_string(&wiring)? + "\n");

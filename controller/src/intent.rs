@@ -1,0 +1,207 @@
+//! Where a push wants to go: a pure function of what the switches hold, what is known of earlier pushes, and the
+//! plans. See docs/decisions for why an epoch is never used twice and the one before stays until the next push.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_wire::{Epoch, JobId};
+
+use crate::ports::PortMap;
+use crate::tables::{self, NoRoom, Taken};
+use crate::wishes::Wishes;
+use inart_tables::SwitchTables;
+use inart_tables::{Limits, TableFull};
+
+/// Tables by switch name.
+pub type Network = BTreeMap<String, SwitchTables>;
+
+/// What is known of earlier pushes of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The epoch the hosts were last told, if any.
+    pub live: Option<Epoch>,
+    /// True if the live epoch is of the very plan that is wanted now.
+    pub same_plan: bool,
+    /// Epochs that no host uses: the ones before the live one, and what failed pushes left.
+    pub stale: BTreeSet<Epoch>,
+    /// Of a job that was removed: its newest epoch.
+    pub removed: Option<Epoch>,
+    /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody knows who has
+    /// run under it.
+    pub own_epochs_only: bool,
+}
+
+/// One job's part of a push.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The job's number.
+    pub job: JobId,
+    /// The job's name.
+    pub name: String,
+    /// What its plan asks of each switch.
+    pub wishes: BTreeMap<String, Wishes>,
+    /// Slots in a range.
+    pub window: u32,
+    /// Wants a new epoch whatever is installed.
+    pub new_epoch: bool,
+    /// What is known of earlier pushes.
+    pub known: Known,
+}
+
+/// Where a push wants to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    /// The first stop: what the switches hold now without the epochs that nobody uses.
+    pub kept: Network,
+    /// The end.
+    pub desired: Network,
+    /// The epoch of every wanted job.
+    pub epochs: BTreeMap<JobId, Epoch>,
+}
+
+/// Why a push cannot go anywhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IntentError {
+    /// A switch lacks slots or groups for a job.
+    #[error("switch {switch}: job {job} {reason}{}", mends(reason, jobs))]
+    NoRoom {
+        /// The switch.
+        switch: String,
+        /// The job's name.
+        job: String,
+        /// What it lacks.
+        reason: NoRoom,
+        /// The jobs that have entries there.
+        jobs: Vec<JobId>,
+    },
+    /// A table would be too small.
+    #[error("switch {switch}: {reason}: compile the program with a larger table, or push fewer jobs")]
+    TableFull {
+        /// The switch.
+        switch: String,
+        /// Which table.
+        reason: TableFull,
+    },
+}
+
+/// What can be done about a lack of room.
+fn mends(reason: &NoRoom, jobs: &[JobId]) -> String {
+    let numbers: Vec<_> = jobs.iter().map(JobId::to_string).collect();
+    let remove = match jobs {
+        [] => None,
+        [only] => Some(format!("remove job {only}, if it is done, with `inart remove {only} TOPOLOGY`")),
+        [first, ..] => Some(format!(
+            "remove one of the jobs {} that is done, with `inart remove {first} TOPOLOGY`",
+            numbers.join(", ")
+        )),
+    };
+    let mends: Vec<_> = reason.smaller().into_iter().chain(remove).chain(reason.larger()).collect();
+    if mends.is_empty() { String::new() } else { format!(": {}", mends.join(", or ")) }
+}
+
+/// Computes the intent of pushing `jobs` onto a network that holds `current`.
+pub fn intent(
+    ports: &PortMap,
+    limits: Limits,
+    current: &Network,
+    jobs: &[Wanted],
+) -> Result<Intent, IntentError> {
+    let mut choices = BTreeMap::new();
+    let mut kept = current.clone();
+    for wanted in jobs {
+        let choice = choose(limits, current, wanted);
+        for tables in kept.values_mut() {
+            tables.retire(wanted.job, |epoch| choice.dead.contains(&epoch));
+        }
+        choices.insert(wanted.job, choice.epoch);
+    }
+    let mut desired = Network::new();
+    for (switch, shared) in tables::shared(ports) {
+        let held = kept.entry(switch.clone()).or_default();
+        let mut tables = held.clone();
+        for wanted in jobs {
+            tables.retire(wanted.job, |epoch| epoch == choices[&wanted.job]);
+        }
+        (tables.mac, tables.mac_default, tables.trunks) = (shared.mac, shared.mac_default, shared.trunks);
+        tables.groups.extend(shared.groups);
+        let mut taken = Taken::by(&tables, limits.slots);
+        for wanted in jobs {
+            let none = Wishes::default();
+            let wishes = wanted.wishes.get(&switch).unwrap_or(&none);
+            let mine =
+                tables::of_job(wishes, wanted.job, choices[&wanted.job], wanted.window, held, &mut taken)
+                    .map_err(|reason| IntentError::NoRoom {
+                        switch: switch.clone(),
+                        job: wanted.name.clone(),
+                        reason,
+                        jobs: held.jobs().into_iter().collect(),
+                    })?;
+            tables.steer.extend(mine.steer);
+            tables.results.extend(mine.results);
+            tables.groups.extend(mine.groups);
+        }
+        limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
+        desired.insert(switch, tables);
+    }
+    Ok(Intent { kept, desired, epochs: choices })
+}
+
+struct Choice {
+    epoch: Epoch,
+    dead: BTreeSet<Epoch>,
+}
+
+/// Under which epoch to install, and which may go first.
+fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
+    let Known { live, same_plan, stale, removed, own_epochs_only } = &wanted.known;
+    let present: BTreeSet<Epoch> = current.values().flat_map(|tables| tables.epochs(wanted.job)).collect();
+    let strangers = present.iter().filter(|epoch| !stale.contains(epoch) && Some(**epoch) != *live).copied();
+    let newest = newest(strangers.clone().chain(*live).chain(*removed));
+    let next = newest.map_or(Epoch::from(1), |epoch| Epoch::from(epoch.get().wrapping_add(1)));
+    let live_is_here = live.is_none_or(|live| present.contains(&live) || present.is_empty());
+    if strangers.count() > 0 || !live_is_here {
+        // Somebody else pushed, or the records are of another network: nothing is known to be unused.
+        let epoch = newest
+            .filter(|epoch| !wanted.new_epoch && (!own_epochs_only || Some(*epoch) == *live))
+            .filter(|epoch| holds_exactly(limits, current, wanted, *epoch))
+            .unwrap_or(next);
+        return Choice { epoch, dead: BTreeSet::new() };
+    }
+    match live {
+        // What is newer than the live epoch is what a failed push left.
+        Some(live) if *same_plan && !wanted.new_epoch => Choice {
+            epoch: *live,
+            dead: stale.iter().filter(|epoch| is_newer(**epoch, *live)).copied().collect(),
+        },
+        _ => Choice { epoch: next, dead: stale.clone() },
+    }
+}
+
+/// True if the job's entries under `epoch` are those of the wanted plan, on every switch.
+fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, epoch: Epoch) -> bool {
+    let none = Wishes::default();
+    current.iter().all(|(switch, held)| {
+        let mut others = held.clone();
+        others.retire(wanted.job, |other| other == epoch);
+        let mut mine = held.clone();
+        mine.retire(wanted.job, |other| other != epoch);
+        let wishes = wanted.wishes.get(switch).unwrap_or(&none);
+        let mut taken = Taken::by(&others, limits.slots);
+        tables::of_job(wishes, wanted.job, epoch, wanted.window, held, &mut taken).is_ok_and(|tables| {
+            let of_job = |key: &JobId| *key == wanted.job;
+            mine.steer.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.steer)
+                && mine.results.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.results)
+                && tables.groups.iter().all(|(group, ports)| mine.groups.get(group) == Some(ports))
+        })
+    })
+}
+
+/// Serial-number compare, as of chunk sequences: epochs wrap after 65536 pushes.
+fn is_newer(epoch: Epoch, than: Epoch) -> bool {
+    let ahead = epoch.get().wrapping_sub(than.get());
+    ahead != 0 && ahead < 0x8000
+}
+
+/// The newest of some epochs of a job.
+pub(crate) fn newest(epochs: impl Iterator<Item = Epoch>) -> Option<Epoch> {
+    epochs.reduce(|a, b| if is_newer(b, a) { b } else { a })
+}

@@ -1,0 +1,22 @@
+//! Why a fault schedule cannot be used.
+
+/// Why a fault schedule cannot be used, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The text is not a document of faults.
+    #[error("{}{problem}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Document {
+        /// The line, from 1, if the problem is in one.
+        line: Option<u64>,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An entry makes no sense on this topology, or the runner cannot carry it out.
+    #[error("{place}: {problem}")]
+    Entry {
+        /// The entry, like `events[0]`.
+        place: String,
+        /// What is wrong with it, and how to mend it.
+        problem: String,
+    },
+}

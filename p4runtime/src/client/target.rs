@@ -1,0 +1,71 @@
+//! Which device a client talks to, and as whom.
+
+use std::fmt;
+use std::time::Duration;
+
+use inart_tls::Security;
+
+use crate::p4::v1;
+
+/// Which switch behind a P4Runtime server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u64);
+
+/// A client's rank in the election of the primary: the greatest wins. Unique among a device's live clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ElectionId(pub u128);
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for ElectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<ElectionId> for v1::Uint128 {
+    fn from(id: ElectionId) -> Self {
+        Self { high: (id.0 >> 64) as u64, low: id.0 as u64 }
+    }
+}
+
+impl From<v1::Uint128> for ElectionId {
+    fn from(id: v1::Uint128) -> Self {
+        Self(u128::from(id.high) << 64 | u128::from(id.low))
+    }
+}
+
+/// Where to connect and as whom.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// `host:port`, the same after a scheme, or `unix:/path`.
+    pub address: String,
+    /// How the connection is protected.
+    pub security: Security,
+    /// The device.
+    pub device: DeviceId,
+    /// The election id to ask for; `None` never becomes primary.
+    pub election: Option<ElectionId>,
+    /// The role; empty is the default role with access to everything.
+    pub role: String,
+    /// How long connecting and the first arbitration may take.
+    pub timeout: Duration,
+}
+
+impl Target {
+    /// A plain connection on this machine, the default role, election id 1, five seconds.
+    pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
+        Self {
+            address: address.into(),
+            security: Security::Local,
+            device,
+            election: Some(ElectionId(1)),
+            role: String::new(),
+            timeout: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Which failures of jobs the faults of a run are a reason for.
+
+use std::collections::BTreeSet;
+
+use inart_faults::Faults;
+use inart_faults::quantity::Span;
+
+/// Whom a job may be given up because of.
+#[derive(Clone, Debug)]
+pub(crate) struct Excuses {
+    /// Names of hosts that are killed.
+    gone: BTreeSet<String>,
+    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of anybody.
+    cut_off: bool,
+}
+
+impl Excuses {
+    /// Those of `faults`; `patience` is how long hosts wait for each other.
+    pub fn of(faults: &Faults, patience: Span) -> Self {
+        let is_long = |lasts: Span| lasts.0 >= patience.0 / 2;
+        Self {
+            gone: faults.events.iter().filter_map(|event| event.crash.clone()).collect(),
+            cut_off: faults
+                .events
+                .iter()
+                .any(|event| event.crash.is_none() && event.lasts.is_some_and(is_long)),
+        }
+    }
+
+    /// Whether a job may be given up because of this host.
+    pub fn covers(&self, host: &str) -> bool {
+        self.cut_off || self.gone.contains(host)
+    }
+
+    /// Whether a job may be given up because of some host.
+    pub fn any(&self) -> bool {
+        self.cut_off || !self.gone.is_empty()
+    }
+}

@@ -1,0 +1,91 @@
+//! What the hosts of a run do, and what a run can do of a fault schedule.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use inart_faults::Capabilities;
+use inart_faults::quantity::{Share, Span};
+
+use crate::gradients::{Adjust, Sizes};
+use crate::wire::Single;
+
+/// What a run can do of a fault schedule: everything that needs no process of the controller.
+pub const CAPABILITIES: Capabilities =
+    Capabilities { controller: false, worker_restart: false, injection: true, frame_bytes: 64..=9000 };
+
+/// A worker of the first job whose gradient has another length than its peers'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Odd {
+    /// Its rank.
+    pub rank: usize,
+    /// The length, in values.
+    pub gradient_values: usize,
+}
+
+/// As on the command line: `RANK=VALUES`.
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.rank, self.gradient_values)
+    }
+}
+
+impl FromStr for Odd {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = text.split_once('=').and_then(|(rank, values)| {
+            Some(Self { rank: rank.parse().ok()?, gradient_values: values.parse().ok()? })
+        });
+        read.ok_or_else(|| format!("\"{text}\" is no RANK=VALUES; write one like 0=64"))
+    }
+}
+
+/// What the hosts do, and for how long.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rounds of each run of a job.
+    pub rounds: u32,
+    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under the same epoch on
+    /// the same switches.
+    pub runs: u32,
+    /// Values of each gradient.
+    pub gradient_values: usize,
+    /// Tensors that each gradient is cut into, of different lengths and all in flight at once.
+    pub tensors: u32,
+    /// A worker with another length, if there is one: no sum is right then, and the job is to end.
+    pub odd: Option<Odd>,
+    /// How large the values are.
+    pub sizes: Sizes,
+    /// Share of gradients with a value that does not fit the exponent agreed on.
+    pub spikes: Share,
+    /// Changes every gradient before its round starts, if given.
+    pub adjust: Option<Adjust>,
+    /// Decides gradients and faults.
+    pub seed: u64,
+    /// How long hosts wait for a silent peer.
+    pub patience: Duration,
+    /// Virtual time after which a run that has not ended is a failure.
+    pub limit: Span,
+    /// One hop, by its number from 0, that fares otherwise.
+    pub single: Option<(u64, Single)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rounds: 10,
+            runs: 1,
+            gradient_values: 10_000,
+            tensors: 1,
+            odd: None,
+            sizes: Sizes::default(),
+            spikes: Share::default(),
+            adjust: None,
+            seed: 1,
+            patience: Duration::from_secs(2),
+            limit: Span(600_000_000_000),
+            single: None,
+        }
+    }
+}

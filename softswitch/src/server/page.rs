@@ -1,0 +1,122 @@
+//! One answer of bounded size, and where the next goes on.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, Range};
+
+use inart_p4runtime::p4::v1::Entity;
+use prost::Message;
+use tonic::Status;
+
+use super::limits;
+
+/// Where the entities that one filter selects go on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Position {
+    #[default]
+    Start,
+    /// At a cell of one of several arrays.
+    Cell(usize, usize),
+    /// In one of several tables, after a key.
+    Row(usize, Option<Vec<u8>>),
+    /// After the ids of a profile and its member or group.
+    Pair(u32, u32),
+    /// After an id.
+    Id(u32),
+}
+
+impl Position {
+    fn cell(&self) -> (usize, usize) {
+        if let Self::Cell(array, cell) = self { (*array, *cell) } else { (0, 0) }
+    }
+
+    /// The table, and the key in it to go on after.
+    pub fn row(self) -> (usize, Option<Vec<u8>>) {
+        if let Self::Row(table, after) = self { (table, after) } else { (0, None) }
+    }
+
+    /// The pair of ids to go on after.
+    pub fn pair(&self) -> Option<(u32, u32)> {
+        if let Self::Pair(profile, id) = self { Some((*profile, *id)) } else { None }
+    }
+
+    /// The id to go on after.
+    pub fn id(&self) -> Option<u32> {
+        if let Self::Id(id) = self { Some(*id) } else { None }
+    }
+}
+
+/// One answer in the making.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub found: Vec<Entity>,
+    bytes: usize,
+    looked: usize,
+}
+
+impl Page {
+    /// Whether no more may be looked at for it.
+    pub fn is_full(&self) -> bool {
+        self.looked >= limits::PAGE || self.bytes >= limits::PAGE_BYTES
+    }
+
+    /// Counts what was looked at, found or not.
+    pub fn look(&mut self, count: usize) {
+        self.looked += count;
+    }
+
+    pub fn push(&mut self, entity: impl Into<Entity>) {
+        let entity = entity.into();
+        self.bytes += entity.encoded_len();
+        self.found.push(entity);
+    }
+
+    /// Goes through cells of arrays, a stride at a time.
+    pub fn cells(
+        &mut self,
+        at: Position,
+        arrays: &[Range<usize>],
+        mut read: impl FnMut(usize, Range<usize>, &mut Self) -> Result<(), Status>,
+    ) -> Result<Option<Position>, Status> {
+        let (mut array, mut cell) = at.cell();
+        while let Some(cells) = arrays.get(array) {
+            let from = cells.start.max(cell);
+            let stride = from..cells.end.min(from + limits::STRIDE);
+            if stride.is_empty() {
+                (array, cell) = (array + 1, 0);
+                continue;
+            }
+            if self.is_full() {
+                return Ok(Some(Position::Cell(array, from)));
+            }
+            self.look(stride.len());
+            cell = stride.end;
+            read(array, stride, self)?;
+        }
+        Ok(None)
+    }
+
+    /// Goes through entities in the order of their keys; gives the last key when there may be more.
+    pub fn walk<K: Ord + Copy, V>(
+        &mut self,
+        held: &BTreeMap<K, V>,
+        after: Option<K>,
+        wanted: impl Fn(&V) -> bool,
+        entity: impl Fn(&V) -> Entity,
+    ) -> Option<K> {
+        let mut last = after;
+        for (key, one) in held.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)) {
+            // A full page ends before this one; an empty one takes one at least.
+            if self.is_full()
+                && let Some(last) = last
+            {
+                return Some(last);
+            }
+            self.look(1);
+            if wanted(one) {
+                self.push(entity(one));
+            }
+            last = Some(*key);
+        }
+        None
+    }
+}

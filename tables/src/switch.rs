@@ -1,0 +1,74 @@
+//! What the entries of one switch say together.
+
+use std::collections::BTreeSet;
+
+use inart_wire::{Epoch, JobId};
+
+use crate::declared::{MacAction, ResultsAction, SteerAction, SteerKey, SwitchTables};
+use crate::numbers::{GroupId, SlotRange};
+
+/// More entries than a table holds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("table {table} would hold {needed} entries, the program has room for {size}")]
+pub struct TableFull {
+    /// The table.
+    pub table: &'static str,
+    /// Entries wanted.
+    pub needed: usize,
+    /// Entries there is room for.
+    pub size: usize,
+}
+
+impl TableFull {
+    pub(crate) fn check(table: &'static str, needed: usize, size: usize) -> Result<(), TableFull> {
+        if needed > size { Err(TableFull { table, needed, size }) } else { Ok(()) }
+    }
+}
+
+impl SwitchTables {
+    /// True if nothing was installed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Epochs of `job` that have an entry here.
+    pub fn epochs(&self, job: JobId) -> BTreeSet<Epoch> {
+        let steer = self.steer.keys().filter(|key| key.job == job).map(|key| key.epoch);
+        let results = self.results.keys().filter(|key| key.job == job).map(|key| key.epoch);
+        steer.chain(results).collect()
+    }
+
+    /// Jobs that have an entry here.
+    pub fn jobs(&self) -> BTreeSet<JobId> {
+        self.steer.keys().map(|key| key.job).chain(self.results.keys().map(|key| key.job)).collect()
+    }
+
+    /// Drops the entries of `job` under the epochs for which `dead` is true, and their multicast groups.
+    pub fn retire(&mut self, job: JobId, dead: impl Fn(Epoch) -> bool) {
+        self.steer.retain(|key, _| key.job != job || !dead(key.epoch));
+        self.results.retain(|key, _| key.job != job || !dead(key.epoch));
+        let used = self.used_groups();
+        self.groups.retain(|group, _| used.contains(group));
+    }
+
+    /// Groups that an entry or the default action of `mac` refers to.
+    pub fn used_groups(&self) -> BTreeSet<GroupId> {
+        let results = self.results.values().filter_map(|action| match action {
+            ResultsAction::Replicate { group } => Some(*group),
+            ResultsAction::Refuse => None,
+        });
+        let mac = self.mac.values().chain([&self.mac_default]).filter_map(|action| match action {
+            MacAction::Flood { group } => Some(*group),
+            MacAction::Send { .. } | MacAction::Refuse => None,
+        });
+        results.chain(mac).collect()
+    }
+
+    /// Slot ranges held by `add` entries.
+    pub fn slot_ranges(&self) -> impl Iterator<Item = (&SteerKey, SlotRange)> {
+        self.steer.iter().filter_map(|(key, action)| match action {
+            SteerAction::Add { slots, .. } => Some((key, *slots)),
+            SteerAction::Forward { .. } | SteerAction::Refuse => None,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Updates of a switch: what they are, and how they are found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::declared::Item;
+use crate::numbers::{GroupId, PortNo};
+use crate::row::Row;
+
+/// What to do with an [`Item`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// Add it; it must not be there.
+    Insert,
+    /// Change it; it must be there.
+    Modify,
+    /// Remove it; it must be there.
+    Delete,
+}
+
+/// One update of one switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// What to do.
+    pub op: Op,
+    /// With what; in a delete, what is there now.
+    pub item: Item,
+}
+
+/// An [`Item`] in names and numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entity<'a> {
+    /// An entry or a default action.
+    Row(Row),
+    /// A multicast group and its ports.
+    Group(GroupId, &'a BTreeSet<PortNo>),
+}
+
+/// A row as it stands, or as in `group 3: 1, 2`.
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.entity() {
+            Entity::Row(row) => row.fmt(f),
+            Entity::Group(group, ports) => {
+                let ports: Vec<_> = ports.iter().map(PortNo::to_string).collect();
+                write!(f, "group {group}: {}", ports.join(", "))
+            }
+        }
+    }
+}
+
+/// Why an update cannot be applied to tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// An insert of what is there.
+    #[error("already there")]
+    AlreadyThere,
+    /// A modify or delete of what is not there.
+    #[error("not there")]
+    NotThere,
+}
+
+/// Finds what has to be made and what has to be removed.
+pub(crate) fn compare<K: Ord + Copy, V: PartialEq + Clone>(
+    from: &BTreeMap<K, V>,
+    to: &BTreeMap<K, V>,
+    make: &mut Vec<Update>,
+    item: impl Fn(K, V) -> Item,
+) -> Vec<Update> {
+    for (key, value) in to {
+        let op = match from.get(key) {
+            Some(present) if present == value => continue,
+            Some(_) => Op::Modify,
+            None => Op::Insert,
+        };
+        make.push(Update { op, item: item(*key, value.clone()) });
+    }
+    let gone = from.iter().filter(|(key, _)| !to.contains_key(key));
+    gone.map(|(key, value)| Update { op: Op::Delete, item: item(*key, value.clone()) }).collect()
+}
+
+/// Applies an operation to one entry.
+pub(crate) fn apply<K: Ord + Copy, V: Clone>(
+    map: &mut BTreeMap<K, V>,
+    op: Op,
+    key: &K,
+    value: &V,
+) -> Result<(), ApplyError> {
+    match (op, map.contains_key(key)) {
+        (Op::Insert, true) => return Err(ApplyError::AlreadyThere),
+        (Op::Modify | Op::Delete, false) => return Err(ApplyError::NotThere),
+        (Op::Delete, true) => drop(map.remove(key)),
+        (Op::Insert, false) | (Op::Modify, true) => drop(map.insert(*key, value.clone())),
+    }
+    Ok(())
+}

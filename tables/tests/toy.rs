@@ -1,0 +1,247 @@
+//! A table of this test alone: declared here, it goes through all that the program's own tables go through.
+
+use inart_tables::{
+    Foreign, GroupId, Limits, Mac, MacAction, MacKey, PortNo, ProgramAction, ProgramField, ProgramTable,
+    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchTables,
+    Table, Trunks, TrunksAction, TrunksKey, check, diff, table,
+};
+use inart_wire::{Contributors, MacAddr, Seat};
+
+table! {
+    /// What colour a worker's frames get.
+    Paint = "paint"
+    /// Key of `paint`.
+    key PaintKey {
+        /// Sender.
+        worker: Seat = [worker: 16],
+        /// Port.
+        ingress: PortNo = [ingress: 9],
+    }
+    /// Action of `paint`.
+    action PaintAction {
+        /// One colour for some slots.
+        Plain = "plain" {
+            /// Which.
+            colour: u8 = [colour: 3],
+            /// Where.
+            slots: SlotRange = [base: 32, mask: 32],
+            /// Whose.
+            members: Contributors = [members: 64],
+            /// Where to.
+            port: PortNo = [port: 9],
+        },
+        /// None.
+        Clear = "clear",
+    }
+}
+
+fn port(number: u64) -> PortNo {
+    PortNo::try_from(number).expect("a port")
+}
+
+fn worker(rank: u16) -> Seat {
+    Seat::try_from(rank).expect("a low rank")
+}
+
+fn painted() -> (PaintKey, PaintAction) {
+    let members = Contributors { bitmap: 6, ..Contributors::one(worker(70)) };
+    let slots = SlotRange { base: 64, len: 32 };
+    let key = PaintKey { worker: worker(70), ingress: port(3) };
+    (key, PaintAction::Plain { colour: 5, slots, members, port: port(4) })
+}
+
+/// A program as its own declaration says.
+fn program(specs: &[&inart_tables::TableSpec]) -> Vec<ProgramTable> {
+    let fields = |fields: &[inart_tables::Field]| -> Vec<_> {
+        let one = |field: &inart_tables::Field| ProgramField {
+            name: field.name.into(),
+            bits: field.bits,
+            exact: true,
+        };
+        fields.iter().map(one).collect()
+    };
+    let table = |spec: &&inart_tables::TableSpec| {
+        let action = |action: &inart_tables::ActionSpec| ProgramAction {
+            name: action.name.into(),
+            params: fields(action.params),
+        };
+        let actions = spec.actions.iter().map(action).collect();
+        ProgramTable { name: spec.name.into(), key: fields(spec.key), actions, size: 8 }
+    };
+    specs.iter().map(table).collect()
+}
+
+#[test]
+fn an_entry_becomes_a_row_and_comes_back() {
+    let (key, action) = painted();
+    let row = Paint::row(&key, &action);
+    assert_eq!(
+        row.to_string(),
+        "paint[worker=70, ingress=3] -> plain(colour=5, base=64, mask=31, members=6, port=4)"
+    );
+    assert_eq!((row.table.full_name, row.action.full_name), ("InArtIngress.paint", "InArtIngress.plain"));
+    assert_eq!(Paint::entry(&row), Ok((key, action)));
+    let cleared = Paint::default_row(&PaintAction::Clear);
+    assert_eq!(cleared.to_string(), "paint[default] -> clear()");
+    assert_eq!(Paint::default_action(&cleared), Ok(PaintAction::Clear));
+    // By name, in any order, as a switch may say it.
+    let params = [("port", 4), ("mask", 31), ("members", 6), ("base", 64), ("colour", 5)];
+    let named = Row::from_names(Paint::SPEC, Some(&[("ingress", 3), ("worker", 70)]), "plain", &params);
+    assert_eq!(named, Ok(row));
+}
+
+#[test]
+fn what_is_foreign_is_named_with_its_place() {
+    let key: &[(&str, u64)] = &[("worker", 70), ("ingress", 3)];
+    let plain: &[(&str, u64)] = &[("colour", 5), ("base", 64), ("mask", 31), ("members", 6), ("port", 4)];
+    let read = |key: &[(&str, u64)], action: &str, params: &[(&str, u64)]| -> Result<_, Foreign> {
+        Paint::entry(&Row::from_names(Paint::SPEC, Some(key), action, params)?)
+    };
+    assert!(read(key, "plain", plain).is_ok());
+    let told = |key: &[(&str, u64)], action: &str, params: &[(&str, u64)]| {
+        read(key, action, params).expect_err("foreign").to_string()
+    };
+    assert_eq!(told(&key[..1], "clear", &[]), "table paint: key field ingress is missing");
+    assert_eq!(told(&[("vlan", 1)], "clear", &[]), "table paint: key field vlan is not declared");
+    assert_eq!(told(key, "glow", &[]), "table paint: action glow is none of its actions");
+    assert_eq!(told(key, "plain", &plain[1..]), "table paint, action plain: parameter colour is missing");
+    assert_eq!(
+        told(&[("worker", 70), ("ingress", 512)], "clear", &[]),
+        "table paint: key field ingress is 512, which 9 bits do not hold"
+    );
+    assert_eq!(
+        told(&[("worker", 20000), ("ingress", 3)], "clear", &[]),
+        "paint[worker=20000, ingress=3] -> clear(): worker is out of range"
+    );
+    assert_eq!(
+        told(&[("worker", 70), ("ingress", 0)], "clear", &[]),
+        "paint[worker=70, ingress=0] -> clear(): ingress is out of range"
+    );
+    // Tables are not taken for each other, nor a default action for an entry.
+    let row = Paint::default_row(&PaintAction::Clear);
+    assert!(Paint::entry(&row).is_err() && Mac::default_action(&row).is_err());
+    assert!(SwitchTables::default().add_row(&row).is_err());
+}
+
+#[test]
+fn every_target_has_its_own_port_numbers() {
+    let (key, action) = painted();
+    let row = Paint::row(&key, &action);
+    let theirs = row.clone().with_target_ports(|port| Some(100 + 4 * u64::from(port.get())));
+    let theirs = theirs.expect("there are many ports");
+    assert_eq!(
+        theirs.to_string(),
+        "paint[worker=70, ingress=112] -> plain(colour=5, base=64, mask=31, members=6, port=116)"
+    );
+    let back = theirs.clone().with_our_ports(|number| PortNo::try_from((number - 100) / 4).ok());
+    assert_eq!(back, Ok(row.clone()));
+    let error = row.with_target_ports(|port| (port.get() < 4).then_some(0)).expect_err("no port 4");
+    assert!(error.to_string().ends_with("port is 4: this kind of switch does not have it"), "{error}");
+    let error = theirs.with_our_ports(|_| None).expect_err("no port");
+    assert!(error.to_string().ends_with("ingress is 112: this kind of switch has no such port"), "{error}");
+}
+
+#[test]
+fn a_program_is_checked_against_the_declaration() {
+    let specs = [Paint::SPEC, Mac::SPEC];
+    let sound = program(&specs);
+    assert_eq!(check(&specs, &sound), Ok(()));
+    let told = |change: &dyn Fn(&mut Vec<ProgramTable>)| {
+        let mut changed = sound.clone();
+        change(&mut changed);
+        let error = check(&specs, &changed).expect_err("it was changed").to_string();
+        error.strip_prefix("its tables are not those that are declared: ").expect("it says so").to_owned()
+    };
+    assert_eq!(told(&|p| drop(p.remove(0))), "table paint is missing");
+    assert_eq!(told(&|p| p[0].key[0].name = "seat".into()), "table paint, key field worker is missing");
+    assert_eq!(
+        told(&|p| p[0].key[1].bits = 10),
+        "table paint, key field ingress has 10 bits, 9 are declared"
+    );
+    assert_eq!(told(&|p| p[0].key[1].exact = false), "table paint, key field ingress is not matched exactly");
+    assert_eq!(
+        told(&|p| p[0].key.swap(0, 1)),
+        "table paint, key field worker stands at another place in the program"
+    );
+    let more = || ProgramField { name: "vlan".into(), bits: 12, exact: true };
+    assert_eq!(told(&|p| p[0].key.push(more())), "table paint, key field vlan is unknown");
+    assert_eq!(told(&|p| drop(p[0].actions.remove(1))), "table paint, action clear is missing");
+    assert_eq!(
+        told(&|p| drop(p[0].actions[0].params.remove(0))),
+        "table paint, action plain, parameter colour is missing"
+    );
+    assert_eq!(
+        told(&|p| p[0].actions[1].params.push(more())),
+        "table paint, action clear, parameter vlan is unknown"
+    );
+    let glow = || ProgramAction { name: "glow".into(), params: Vec::new() };
+    assert_eq!(told(&|p| p[0].actions.push(glow())), "table paint, action glow is unknown");
+    assert_eq!(told(&|p| p[1].name = "other".into()), "table mac is missing");
+    assert_eq!(check(&specs[..1], &sound).expect_err("more").0, "table mac is unknown");
+}
+
+/// One entry of every kind.
+fn full() -> SwitchTables {
+    let mut tables = SwitchTables::default();
+    let members = Contributors { bitmap: !0, ..Contributors::one(worker(64)) };
+    let steer = |rank| SteerKey {
+        epoch: 0xffff.into(),
+        job: 2.into(),
+        shard: 3.into(),
+        worker: worker(rank),
+        ingress: port(510),
+    };
+    let slots = SlotRange { base: 4032, len: 64 };
+    let expected = Contributors { bitmap: 1, ..members };
+    tables.steer.insert(steer(64), SteerAction::Add { port: port(1), slots, members, expected });
+    tables.steer.insert(steer(65), SteerAction::Forward { port: port(2), members });
+    tables.steer.insert(steer(66), SteerAction::Refuse);
+    let key =
+        |ingress| ResultsKey { epoch: 1.into(), job: 2.into(), shard: 3.into(), ingress: port(ingress) };
+    tables.results.insert(key(1), ResultsAction::Replicate { group: GroupId(7) });
+    tables.results.insert(key(2), ResultsAction::Refuse);
+    let address = |last| MacKey { dst: MacAddr([0xff, 1, 2, 3, 4, last]) };
+    tables.mac.insert(address(1), MacAction::Send { port: port(3) });
+    tables.mac.insert(address(2), MacAction::Refuse);
+    tables.mac_default = MacAction::Flood { group: GroupId(1) };
+    tables.trunks.insert(TrunksKey { ingress: port(4) }, TrunksAction::Trust);
+    tables.groups.insert(GroupId(7), [port(1), port(2)].into());
+    tables
+}
+
+#[test]
+fn all_tables_come_back_from_their_rows() {
+    let tables = full();
+    let mut back = SwitchTables { groups: tables.groups.clone(), ..SwitchTables::default() };
+    let rows = tables.rows();
+    assert_eq!(rows.len(), tables.len() - tables.groups.len() + 1);
+    rows.iter().try_for_each(|row| back.add_row(row)).expect("they are ours");
+    assert_eq!(back, tables);
+    for table in [Steer::SPEC, Results::SPEC, Mac::SPEC, Trunks::SPEC] {
+        assert!(rows.iter().any(|row| row.table == table) && SPECS.contains(&table), "{}", table.name);
+    }
+}
+
+#[test]
+fn updates_lead_from_one_state_to_another_and_back() {
+    let (empty, full) = (SwitchTables::default(), full());
+    for (from, to) in [(&empty, &full), (&full, &empty)] {
+        let mut tables = from.clone();
+        for update in diff(from, to) {
+            tables.apply(&update).expect("it fits");
+            // Whatever an entry refers to is there.
+            assert!(tables.results.is_empty() || tables.groups.contains_key(&GroupId(7)), "{update:?}");
+        }
+        assert_eq!(&tables, to);
+        assert!(diff(to, to).is_empty());
+    }
+}
+
+#[test]
+fn limits_come_from_the_program() {
+    let limits = Limits::new(16, 2, &program(SPECS));
+    assert_eq!((limits.slots, limits.ports, limits.steer, limits.trunks), (16, 2, 8, 8));
+    assert!(limits.check(&full()).is_ok());
+    let error = Limits { steer: 2, ..limits }.check(&full()).expect_err("three entries");
+    assert_eq!(error.to_string(), "table steer would hold 3 entries, the program has room for 2");
+}

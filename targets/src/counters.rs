@@ -1,0 +1,58 @@
+//! What a switch counted.
+
+use std::collections::BTreeMap;
+
+use inart_p4::{Outcome, Reason};
+use inart_tables::{SteerAction, SteerKey};
+use inart_wire::JobId;
+
+/// Frames and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames.
+    pub packets: i64,
+    /// Bytes of those frames.
+    pub bytes: i64,
+}
+
+/// The counters of one switch since its program was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SwitchCounters {
+    /// By [`Reason::index`].
+    pub drops: Vec<Counts>,
+    /// By [`Outcome::index`].
+    pub outcomes: Vec<Counts>,
+    /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port of the worker
+    /// itself, its control frames.
+    pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
+}
+
+impl SwitchCounters {
+    /// Frames dropped for a reason.
+    pub fn drops(&self, reason: Reason) -> Counts {
+        self.drops.get(reason.index()).copied().unwrap_or_default()
+    }
+
+    /// Gradients and partials that something became of.
+    pub fn outcome(&self, outcome: Outcome) -> Counts {
+        self.outcomes.get(outcome.index()).copied().unwrap_or_default()
+    }
+
+    /// Frames that went into a sum here, of all jobs: each once, repeats not counted.
+    pub fn summed(&self) -> i64 {
+        [Outcome::Stored, Outcome::Added, Outcome::Completed]
+            .map(|outcome| self.outcome(outcome).packets)
+            .iter()
+            .sum()
+    }
+
+    /// Frames of one job that came to be added here, under any epoch that still has its entries; repeats and frames
+    /// that were passed on unsummed count too.
+    pub fn offered(&self, job: JobId) -> i64 {
+        let of_job = self.steer.iter().filter(|(key, _)| key.job == job);
+        of_job
+            .filter(|(_, (action, _))| matches!(action, SteerAction::Add { .. }))
+            .map(|(_, (_, c))| c.packets)
+            .sum()
+    }
+}

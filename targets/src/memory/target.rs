@@ -1,0 +1,174 @@
+//! Switches in memory as a target: found by address, shared by all sessions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use inart_tables::{Limits, PortNo, SwitchTables, Update};
+use inart_wire::ValuesPerPacket;
+
+use super::Memory;
+use crate::counters::SwitchCounters;
+use crate::error::{ProgramError, SwitchError};
+use crate::place::{Access, Place, Precedence};
+use crate::target::{Program, Running, Session, Target};
+
+/// The target, with all its switches. Cheap to clone; clones share the switches. Ports keep our numbers.
+#[derive(Debug, Clone)]
+pub struct InMemory {
+    values: ValuesPerPacket,
+    limits: Limits,
+    switches: Arc<Mutex<BTreeMap<String, Shared>>>,
+}
+
+/// One switch, and the greatest precedence that it has seen.
+#[derive(Debug, Clone)]
+struct Shared(Arc<Mutex<(Memory, Precedence)>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, (Memory, Precedence)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl InMemory {
+    /// A target whose switches run nothing yet, and hold that much.
+    pub fn new(values: ValuesPerPacket, limits: Limits) -> Self {
+        InMemory { values, limits, switches: Arc::default() }
+    }
+
+    /// The switch at an address, as it is now.
+    pub fn switch(&self, address: &str) -> Memory {
+        self.shared(address).lock().0.clone()
+    }
+
+    /// Changes the switch at an address, behind everybody's back.
+    pub fn change(&self, address: &str, change: impl FnOnce(&mut Memory)) {
+        change(&mut self.shared(address).lock().0);
+    }
+
+    fn shared(&self, address: &str) -> Shared {
+        let mut switches = self.switches.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = || Shared(Arc::new(Mutex::new((Memory::new(self.limits), Precedence(0)))));
+        switches.entry(address.to_owned()).or_insert_with(fresh).clone()
+    }
+}
+
+impl Target for InMemory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn ports(&self) -> u16 {
+        self.limits.ports
+    }
+
+    fn port_number(&self, port: PortNo) -> Option<u64> {
+        (port.get() <= self.limits.ports).then(|| port.get().into())
+    }
+
+    fn port_of(&self, number: u64) -> Option<PortNo> {
+        PortNo::try_from(number).ok().filter(|port| port.get() <= self.limits.ports)
+    }
+
+    fn program(
+        &self,
+        values: ValuesPerPacket,
+        _folder: Option<&Path>,
+    ) -> Result<Arc<dyn Program>, ProgramError> {
+        Ok(Arc::new(InMemory { values, ..self.clone() }))
+    }
+}
+
+impl Program for InMemory {
+    fn values(&self) -> ValuesPerPacket {
+        self.values
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+        let switch = self.shared(&place.address);
+        let mut locked = switch.lock();
+        let seen = locked.1;
+        let precedence = match access {
+            Access::Read => None,
+            Access::TakeOver(precedence) => Some(precedence.max(Precedence(seen.0.saturating_add(1)))),
+            Access::Write(precedence) | Access::Resume(precedence) => Some(precedence),
+        };
+        if precedence.is_some_and(|precedence| precedence < seen) {
+            return ready(Err(superseded(seen))).boxed();
+        }
+        locked.1 = precedence.unwrap_or(seen);
+        drop(locked);
+        ready(Ok(Box::new(Opened { switch, precedence }) as Box<dyn Session>)).boxed()
+    }
+}
+
+fn superseded(precedence: Precedence) -> SwitchError {
+    SwitchError::Superseded(format!(
+        "a controller of precedence {precedence} writes to this switch in memory"
+    ))
+}
+
+/// A session with a switch that others may have sessions with.
+struct Opened {
+    switch: Shared,
+    precedence: Option<Precedence>,
+}
+
+impl Opened {
+    /// What the switch answers, which it does at once.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Memory) -> BoxFuture<'_, Result<T, SwitchError>>,
+    ) -> Result<T, SwitchError> {
+        let answer = question(&mut self.switch.lock().0).now_or_never();
+        answer.expect("a switch in memory waits for nothing")
+    }
+
+    /// Refuses who may not write.
+    fn may_write(&self) -> Result<(), SwitchError> {
+        let seen = self.switch.lock().1;
+        if self.precedence == Some(seen) { Ok(()) } else { Err(superseded(seen)) }
+    }
+}
+
+impl Session for Opened {
+    fn precedence(&self) -> Option<Precedence> {
+        self.precedence
+    }
+
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        ready(self.ask(Memory::running)).boxed()
+    }
+
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        ready(self.may_write().and_then(|()| self.ask(Memory::load_program))).boxed()
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        ready(self.ask(Memory::read)).boxed()
+    }
+
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        let written = self.may_write().and_then(|()| self.switch.lock().0.apply(updates));
+        ready(written).boxed()
+    }
+
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        ready(self.ask(Memory::counters)).boxed()
+    }
+
+    /// Looks once: a switch that fails later does not announce it.
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        match self.ask(Memory::running).err().or(self.may_write().err()) {
+            Some(why) => ready(why).boxed(),
+            None => std::future::pending().boxed(),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The traits of a target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, join_all};
+use inart_tables::{Limits, PortNo, SwitchTables, Update};
+use inart_wire::ValuesPerPacket;
+
+use crate::counters::SwitchCounters;
+use crate::error::{ProgramError, SwitchError, SwitchErrors};
+use crate::place::{Access, Place, Precedence};
+
+/// A kind of switch.
+pub trait Target: Send + Sync {
+    /// Its name, such as `v1model`.
+    fn name(&self) -> &'static str;
+
+    /// Number of ports that a switch can have at most.
+    fn ports(&self) -> u16;
+
+    /// What the switch itself calls a port; `None` if it does not have it.
+    fn port_number(&self, port: PortNo) -> Option<u64>;
+
+    /// The port of that number; `None` if it is none that we use.
+    fn port_of(&self, number: u64) -> Option<PortNo>;
+
+    /// Our program for that many values per frame: the built-in one, or the compiled one in a folder.
+    ///
+    /// # Errors
+    /// The folder has no such program, or its tables are not those that are declared.
+    fn program(
+        &self,
+        values: ValuesPerPacket,
+        folder: Option<&Path>,
+    ) -> Result<Arc<dyn Program>, ProgramError>;
+}
+
+/// Our program, compiled for a target.
+pub trait Program: Send + Sync {
+    /// Values per frame that it is compiled for.
+    fn values(&self) -> ValuesPerPacket;
+
+    /// How much fits.
+    fn limits(&self) -> Limits;
+
+    /// Opens a session with a switch that runs the program, or shall.
+    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>>;
+}
+
+/// Opens sessions with all switches (by name) at once.
+///
+/// # Errors
+/// What each switch that did not open one said.
+pub async fn open_all(
+    program: &dyn Program,
+    places: BTreeMap<String, Place>,
+    access: Access,
+) -> Result<BTreeMap<String, Box<dyn Session>>, SwitchErrors> {
+    let all = places.into_iter().map(async |(name, place)| (name, program.open(place, access).await));
+    let (mut sessions, mut failed) = (BTreeMap::new(), Vec::new());
+    for (name, opened) in join_all(all).await {
+        match opened {
+            Ok(session) => drop(sessions.insert(name, session)),
+            Err(error) => failed.push((name, error)),
+        }
+    }
+    if failed.is_empty() { Ok(sessions) } else { Err(SwitchErrors(failed)) }
+}
+
+/// What a switch runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Running {
+    /// No program.
+    Nothing,
+    /// The program that the session was opened for.
+    Ours,
+    /// Another program, or the same one compiled otherwise.
+    Other,
+}
+
+/// A session with one switch.
+pub trait Session: Send {
+    /// The precedence under which this controller writes; `None` if it only reads.
+    fn precedence(&self) -> Option<Precedence>;
+
+    /// What the switch runs now.
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>>;
+
+    /// Loads our program. Whatever the switch's tables held is gone.
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>>;
+
+    /// Reads all tables. The switch must be [`Running::Ours`].
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>>;
+
+    /// Writes the updates in order. Not atomic: after an error any of them may have been applied, so the caller
+    /// reads back.
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>>;
+
+    /// Reads the counters. The switch must be [`Running::Ours`].
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>>;
+
+    /// Waits until the session is over, or another controller writes, and says why.
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError>;
+}
+
+impl<S: Session + ?Sized> Session for Box<S> {
+    fn precedence(&self) -> Option<Precedence> {
+        (**self).precedence()
+    }
+
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        (**self).running()
+    }
+
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        (**self).load_program()
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        (**self).read()
+    }
+
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        (**self).write(updates)
+    }
+
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        (**self).counters()
+    }
+
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        (**self).lost()
+    }
+}

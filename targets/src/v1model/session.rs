@@ -1,0 +1,178 @@
+//! A session with a P4Runtime server.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
+use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, SPECS, Steer, SwitchTables, Table, Update};
+
+use super::V1Model;
+use super::program::Compiled;
+use super::rows;
+use crate::counters::{Counts, SwitchCounters};
+use crate::error::SwitchError;
+use crate::place::{Access, Place, Precedence};
+use crate::target::{Running, Session, Target};
+
+/// Updates in one request: keeps messages well below gRPC's usual limit of 4 MiB.
+const BATCH: usize = 1000;
+
+/// A switch behind a P4Runtime server. The precedence is the election id.
+pub struct P4Runtime {
+    client: Client,
+    program: Compiled,
+}
+
+impl P4Runtime {
+    /// Connects, and becomes primary as `access` says.
+    pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
+        let election = match access {
+            Access::Read => None,
+            Access::Write(precedence) | Access::TakeOver(precedence) | Access::Resume(precedence) => {
+                Some(ElectionId(precedence.0))
+            }
+        };
+        let timeout = place.timeout;
+        let target = inart_p4runtime::Target {
+            security: place.security,
+            election,
+            timeout,
+            ..inart_p4runtime::Target::new(place.address, DeviceId(place.device))
+        };
+        let mut client = Client::connect(target).await.map_err(told)?;
+        match access {
+            Access::Read => {}
+            Access::Write(_) => client.wait_primary(timeout).await.map_err(told)?,
+            // The device's first word on the election is there already.
+            Access::Resume(_) => client.wait_primary(Duration::ZERO).await.map_err(told)?,
+            Access::TakeOver(_) if client.is_primary() => {}
+            Access::TakeOver(_) => {
+                let seen = client.arbitration().greatest;
+                let above = seen.max(client.target().election).map_or(1, |id| id.0.saturating_add(1));
+                client.set_election(Some(ElectionId(above))).await.map_err(told)?;
+                client.wait_primary(timeout).await.map_err(told)?;
+            }
+        }
+        Ok(P4Runtime { client, program })
+    }
+
+    async fn read_counter(&self, name: &str) -> Result<Vec<Counts>, SwitchError> {
+        let cells = self.client.read_counter(name).await.map_err(told)?;
+        Ok(cells.into_iter().map(Counts::from).collect())
+    }
+}
+
+impl From<inart_p4runtime::Counts> for Counts {
+    fn from(counts: inart_p4runtime::Counts) -> Self {
+        Counts { packets: counts.packets, bytes: counts.bytes }
+    }
+}
+
+/// The client's words; they name the place and the mend.
+fn told(error: ClientError) -> SwitchError {
+    let text = error.to_string();
+    match error {
+        ClientError::NotPrimary { asked, greatest, .. } if greatest > asked => SwitchError::Superseded(text),
+        ClientError::Connect { .. }
+        | ClientError::Refused { .. }
+        | ClientError::Timeout { .. }
+        | ClientError::Rpc {
+            code: Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal,
+            ..
+        } => SwitchError::Unreachable(text),
+        _ => SwitchError::Refused(text),
+    }
+}
+
+impl Session for P4Runtime {
+    fn precedence(&self) -> Option<Precedence> {
+        self.client.target().election.map(|id| Precedence(id.0))
+    }
+
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        async {
+            if self.client.pipeline_cookie().await.map_err(told)? == Some(self.program.cookie()) {
+                self.client.set_schema(self.program.schema().clone());
+                return Ok(Running::Ours);
+            }
+            let ours = self.program.pipeline();
+            Ok(match self.client.pipeline().await.map_err(told)? {
+                None => Running::Nothing,
+                Some(pipeline) if pipeline.device_config.is_empty() => Running::Nothing,
+                Some(Pipeline { p4info, device_config, .. })
+                    if p4info == ours.p4info && device_config == ours.device_config =>
+                {
+                    Running::Ours
+                }
+                Some(_) => Running::Other,
+            })
+        }
+        .boxed()
+    }
+
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        let pipeline = Some(self.program.pipeline());
+        let set = self.client.set_pipeline(PipelineAction::VerifyAndCommit, pipeline);
+        set.map(|set| set.map_err(told)).boxed()
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        async {
+            let mut tables = SwitchTables::default();
+            for table in SPECS {
+                for entry in self.client.read_table(table.name).await.map_err(told)? {
+                    tables.add_row(&rows::row(table, &entry)?)?;
+                }
+            }
+            for table in DEFAULTS {
+                if let Some(entry) = self.client.read_default(table.name).await.map_err(told)? {
+                    tables.add_row(&rows::row(table, &entry)?)?;
+                }
+            }
+            for group in self.client.read_multicast_groups().await.map_err(told)? {
+                let place = format!("multicast group {}", group.multicast_group_id);
+                let number = u16::try_from(group.multicast_group_id);
+                let number = number.map_err(|_| Foreign::new(&place, "its number has more than 16 bits"))?;
+                let port = |port: Option<u32>| -> Result<PortNo, Foreign> {
+                    let port = port.and_then(|port| V1Model.port_of(port.into()));
+                    port.ok_or_else(|| Foreign::new(&place, "a port that no switch has"))
+                };
+                let ports = group.replicas.iter().map(|replica| port(replica.port_number()));
+                tables.groups.insert(GroupId(number), ports.collect::<Result<_, _>>()?);
+            }
+            Ok(tables)
+        }
+        .boxed()
+    }
+
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        async {
+            let schema = self.client.schema().map_err(told)?;
+            for batch in updates.chunks(BATCH) {
+                let batch: Result<_, _> = batch.iter().map(|update| rows::update(&schema, update)).collect();
+                self.client.write(batch?).await.map_err(told)?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        async {
+            let (drops, outcomes) = (self.read_counter("drops").await?, self.read_counter("outcomes").await?);
+            let mut steer = BTreeMap::new();
+            for entry in self.client.read_table(Steer::SPEC.name).await.map_err(told)? {
+                let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry)?)?;
+                steer.insert(key, (action, entry.counter.unwrap_or_default().into()));
+            }
+            Ok(SwitchCounters { drops, outcomes, steer })
+        }
+        .boxed()
+    }
+
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        self.client.lost().map(told).boxed()
+    }
+}

@@ -1,0 +1,127 @@
+//! `ARCHITECTURE.md` says what is so, and no files of a crate import each other in a circle.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod circles;
+mod document;
+mod packages;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use circles::Crate;
+use document::{Row, picture, table};
+use serde_json::Value;
+
+/// Circles that are left: crate, and the modules in the circle. Only ever shorter.
+const LEFT: &[(&str, &[&str])] = &[
+    // A trait and the modules that implement it, which the parent module also names: to be parted with the targets.
+    ("controller", &["driver", "driver::memory", "driver::p4runtime"]),
+    // The API's messages are in the parent module of those that speak it.
+    ("controller", &["api", "api::client", "api::server", "daemon::state"]),
+    ("controller", &["doctor", "doctor::trace"]),
+    ("controller", &["records", "records::file"]),
+    // The arguments of one are a part of the other's, for clap.
+    ("cli", &["commands::experiment", "commands::experiment::measure"]),
+    // These and the planner's are left from before the list: types that parent and child share, to be moved out.
+    ("core", &["worker", "worker::shard", "worker::shard::session"]),
+    ("planner", &["integer", "solve"]),
+    ("planner", &["options", "plan"]),
+    ("planner", &["phase1", "placement"]),
+    ("planner", &["sharing", "sharing::bins"]),
+    ("planner", &["topology::document", "topology::validate"]),
+    (
+        "planner",
+        &[
+            "topology::import",
+            "topology::import::assemble",
+            "topology::import::hosts",
+            "topology::import::links",
+        ],
+    ),
+    ("planner", &["whole", "whole::cover"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// What cargo says about the members of the workspace: their folder, and the members that each depends on.
+fn members() -> BTreeMap<String, BTreeSet<String>> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages
+        .map(|package| {
+            let name =
+                |value: &Value| value["name"].as_str().unwrap().strip_prefix("inart-").map(str::to_owned);
+            let needed = package["dependencies"].as_array().unwrap().iter();
+            // Only tests need those of another kind, or the build does.
+            let normal = needed.filter(|dependency| dependency["kind"].is_null());
+            (name(package).expect("members are called inart-…"), normal.filter_map(name).collect())
+        })
+        .collect()
+}
+
+fn document() -> String {
+    std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
+
+#[test]
+fn the_table_has_every_member_with_its_dependencies() {
+    let rows = table(&document());
+    let said: BTreeMap<_, _> = rows.into_iter().map(|row| (row.name, row.depends_on)).collect();
+    for (member, needed) in &members() {
+        let said =
+            said.get(member).unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for the crate {member}"));
+        assert_eq!(
+            said, needed,
+            "ARCHITECTURE.md, row {member}, column \"depends on\" (cargo metadata: right)"
+        );
+    }
+    assert_eq!(said.len(), members().len(), "ARCHITECTURE.md has rows for crates that are not there");
+}
+
+#[test]
+fn dependencies_go_from_a_higher_level_to_a_lower_one() {
+    let rows = table(&document());
+    let levels: BTreeMap<_, _> = rows.iter().map(|row| (row.name.as_str(), row.level)).collect();
+    for Row { name, level, depends_on } in &rows {
+        for needed in depends_on {
+            let below = levels[needed.as_str()];
+            assert!(below < *level, "{name} (level {level}) depends on {needed} (level {below})");
+        }
+    }
+}
+
+#[test]
+fn the_picture_has_every_crate_on_its_level() {
+    let document = document();
+    let told: BTreeSet<_> = table(&document).into_iter().map(|row| (row.level, row.name)).collect();
+    assert_eq!(picture(&document), told);
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let left: BTreeSet<(String, BTreeSet<String>)> = LEFT
+        .iter()
+        .map(|(name, modules)| {
+            ((*name).to_owned(), modules.iter().map(|&module| module.to_owned()).collect())
+        })
+        .collect();
+    let crates: Vec<_> =
+        members().into_keys().map(|name| (Crate::read(&root().join(&name).join("src")), name)).collect();
+    let circles_of = |(files, name): &(Crate, String)| {
+        files.circles().into_iter().map(|circle| (name.clone(), circle)).collect::<Vec<_>>()
+    };
+    let found: BTreeSet<_> = crates.iter().flat_map(circles_of).collect();
+    let new: Vec<_> = found.difference(&left).collect();
+    let pairs: Vec<_> = crates.iter().flat_map(|(files, _)| files.pairs()).collect();
+    assert!(new.is_empty(), "files that import each other: {new:#?}; of all, directly: {pairs:#?}");
+    let mended: Vec<_> = left.difference(&found).collect();
+    assert!(mended.is_empty(), "these are no circles any more, take them off the list: {mended:#?}");
+}
