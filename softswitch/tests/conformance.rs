@@ -27,7 +27,7 @@ fn a_case_passes_or_says_why_not() {
     let script = |expected: &str| {
         format!(
             "# ordinary traffic is switched by its destination\n\
-             add mac ethernet.dst:0x020000000001 send(port:3)\n\
+             add mac dst:0x020000000001 send(port:3)\n\
              packet 1 020000000001 020000000002 0800 11223344\n\
              {expected}\n"
         )

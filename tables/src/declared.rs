@@ -9,8 +9,9 @@ use crate::check::ProgramTable;
 use crate::macros::tables;
 use crate::numbers::{GroupId, PortNo, SlotRange};
 use crate::row::{Foreign, Row};
-use crate::spec::{Table, TableSpec};
+use crate::spec::TableSpec;
 use crate::switch::TableFull;
+use crate::table::Table;
 use crate::update::{self, ApplyError, Entity, Op, Update};
 
 tables! {

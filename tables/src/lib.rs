@@ -18,6 +18,7 @@ mod numbers;
 mod row;
 mod spec;
 mod switch;
+mod table;
 mod update;
 
 pub use cells::{Cells, KeyCells};
@@ -28,6 +29,7 @@ pub use declared::{
 };
 pub use numbers::{GroupId, PortNo, SlotRange};
 pub use row::{Foreign, Row};
-pub use spec::{ActionSpec, CONTROL, Field, Table, TableSpec};
+pub use spec::{ActionSpec, CONTROL, Field, TableSpec};
 pub use switch::TableFull;
+pub use table::Table;
 pub use update::{ApplyError, Entity, Op, Update};

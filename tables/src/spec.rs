@@ -1,7 +1,5 @@
 //! What a declaration says of a table, as values.
 
-use crate::row::{Foreign, Row};
-
 /// The control of the P4 program that has the tables.
 pub const CONTROL: &str = "InArtIngress";
 
@@ -45,32 +43,4 @@ impl TableSpec {
     pub fn action(&self, name: &str) -> Option<&'static ActionSpec> {
         self.actions.iter().find(|action| action.name == name)
     }
-}
-
-/// A declared table: typed entries, and the rows that they become. [`crate::table!`] implements it.
-pub trait Table {
-    /// Names and widths.
-    const SPEC: &'static TableSpec;
-    /// What an entry matches.
-    type Key;
-    /// What an entry does.
-    type Action;
-
-    /// The row of an entry.
-    fn row(key: &Self::Key, action: &Self::Action) -> Row;
-
-    /// The row of a default action.
-    fn default_row(action: &Self::Action) -> Row;
-
-    /// The entry that a row says.
-    ///
-    /// # Errors
-    /// The row is of another table, is a default action, or holds a number that no entry of ours has.
-    fn entry(row: &Row) -> Result<(Self::Key, Self::Action), Foreign>;
-
-    /// The default action that a row says.
-    ///
-    /// # Errors
-    /// The row is of another table, is no default action, or holds a number that no entry of ours has.
-    fn default_action(row: &Row) -> Result<Self::Action, Foreign>;
 }
