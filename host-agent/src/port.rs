@@ -22,7 +22,7 @@ use crate::transport::{Transport, Wake};
 /// An interface opened for INART frames; others never reach this process.
 ///
 /// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks but
-/// waiting, and sending for [`Port::LONGEST_STALL`].
+/// waiting, and sending for `LONGEST_STALL`.
 pub struct Port {
     name: String,
     /// The interface's number; one that is made later has another.
@@ -159,7 +159,7 @@ impl Transport for Port {
         &self.name
     }
 
-    /// Sends a frame. One that finds no room waits for [`Self::LONGEST_STALL`] at most and not when what is watched is readable;
+    /// Sends a frame. One that finds no room waits for `LONGEST_STALL` at most and not when what is watched is readable;
     /// without room then, or while the interface is down, it is lost, as on any network.
     fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
         let mut sent = self.try_send(frame);

@@ -4,7 +4,7 @@
 //!   P4 program. [`table!`] declares one table alone.
 //! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one ([`Table`]); how
 //!   a row travels to a switch is the target's business.
-//! - [`check`] compares the declaration with a compiled program, when that is loaded.
+//! - [`check()`] compares the declaration with a compiled program, when that is loaded.
 //! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s from one to
 //!   another; [`Limits`] says how much fits.
 //!

@@ -132,7 +132,7 @@ macro_rules! table {
     };
 }
 
-/// Declares all tables of the program, in the order in which they are written: each one's place in [`SwitchTables`], its
+/// Declares all tables of the program, in the order in which they are written: each one's place in `SwitchTables`, its
 /// declaration for [`table!`], and the default action, if the controller writes it.
 macro_rules! tables {
     ($(

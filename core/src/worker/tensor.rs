@@ -33,7 +33,7 @@ enum Numbers {
 
 /// A worker's tensor, as it goes into frames, and the sum that comes back.
 ///
-/// Chunks are counted over all shards, in the order of [`Split::chunks`].
+/// Chunks are counted over all shards, in the order of [`Split::chunks`](crate::Split::chunks).
 #[derive(Clone, Debug)]
 pub(super) struct Numeric {
     /// Each chunk's place in the tensor.
@@ -209,7 +209,7 @@ fn used(scale: &Scale) -> Exponent {
 }
 
 /// What a worker put into a sum and what it got, bit for bit. Values are in the tensor's order, exponents
-/// per chunk in the order of [`Split::chunks`]. In an exact job the values are the bits of floats and the exponents
+/// per chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact job the values are the bits of floats and the exponents
 /// [`Exponent::FLOATS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
