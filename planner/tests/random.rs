@@ -29,6 +29,8 @@ const ROUNDINGS: u64 = 30;
 const SMALL: usize = 40;
 /// Networks with more ways than that are not compared with brute force.
 const BINARIES: usize = 80;
+/// One network in so many is compared, to bound the time that the test takes.
+const COMPARED: u64 = 5;
 
 fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
@@ -161,7 +163,10 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
                     count(&solved);
                     let (rate, bound) = (best.rate_bps, ours.bounds.integral_bps);
                     prop_assert!(rate <= bound * (1.0 + 1e-6), "{rate} is above the bound {bound}\n{text}");
-                    if !equal_shares && let Some(found) = against_brute_force(&topology, &ours, &best)? {
+                    if !equal_shares
+                        && first % COMPARED == 0
+                        && let Some(found) = against_brute_force(&topology, &ours, &best)?
+                    {
                         count(&compared);
                         if found.is_below {
                             count(&below);
@@ -184,7 +189,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
     assert!(below * 25 <= compared, "{below} of {compared} plans are below the optimum");
     // Nothing above may hold only because it was hardly asked.
     assert!(planned * 10 >= total * 8 && solved * 10 >= total * 3, "{planned} planned, {solved} solved");
-    assert!(compared * 40 >= total, "{compared} compared");
+    assert!(compared * 125 >= total, "{compared} compared");
 }
 
 #[test]
