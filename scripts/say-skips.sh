@@ -12,6 +12,8 @@ if [[ $(id -u) != 0 ]]; then
     say "tests with network namespaces and raw sockets (run as root)"
 elif ! unshare --net ip link add br0 type bridge >/dev/null 2>&1; then
     say "tests with network namespaces (root may not make one here, or no bridge in it)"
+elif ! unshare --net tc qdisc add dev lo root handle 1: htb >/dev/null 2>&1; then
+    say "interfaces that do not drain (tc cannot limit a rate here)"
 fi
 ignored=$((16#$(awk '/^SigIgn/ { print $2 }' /proc/self/status)))
 for signal in 2:SIGINT 15:SIGTERM; do
