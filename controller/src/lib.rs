@@ -23,6 +23,7 @@ mod names;
 mod plan_error;
 mod ports;
 mod records;
+mod results;
 mod routes;
 mod seats;
 mod slots;

@@ -67,14 +67,22 @@ pub enum PlanError {
     },
     /// The servers' multicast does not come to a worker.
     #[error(
-        "results of server {server} cannot reach worker {worker}: a host's first link must lead to the switches that \
-         serve the job"
+        "results of server {server} cannot reach worker {worker}: the plan's tree must lead there over switches, a host's \
+         first link to the switches that serve the job"
     )]
     NoResults {
         /// The server.
         server: String,
         /// The worker.
         worker: String,
+    },
+    /// A tree of results that is none.
+    #[error("results of server {server} come to {node} on two ways of the plan: plan again")]
+    ResultsTwice {
+        /// The server.
+        server: String,
+        /// Who would get each result twice.
+        node: String,
     },
     /// The hosts could not work with it.
     #[error("the hosts cannot be told: {0}")]

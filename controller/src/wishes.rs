@@ -8,7 +8,7 @@ use inart_wire::{Contributors, Rank, Seat, ShardId};
 
 pub use crate::plan_error::PlanError;
 use crate::ports::PortMap;
-use crate::routes;
+use crate::results;
 use crate::seats;
 use inart_tables::PortNo;
 
@@ -128,7 +128,7 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
         builder.path(plan, &trunk.path, shard, &carried)?;
     }
     for server in &roles.servers {
-        builder.results(roles.shard(server)?, server)?;
+        builder.results(plan, roles.shard(server)?, server)?;
     }
     Ok(builder.wishes)
 }
@@ -235,23 +235,33 @@ impl Builder<'_> {
         }
     }
 
-    /// The multicast tree of a shard: the union of shortest paths from its server to the job's workers.
-    fn results(&mut self, shard: ShardId, server: &str) -> Result<(), PlanError> {
-        let tree = routes::from_host(self.ports, server);
+    /// The multicast tree of a shard, from its server to the job's workers.
+    fn results(&mut self, plan: &Plan, shard: ShardId, server: &str) -> Result<(), PlanError> {
+        let parents = results::parents(self.ports, plan, server, &self.roles.workers)?;
+        let not_reached =
+            |worker: &str| PlanError::NoResults { server: server.to_owned(), worker: worker.to_owned() };
         for &worker in &self.roles.workers {
+            let mut way = vec![worker];
             let mut child = worker;
-            let mut at = self.ports.attachment(worker);
-            while let Some((switch, &parent)) = at.and_then(|switch| tree.parent.get_key_value(switch)) {
-                if let (Some(ingress), Some(egress)) =
-                    (self.ports.port(switch, parent), self.ports.port(switch, child))
-                {
-                    let wishes = self.wishes.entry((*switch).to_owned()).or_default();
-                    wishes.results.entry((shard, ingress)).or_default().insert(egress);
+            while child != server {
+                let &parent = parents.get(child).ok_or_else(|| not_reached(worker))?;
+                way.push(parent);
+                child = parent;
+                if way.len() > parents.len() + 1 {
+                    return Err(not_reached(worker));
                 }
-                (child, at) = (switch, Some(parent));
             }
-            if at != Some(server) || self.ports.attachment(server) != Some(child) {
-                return Err(PlanError::NoResults { server: server.to_owned(), worker: worker.to_owned() });
+            let path: Vec<String> = way.iter().rev().map(|&node| node.to_owned()).collect();
+            self.check_interface(&path, worker)?;
+            self.check_interface(&path, server)?;
+            for hop in way.windows(3) {
+                let [child, switch, parent] = [hop[0], hop[1], hop[2]];
+                if !self.ports.is_switch(switch) {
+                    return Err(not_reached(worker));
+                }
+                let (ingress, egress) = (self.port(&path, switch, parent)?, self.port(&path, switch, child)?);
+                let wishes = self.wishes.entry(switch.to_owned()).or_default();
+                wishes.results.entry((shard, ingress)).or_default().insert(egress);
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::model::{Model, NodeIx, Resource};
 use crate::options::{Options, Scheme};
 use crate::placement::{Placement, trunk_end, weighted};
 use crate::plan::{Bounds, Factors, Flow, Plan, Shard, Trunk, Violations};
+use crate::results;
 use crate::routes::Path;
 
 /// Writes the plan; `bounds` are stated as they are.
@@ -76,6 +77,8 @@ pub(crate) fn write(
             .collect(),
         flows,
         trunks,
+        results: results::shortest(model),
+        results_counted: false,
         load,
         other_jobs: Vec::new(),
         solve_ms: 0.0,

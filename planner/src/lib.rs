@@ -41,6 +41,7 @@ pub mod plan;
 mod racks;
 mod relaxation;
 mod replan;
+mod results;
 mod router;
 mod routes;
 mod schemes;
@@ -58,7 +59,7 @@ extern crate self as inart_planner;
 
 pub use check::{Violation, check};
 pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs};
-pub use options::{Levels, Options, Paths, PlanError, Scheme};
+pub use options::{Levels, Options, Paths, PlanError, Results, Scheme};
 pub use plan::Plan;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;

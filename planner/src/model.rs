@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 
+use crate::options::Results;
 use crate::plan::Load;
 use crate::topology::{Job, Link, NodeId, NodeKind, Topology};
 
@@ -30,6 +31,8 @@ pub(crate) struct Model<'a> {
     pub aggregators: Vec<NodeIx>,
     /// What is left of every resource; infinite where nothing limits it.
     pub capacity: Vec<f64>,
+    /// Whether results count on the links: then every placement has a tree of results for each server.
+    pub results: Results,
     /// A rate above which nothing is sought; infinite where the best is.
     ceiling_bps: f64,
     /// First index into `out` of every node's arcs, and the end.
@@ -46,13 +49,19 @@ type Adjacency = (Vec<u32>, Vec<(Arc, NodeIx)>);
 
 impl<'a> Model<'a> {
     /// The job alone on the network.
-    pub fn new(topology: &'a Topology, job: &'a Job) -> Self {
-        Self::within(topology, job, capacities(topology), f64::INFINITY)
+    pub fn new(topology: &'a Topology, job: &'a Job, results: Results) -> Self {
+        Self::within(topology, job, results, capacities(topology), f64::INFINITY)
     }
 
     /// The job within what is left of every resource, as [`capacities`] lists them, at no more than `ceiling_bps`. An exact
     /// job is left no switch's aggregation.
-    pub fn within(topology: &'a Topology, job: &'a Job, mut capacity: Vec<f64>, ceiling_bps: f64) -> Self {
+    pub fn within(
+        topology: &'a Topology,
+        job: &'a Job,
+        results: Results,
+        mut capacity: Vec<f64>,
+        ceiling_bps: f64,
+    ) -> Self {
         if job.exact {
             let own = &mut capacity[2 * topology.links().len()..];
             for (capacity, node) in own.iter_mut().zip(topology.nodes()) {
@@ -79,6 +88,7 @@ impl<'a> Model<'a> {
             servers: index(&job.servers),
             aggregators,
             capacity,
+            results,
             ceiling_bps,
             first_out,
             out,

@@ -140,6 +140,44 @@ impl FromStr for Paths {
     }
 }
 
+/// Whether the way back of the results counts on the links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Results {
+    /// Each link direction carries the results that cross it besides gradients and sums.
+    #[default]
+    Counted,
+    /// As in the paper, whose model has no results: they come on top.
+    Ignored,
+}
+
+impl Results {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Results::Counted => "counted",
+            Results::Ignored => "ignored",
+        }
+    }
+}
+
+impl fmt::Display for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Results {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "counted" => Ok(Results::Counted),
+            "ignored" => Ok(Results::Ignored),
+            _ => Err(format!("results cannot be \"{text}\"; counted or ignored")),
+        }
+    }
+}
+
 /// How to plan.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -154,6 +192,8 @@ pub struct Options<'a> {
     /// Which paths plans may take, and bounds are proven for. The schemes that stand for other people's work (r-inart, even,
     /// atp, lbmm) take the fewest hops that lead there in any case.
     pub paths: Paths,
+    /// Whether the way back of the results counts on the links, in plans and bounds.
+    pub results: Results,
     /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
     /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
@@ -165,7 +205,7 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// Seed 1, free shares, one level, any paths, no time limit, no plan in force.
+    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force.
     pub fn new(scheme: Scheme) -> Self {
         Options {
             scheme,
@@ -173,6 +213,7 @@ impl Options<'_> {
             equal_shares: false,
             levels: Levels::One,
             paths: Paths::Any,
+            results: Results::Counted,
             time_left: &|| f64::INFINITY,
             running: None,
             stable_loss: 0.0,
@@ -194,6 +235,7 @@ impl fmt::Debug for Options<'_> {
             .field("stable_loss", &self.stable_loss)
             .field("levels", &self.levels)
             .field("paths", &self.paths)
+            .field("results", &self.results)
             .finish_non_exhaustive()
     }
 }

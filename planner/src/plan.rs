@@ -42,6 +42,14 @@ pub struct Plan {
     pub flows: Vec<Flow>,
     /// One entry per server and switch that adds up for it.
     pub trunks: Vec<Trunk>,
+    /// The way of the results: for each server the tree over which its sums come back to the workers. Empty in plans made
+    /// before there was one; then the controller takes a tree of shortest paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultTree>,
+    /// Whether results count on the links in `rate_bps`, `load` and the bounds. If not (left out of the JSON), they come on top,
+    /// as in the paper.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub results_counted: bool,
     /// The load at `rate_bps` of every resource the plan uses, the fullest first.
     pub load: Vec<Load>,
     /// What jobs planned with this one use of the same resources; the rate holds while they do.
@@ -120,6 +128,17 @@ pub struct Trunk {
     pub workers: Vec<String>,
     /// From the aggregator to the server or to the second aggregator, both included.
     pub path: Vec<String>,
+}
+
+/// How the sums of one server's shard come back: a tree with the server as its root and the job's workers as its leaves, whose
+/// inner nodes are switches. Each link of it carries each result once, so F_s of [`Plan::rate_bps`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultTree {
+    /// The server whose shard it is.
+    pub server: String,
+    /// Its links, each from the node nearer to the server to the one farther away, parents before children.
+    pub links: Vec<[String; 2]>,
 }
 
 /// The use of one resource: `link a->b`, `switch v` (its aggregation) or `server s` (its ingress).

@@ -2,7 +2,7 @@
 
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Paths, PlanError};
+use crate::options::{Paths, PlanError, Results};
 use crate::placement::equal_shares;
 use crate::router::Router;
 use crate::solve::{feasible, relax};
@@ -31,7 +31,7 @@ pub fn lp_bound_over(
     paths: Paths,
     method: LpMethod,
 ) -> Result<f64, PlanError> {
-    let model = Model::new(topology, job);
+    let model = Model::new(topology, job, Results::Ignored);
     let router = Router::new(&model, paths);
     feasible(&router)?;
     let equal = equal.then(|| equal_shares(model.servers.len()));

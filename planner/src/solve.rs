@@ -30,7 +30,7 @@ const PROVING: f64 = 0.3;
 
 /// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
-    plan_on(&Model::new(topology, job), options)
+    plan_on(&Model::new(topology, job, options.results), options)
 }
 
 /// Plans the job of a model within what that leaves of every capacity.

@@ -79,6 +79,8 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
         load: Vec::new(),
         solve_ms: 0.0,
         other_jobs: Vec::new(),
+        results: Vec::new(),
+        results_counted: false,
         violation: None,
         moved: None,
     }

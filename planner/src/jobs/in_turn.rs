@@ -13,7 +13,8 @@ pub(super) fn plan(network: &Network<'_>, time_left: &dyn Fn() -> f64) -> Result
     let mut left = network.capacity.clone();
     let mut set = Set { laid: Vec::new(), shares: Vec::new(), rates: Vec::new() };
     for (job, waiting) in network.jobs.iter().zip((1..=network.jobs.len()).rev()) {
-        let model = Model::within(network.topology, job, left.clone(), f64::INFINITY);
+        let model =
+            Model::within(network.topology, job, network.options.results, left.clone(), f64::INFINITY);
         let time_left = part_of_time(time_left, waiting);
         let options = Options { time_left: &time_left, ..*network.options };
         let plan = solve::plan_in_time(&model, &options).map_err(|error| after(network, job, error))?;
@@ -35,7 +36,7 @@ pub(super) fn plan(network: &Network<'_>, time_left: &dyn Fn() -> f64) -> Result
 
 /// Names the jobs before as the reason where there would be a plan without them.
 fn after(network: &Network<'_>, job: &Job, error: PlanError) -> PlanError {
-    let alone = Model::new(network.topology, job);
+    let alone = Model::new(network.topology, job, network.options.results);
     let left_out = match &error {
         PlanError::Exhausted { resource, .. } => format!("nothing of {resource}"),
         PlanError::Unreachable { worker, server, .. } => {

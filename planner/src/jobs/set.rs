@@ -152,7 +152,7 @@ impl<'a> Network<'a> {
             uses.iter().for_each(|&(resource, use_)| taken[resource as usize] += use_ * rate);
         }
         let plans = set.laid.iter().enumerate().map(|(j, laid)| {
-            let model = Model::new(self.topology, self.jobs[j]);
+            let model = Model::new(self.topology, self.jobs[j], self.options.results);
             let rate = set.rates[j];
             let mut plan = laid.plan.clone();
             plan.rate_bps = rate;

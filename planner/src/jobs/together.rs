@@ -34,7 +34,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     if options.levels == Levels::Two {
         return Err(PlanError::OneLevel);
     }
-    let models: Vec<Model<'_>> = jobs.iter().map(|job| Model::new(topology, job)).collect();
+    let models: Vec<Model<'_>> = jobs.iter().map(|job| Model::new(topology, job, options.results)).collect();
     let most = models.iter().map(|model| closed_form(model, options.equal_shares).min(racks::egress(model)));
     let most: Vec<f64> = most.collect();
     let mut built = None;
@@ -159,7 +159,7 @@ fn beside(
     for resource in (0..arcs).chain(servers) {
         left[resource] = left[resource].max(KEPT * network.capacity[resource]);
     }
-    let model = Model::within(topology, network.jobs[job], left, ceiling_bps);
+    let model = Model::within(topology, network.jobs[job], options.results, left, ceiling_bps);
     if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::quick(&model, options) }
 }
 

@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::model::Model;
-    use crate::options::Paths;
+    use crate::options::{Paths, Results};
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;
 
@@ -172,7 +172,7 @@ mod tests {
         let ranges = Ranges { fabric: "2Mbps..6Mbps".parse().ok(), access: None, aggregation: None };
         let topology =
             fat_tree(4, &equipment).expect("k = 4 holds twelve hosts").with_drawn_rates(&ranges, 1);
-        let model = Model::new(&topology, &topology.jobs()[0]);
+        let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let router = Router::new(&model, Paths::Any);
         let rate = |time_left: &dyn Fn() -> f64| {
             solve(&router, None, time_left).map(|found| found.map(|optimum| optimum.rate))

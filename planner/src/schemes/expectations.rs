@@ -190,7 +190,7 @@ fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::options::Paths;
+    use crate::options::{Paths, Results};
     use crate::placement::weighted;
     use crate::schemes::{inart, rounding};
     use crate::{fractional, topology::Topology};
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn once_all_is_decided_the_expected_load_is_the_load() {
         let topology = star();
-        let model = Model::new(&topology, &topology.jobs()[0]);
+        let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let router = Router::new(&model, Paths::Any);
         let solution = fractional::guess(&model, None);
         let mut state = State::new(&router, &solution, 8);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn whole_groups_beat_the_best_of_many_roundings() {
         let topology = star();
-        let model = Model::new(&topology, &topology.jobs()[0]);
+        let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let router = Router::new(&model, Paths::Any);
         let solution = fractional::guess(&model, None);
         let decided = inart::rate(&router, &router.place(&decide(&router, &solution, 8)), false).rate;

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::bounds;
 use crate::model::Model;
-use crate::options::Paths;
+use crate::options::{Paths, Results};
 use crate::router::Router;
 use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart;
@@ -45,7 +45,7 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     let other = f64::from(rng.random_range(4..24)) / 2.0;
     let ingress: Vec<f64> = (0..servers).map(|s| if s == 0 { first } else { other }).collect();
     let topology = network(switches, workers, f64::from(rng.random_range(2..30)) / 2.0, &ingress);
-    let model = Model::new(&topology, &topology.jobs()[0]);
+    let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
     let router = Router::new(&model, Paths::Any);
     let time = || f64::INFINITY;
     let Answer::Best { placement, proven: true } =
@@ -63,7 +63,7 @@ fn the_bound_is_the_optimum_and_the_packing_reaches_it() {
     let (mut solved, mut closed_is_above, mut shared) = (0, 0, 0);
     for _ in 0..60 {
         let Some((topology, optimum)) = drawn(&mut rng) else { continue };
-        let model = Model::new(&topology, &topology.jobs()[0]);
+        let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let closed = bounds::closed_form(&model, false);
         let found = super::solve(&model, 0.8 * optimum, closed, &|| f64::INFINITY);
         let found = found.expect("few servers have few choices");
@@ -94,7 +94,7 @@ fn a_bound_that_takes_switches_too_small_is_caught() {
     let mut caught = 0;
     for _ in 0..16 {
         let Some((topology, optimum)) = drawn(&mut rng) else { continue };
-        let mut model = Model::new(&topology, &topology.jobs()[0]);
+        let mut model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let switches: Vec<usize> = model.aggregators.iter().map(|&v| model.own(v) as usize).collect();
         switches.iter().for_each(|&own| model.capacity[own] *= 0.97);
         let found = super::solve(&model, 0.8 * optimum, 2.0 * optimum, &|| f64::INFINITY);
@@ -122,7 +122,7 @@ fn homogeneous(k: usize, servers: usize, workers: usize) -> Topology {
 #[test]
 fn where_switches_abound_the_bound_is_that_of_the_servers() {
     let topology = homogeneous(6, 4, 10);
-    let model = Model::new(&topology, &topology.jobs()[0]);
+    let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
     let closed = bounds::closed_form(&model, false);
     for known in [10e6, 13e6, 15e6, 15.9e6] {
         let found = super::solve(&model, known, closed, &|| f64::INFINITY).unwrap();
@@ -139,7 +139,7 @@ fn where_switches_abound_the_bound_is_that_of_the_servers() {
 #[test]
 fn a_thousand_hosts_are_solved_to_optimality() {
     let topology = homogeneous(16, 8, 1016);
-    let model = Model::new(&topology, &topology.jobs()[0]);
+    let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
     let closed = bounds::closed_form(&model, false);
     let found = super::solve(&model, 2.871e6, closed, &|| f64::INFINITY).unwrap();
     // 3 / 3 + 5 * 3 / 8 Mbps.

@@ -13,7 +13,7 @@ use super::bound;
 use super::fill::{Fill, Worth};
 use crate::bounds;
 use crate::model::Model;
-use crate::options::Paths;
+use crate::options::{Paths, Results};
 use crate::router::Router;
 use crate::schemes::exact::{self, Answer, Effort};
 use crate::schemes::inart;
@@ -32,7 +32,7 @@ const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64, f64)> {
     let topology = Topology::from_yaml(text).unwrap();
     let job = topology.jobs().last()?;
-    let model = Model::new(&topology, job);
+    let model = Model::new(&topology, job, Results::Ignored);
     let router = Router::new(&model, Paths::Any);
     feasible(&router).ok()?;
     let time = || f64::INFINITY;
@@ -43,7 +43,7 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     };
     let optimum = inart::rate(&router, &placement, equal).rate;
     let closed = bounds::closed_form(&model, equal);
-    let mut squeezed = Model::new(&topology, job);
+    let mut squeezed = Model::new(&topology, job, Results::Ignored);
     squeezed.capacity.iter_mut().for_each(|capacity| *capacity *= squeeze);
     let router = Router::new(&squeezed, Paths::Any);
     // A goal below the optimum, or a bound too low would not show.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 pub use check::{read, read_all};
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Order, Paths, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Order, Paths, Results, Scheme, Topology};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -39,6 +39,9 @@ pub struct Args {
     /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones. Bounds hold for the same.
     #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
     paths: Paths,
+    /// Whether results, on their way back to the workers, count on the links: counted, or ignored as in the paper.
+    #[arg(long, default_value_t = Results::Counted, conflicts_with = "check")]
+    results: Results,
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
@@ -95,6 +98,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         equal_shares: args.equal_shares,
         levels: args.levels,
         paths: args.paths,
+        results: args.results,
         time_left: &time_left,
         running: running.as_ref(),
         stable_loss: args.stable.unwrap_or(0.0),

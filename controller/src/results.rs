@@ -1,0 +1,43 @@
+//! The way back of results: the tree of each shard, as the plan has it.
+
+use std::collections::BTreeMap;
+
+use inart_planner::Plan;
+
+use crate::plan_error::PlanError;
+use crate::ports::PortMap;
+use crate::routes;
+
+/// Where each node of a shard's tree gets results from: a switch or the server.
+pub type Parents<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The tree of `server` in `plan`; one of shortest paths for plans made before they had one.
+///
+/// # Errors
+/// A link of the tree that the network lacks, or a node that gets results twice.
+pub fn parents<'a>(
+    ports: &'a PortMap,
+    plan: &'a Plan,
+    server: &'a str,
+    workers: &[&'a str],
+) -> Result<Parents<'a>, PlanError> {
+    let Some(tree) = plan.results.iter().find(|tree| tree.server == server) else {
+        let attached = workers.iter().filter_map(|&worker| Some((worker, ports.attachment(worker)?)));
+        return Ok(routes::from_host(ports, server).parent.into_iter().chain(attached).collect());
+    };
+    let mut parents = Parents::new();
+    for [from, to] in &tree.links {
+        let is_link = |a: &str, b: &str| ports.is_switch(a) && ports.port(a, b).is_some();
+        if !is_link(from, to) && !is_link(to, from) {
+            return Err(PlanError::NoLink {
+                path: format!("of results of server {server}"),
+                from: from.clone(),
+                to: to.clone(),
+            });
+        }
+        if to == server || parents.insert(to.as_str(), from.as_str()).is_some() {
+            return Err(PlanError::ResultsTwice { server: server.to_owned(), node: to.clone() });
+        }
+    }
+    Ok(parents)
+}
