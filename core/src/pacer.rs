@@ -6,7 +6,8 @@ use crate::Instant;
 
 /// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when may catch up by
 /// [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but for [`Pacer::REST`]: a queue
-/// that its burst made where the rate is the link's would never drain. Neither has to wake for less than a rest.
+/// that its burst made where the rate is the link's would never drain. Neither has to wake for less than a rest, which is
+/// [`Pacer::FRAMES`] at most: longer bursts of several workers together are a queue long enough for marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
@@ -21,6 +22,9 @@ impl Pacer {
     const CATCH_UP: Duration = Duration::from_millis(1);
     /// The shortest sleep worth its while: frames of that time may leave at once.
     const REST: Duration = Duration::from_micros(100);
+
+    /// Frames that may leave at once, at any rate.
+    const FRAMES: u32 = 8;
 
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
@@ -43,6 +47,10 @@ impl Pacer {
         self.frame_time
     }
 
+    fn rest(&self) -> Duration {
+        Self::REST.min(Self::FRAMES * self.frame_time)
+    }
+
     /// The sender has nothing to send.
     pub(crate) fn idle(&mut self) {
         self.told = false;
@@ -52,10 +60,10 @@ impl Pacer {
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
         if self.due > now {
             self.told = true;
-            return Err(self.due + Self::REST.saturating_sub(self.frame_time));
+            return Err(self.due + self.rest().saturating_sub(self.frame_time));
         }
         let late = now.since(self.due);
-        let credit = late.min(if self.told { Self::CATCH_UP + Self::REST } else { Self::REST });
+        let credit = late.min(if self.told { Self::CATCH_UP + self.rest() } else { self.rest() });
         self.due = self.due + (late - credit) + self.frame_time;
         Ok(())
     }
