@@ -23,9 +23,9 @@ pub struct Assignment {
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
     /// Whether the sums are exact: floats go to the servers as they are, which add them up without error
-    /// ([`crate::exact`]); no switch adds anything.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub exact: bool,
+    /// ([`crate::exact_sum`]); no switch adds anything.
+    #[serde(default, rename = "exact", skip_serializing_if = "core::ops::Not::not")]
+    pub exact_sums: bool,
     /// The workers, in the order of their ranks.
     pub workers: Vec<WorkerAddress>,
     /// The shards, in the order of their numbers.

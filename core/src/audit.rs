@@ -1,5 +1,5 @@
 //! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
-//! they put in, encoded by the rule of `docs/protocol.md`; in an exact job, against the exact sum of their floats. Whose values
+//! they put in, encoded by the rule of `docs/protocol.md`; in an exact-sum job, against the exact sum of their floats. Whose values
 //! have to be in a sum is what the job's policy says ([`Due`]). Shares no other code with the switches and the hosts.
 
 mod digits;
@@ -359,7 +359,7 @@ mod tests {
         assert!(matches!(check(&a, &b).map_err(|e| e.what), Err(Difference::Length { .. })));
     }
 
-    /// Three values of two workers in an exact job.
+    /// Three values of two workers in an exact-sum job.
     fn exact_pair() -> (Report, Report) {
         let bits = |floats: [f32; 3]| floats.map(|float| float.to_bits() as i32).to_vec();
         let report = |sent| Report {

@@ -35,7 +35,7 @@
 //! sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent any worker needs,
 //! and asks the others for theirs. So the result is the same whatever is lost or late.
 //!
-//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker gives the job up before it sends
+//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker aborts the job before it sends
 //! a frame of the round, and every worker learns whose gradient it was. A sum of finite values that is beyond `f32`
 //! reads as an infinity, as floating-point addition has it.
 

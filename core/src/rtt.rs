@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// Estimate of the round trip between a worker and a server, from notes that the server answers at once.
+/// Estimate of the round trip between a worker and a server, from keep-alives, which the server answers at once.
 ///
 /// Not from chunks: their results come with the wait for the slowest peer, who may be waiting for a timer of its own, and
 /// timers that follow each other grow without end.
@@ -25,7 +25,7 @@ impl RttEstimator {
     /// Waits in silence before they double: peers may have asked for the same in vain.
     const EQUAL_WAITS: u32 = 3;
 
-    /// Takes in the time from a note to its answer.
+    /// Takes in the time from a keep-alive to its answer.
     pub(crate) fn sample(&mut self, time: Duration) {
         self.latest = time;
         self.least = if self.smoothed.is_none() { time } else { self.least.min(time) };

@@ -32,7 +32,7 @@ pub struct Agents {
     /// When somebody was heard last.
     heard: Instant,
     /// How long nobody may be heard.
-    patience: Duration,
+    peer_timeout: Duration,
 }
 
 /// Where workers wait until all of them are there: those that began alone would fill the queues with repeats.
@@ -67,15 +67,15 @@ fn key(role: Role) -> Key {
 }
 
 impl Agents {
-    /// Nobody yet; `socket` is where they shall report, one of them within the patience.
-    pub fn new(socket: &Path, patience: Duration) -> Result<Self, Error> {
+    /// Nobody yet; `socket` is where they shall report, one of them within the peer timeout.
+    pub fn new(socket: &Path, peer_timeout: Duration) -> Result<Self, Error> {
         let listener = UnixListener::bind(socket)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(Error::system("open the socket for reports"))?;
         let (sender, receiver) = mpsc::channel();
         let gate = Arc::default();
         let (children, heard) = (BTreeMap::new(), Instant::now());
-        Ok(Self { listener, sender, receiver, gate, children, heard, patience })
+        Ok(Self { listener, sender, receiver, gate, children, heard, peer_timeout })
     }
 
     /// Lets the workers begin, those that come later as well.
@@ -108,8 +108,8 @@ impl Agents {
         for (child, _) in self.children.values_mut() {
             child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
         }
-        if self.heard.elapsed() > self.patience {
-            let (who, seconds) = ("the hosts".into(), self.patience.as_secs());
+        if self.heard.elapsed() > self.peer_timeout {
+            let (who, seconds) = ("the hosts".into(), self.peer_timeout.as_secs());
             return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
         }
         Ok(())
@@ -128,9 +128,9 @@ impl Agents {
     }
 
     /// What a process said last that has ended otherwise than well; `None` of others.
-    pub fn last_words(&mut self, role: Role) -> Option<String> {
+    pub fn last_output(&mut self, role: Role) -> Option<String> {
         let (child, _) = self.children.get_mut(&key(role))?;
-        child.check().is_err().then(|| child.last_words_of_dead())
+        child.check().is_err().then(|| child.last_output_of_ended())
     }
 
     /// What a process is called in messages.

@@ -188,7 +188,7 @@ mod tests {
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
-            exact: false,
+            exact_sums: false,
             workers: vec![worker(0), worker(1)],
             shards: vec![ShardAssignment {
                 server: "s".into(),

@@ -9,7 +9,7 @@ use inart_planner::{NodeId, Topology};
 
 use crate::background::BackgroundFlow;
 use crate::error::Error;
-use crate::given::{GivenNetwork, GivenSwitch};
+use crate::external::{ExternalSwitch, ExternalTestbed};
 use crate::layout::blueprint;
 use crate::namespace::Namespace;
 use crate::options::Options;
@@ -43,7 +43,7 @@ pub(crate) enum Site {
     /// Ours; gone when this is dropped.
     Built(Box<Built>),
     /// Somebody else's: hosts' namespaces and interfaces, and switches, by name.
-    Given { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, GivenSwitch> },
+    External { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, ExternalSwitch> },
 }
 
 /// A site of our own.
@@ -127,18 +127,18 @@ impl Site {
     }
 
     /// Goes to a network whose names are the topology's.
-    pub fn given(network: &GivenNetwork) -> Result<Self, Error> {
-        let hosts = network.hosts.iter().map(|(name, host)| {
+    pub fn external(testbed: &ExternalTestbed) -> Result<Self, Error> {
+        let hosts = testbed.hosts.iter().map(|(name, host)| {
             let namespace = Namespace::open(&host.namespace).map_err(Error::system(format!(
-                "open the namespace {} of {name} (--network)",
+                "open the namespace {} of {name}",
                 host.namespace.display()
             )))?;
             let seen = namespace.run(|| Ok(Path::new("/sys/class/net").exists()));
-            seen.map_err(Error::system(format!("enter the namespace of {name} (--network)")))?;
+            seen.map_err(Error::system(format!("enter the namespace of {name}")))?;
             Ok((name.clone(), (namespace, host.interface.clone())))
         });
         let hosts = hosts.collect::<Result<_, Error>>()?;
-        Ok(Self::Given { hosts, switches: network.switches.clone() })
+        Ok(Self::External { hosts, switches: testbed.switches.clone() })
     }
 
     /// Where the switches are, sorted by name. Waits for those that are still starting.
@@ -152,8 +152,8 @@ impl Site {
                     Ok(SwitchPlace { name: switch.name().to_owned(), address, device: switch.device() })
                 })
                 .collect(),
-            Self::Given { switches, .. } => {
-                let place = |(name, switch): (&String, &GivenSwitch)| SwitchPlace {
+            Self::External { switches, .. } => {
+                let place = |(name, switch): (&String, &ExternalSwitch)| SwitchPlace {
                     name: name.clone(),
                     address: switch.address.clone(),
                     device: switch.device_id,
@@ -170,7 +170,7 @@ impl Site {
                 namespace: built.wiring.namespace(index_of(&built.topology, name)),
                 interface: HOST_INTERFACE,
             },
-            Self::Given { hosts, .. } => {
+            Self::External { hosts, .. } => {
                 let (namespace, interface) = &hosts[name];
                 HostPlace { namespace, interface }
             }
@@ -208,7 +208,7 @@ impl Site {
     pub fn link_counters(&self) -> RelayCounters {
         match self {
             Self::Built(built) => built.relay.as_ref().map(Relay::counters).unwrap_or_default(),
-            Self::Given { .. } => RelayCounters::default(),
+            Self::External { .. } => RelayCounters::default(),
         }
     }
 }

@@ -109,10 +109,10 @@ impl SwitchProcess {
         Ok(format!("unix:{}", socket.display()))
     }
 
-    /// Why it failed; in its last words if nothing else is known.
+    /// Why it failed; in its last output if nothing else is known.
     fn failed(&mut self, why: Option<String>) -> Error {
         let who = format!("switch {}", self.name());
-        Error::Failed { who, why: why.unwrap_or_else(|| self.child.epitaph()) }
+        Error::Failed { who, why: why.unwrap_or_else(|| self.child.exit_message()) }
     }
 }
 

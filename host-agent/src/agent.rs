@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{DEFAULT_PATIENCE, Instant, Machine};
+use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, StateMachine};
 use inart_wire::Incarnation;
 use rand::Rng;
 
@@ -18,8 +18,8 @@ use crate::transport::{Transport, Wake};
 /// How a host agent runs.
 #[derive(Debug)]
 pub struct Options {
-    /// How long a peer that is waited for may be silent before the job is given up.
-    pub patience: Duration,
+    /// How long a peer that is waited for may be silent before the job is aborted.
+    pub peer_timeout: Duration,
     /// Ends the agent when it is received.
     pub stop: Option<StopSignal>,
     /// Tells whoever asks what the agent is doing.
@@ -31,7 +31,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let incarnation = Incarnation::new(rand::rng().random_range(1..=u32::MAX));
-        Self { patience: DEFAULT_PATIENCE, stop: None, status: None, incarnation }
+        Self { peer_timeout: DEFAULT_PEER_TIMEOUT, stop: None, status: None, incarnation }
     }
 }
 
@@ -125,8 +125,8 @@ impl Agent {
     }
 
     /// Sends everything that is due.
-    pub(crate) fn transmit(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
-        while let Some(length) = machine.poll_transmit(self.clock.now(), &mut self.buffer) {
+    pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
+        while let Some(length) = state_machine.poll_transmit(self.clock.now(), &mut self.buffer) {
             self.transport.send(&self.buffer[..length])?;
         }
         Ok(())
@@ -140,11 +140,11 @@ impl Agent {
     }
 
     /// Takes in what came.
-    pub(crate) fn take_in(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
+    pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
             let now = self.clock.now();
             match self.transport.receive()? {
-                Some(frame) => machine.handle_frame(now, frame),
+                Some(frame) => state_machine.handle_frame(now, frame),
                 None => break,
             }
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{Instant, Machine, Reduced, TensorId, WorkerCounters, WorkerFlow};
+use inart_core::{Instant, Reduced, StateMachine, TensorId, WorkerCounters, WorkerFlow};
 
 use crate::agent::{Agent, Clock};
 use crate::status::HostStatus;

@@ -16,7 +16,7 @@ use crate::{Error, Options, Port, Transport};
 /// wait for them in any. Threads may share a worker, as long as the order of their starts is that.
 ///
 /// From its making until it is dropped its peers hear that it is there, whatever the program does. What goes wrong meanwhile (a
-/// peer gave the job up, this process was told to stop) is told by the next start or wait.
+/// peer aborted the job, this process was told to stop) is told by the next start or wait.
 pub struct Worker {
     driver: Driver,
     rounds: Mutex<Rounds>,
@@ -72,7 +72,7 @@ impl Worker {
     /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
         Self::drive(flow, Box::new(Port::open(interface)?), options)
     }
 
@@ -86,7 +86,7 @@ impl Worker {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
         Self::drive(flow, Box::new(transport), options)
     }
 
@@ -115,8 +115,8 @@ impl Worker {
     /// wants the mean).
     ///
     /// The sum is that of the quantised values, exact to the bit and the same at every worker; for its distance
-    /// from the sum of the floats see [`inart_core::quantise`]. In an exact job it is the sum of the floats, rounded once
-    /// ([`inart_core::exact`]).
+    /// from the sum of the floats see [`inart_core::quantise`]. In an exact-sum job it is the sum of the floats, rounded once
+    /// ([`inart_core::exact_sum`]).
     ///
     /// # Errors
     /// Why there is no sum; then the job is over.

@@ -7,7 +7,7 @@ use inart_core::policy::{Due, Lockstep, Policy, Progress};
 use crate::node::{Node, Ranks, one};
 
 /// What completes a chunk, and who is in it.
-const POLICY: Lockstep = Lockstep { exact: false };
+const POLICY: Lockstep = Lockstep { exact_sums: false };
 
 /// Most workers.
 pub const MAX_WORKERS: u8 = 3;
@@ -120,37 +120,33 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         ensure!(
             matches!(self.workers, 2..=MAX_WORKERS),
-            "--workers {}; expected 2 or {MAX_WORKERS}",
+            "workers: {}; expected 2 or {MAX_WORKERS}",
             self.workers
         );
         ensure!(
             matches!(self.switches, 1..=MAX_SWITCHES),
-            "--switches {}; expected 1 or {MAX_SWITCHES}",
+            "switches: {}; expected 1 or {MAX_SWITCHES}",
             self.switches
         );
         ensure!(
             matches!(self.window, 1 | 2 | MAX_WINDOW),
-            "--window {}; expected 1, 2 or {MAX_WINDOW}",
+            "window: {}; expected 1, 2 or {MAX_WINDOW}",
             self.window
         );
-        ensure!(
-            matches!(self.chunks, 1..=MAX_CHUNKS),
-            "--chunks {}; expected 1 to {MAX_CHUNKS}",
-            self.chunks
-        );
+        ensure!(matches!(self.chunks, 1..=MAX_CHUNKS), "chunks: {}; expected 1 to {MAX_CHUNKS}", self.chunks);
         for (first, second) in [
-            (("--rerun", self.rerun), ("--old-epoch", self.old_epoch)),
-            (("--reborn", self.reborn), ("--clipped", self.clipped)),
-            (("--reborn", self.reborn), ("--crash", self.crash)),
-            (("--reborn", self.reborn), ("--shorter", self.shorter)),
-            (("--shorter", self.shorter), ("--clipped", self.clipped)),
-            (("--shorter", self.shorter), ("--continued", self.continued)),
+            (("rerun", self.rerun), ("old_epoch", self.old_epoch)),
+            (("reborn", self.reborn), ("clipped", self.clipped)),
+            (("reborn", self.reborn), ("crash", self.crash)),
+            (("reborn", self.reborn), ("shorter", self.shorter)),
+            (("shorter", self.shorter), ("clipped", self.clipped)),
+            (("shorter", self.shorter), ("continued", self.continued)),
         ] {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
         ensure!(
             !(self.shorter || self.continued) || self.chunks > 1,
-            "--shorter or --continued with --chunks {}; expected 2 or more",
+            "chunks: {}; with shorter or continued, expected 2 or more",
             self.chunks
         );
         Ok(())

@@ -23,8 +23,8 @@
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is lost, from then
 //! on nothing is, timeouts come, and every live worker must reach its results or a named error. This is "under fair loss" for a
 //! finite system: the run without loss has some number of frames at most, so with independent loss of less than 1 it happens from
-//! every state with at least some fixed probability, and a round that does not end has probability 0. That patience is
-//! longer than the timeouts take is assumed; how long things take is for the simulation to show.
+//! every state with at least some fixed probability, and a round that does not end has probability 0. That the
+//! peer timeout is longer than the timeouts take is assumed; how long things take is for the simulation to show.
 //!
 //! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and `core::WorkerFlow` in step with random
 //! walks of this model and compare what each of them sends. [`Mutant`] lists mistakes, each of which breaks an invariant.

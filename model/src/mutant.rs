@@ -80,10 +80,10 @@ pub enum Mutant {
     RaiseKeepsSum,
     /// The server takes any exponent.
     AnyExponent,
-    /// The server says only once that the job is given up.
+    /// The server says only once that the job is aborted.
     AbortSaidOnce,
     /// The server does not notice that a worker is gone.
-    NoPatience,
+    NoPeerTimeout,
 }
 
 impl Mutant {
@@ -138,7 +138,7 @@ impl Mutant {
             (Self::RaiseKeepsSum, Once, clipped),
             (Self::AnyExponent, Once, clipped),
             (Self::AbortSaidOnce, Ends, crash),
-            (Self::NoPatience, Ends, crash),
+            (Self::NoPeerTimeout, Ends, crash),
         ]
     }
 }

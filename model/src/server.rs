@@ -40,7 +40,7 @@ pub struct Server {
     pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
     /// Whether frames have shown that gradients differ in length.
     pub differs: bool,
-    /// Because of whom the job was given up, if it was.
+    /// Because of whom the job was aborted, if it was.
     pub gave_up: Option<Peer>,
     /// By rank: which life of the worker was counted in a result. No rule reads it.
     pub counted: [Option<Life>; MAX_WORKERS as usize],
@@ -53,7 +53,7 @@ pub enum Verdict {
     Foreign,
     /// Of another run: another life of the server.
     OtherRun,
-    /// The job was given up; its sender is told.
+    /// The job was aborted; its sender is told.
     GaveUp,
     /// Of a chunk that is kept no more, or that no worker may send yet.
     OutOfWindow,
@@ -250,7 +250,13 @@ impl Server {
     }
 
     /// A worker's life says that it is there, and which run it knows of.
-    pub fn alive(&mut self, mutant: Option<Mutant>, worker: u8, life: Life, run: Option<Run>) -> Outgoing {
+    pub fn keepalive(
+        &mut self,
+        mutant: Option<Mutant>,
+        worker: u8,
+        life: Life,
+        run: Option<Run>,
+    ) -> Outgoing {
         let to = Talk { life, run: self.run };
         let to_sender = |frame| vec![(Node::Worker(worker), frame)];
         let mut told = Vec::new();

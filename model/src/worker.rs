@@ -23,7 +23,7 @@ pub struct Worker {
     pub used: [u8; MAX_CHUNKS as usize],
     /// What the result of chunk 0 agrees on for the chunk that continues it.
     pub agreed: u8,
-    /// Because of whom it gave the job up, if it did.
+    /// Because of whom it aborted the job, if it did.
     pub failed: Option<Peer>,
 }
 

@@ -53,7 +53,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
-            under_way.extend(system.alive(&worker));
+            under_way.extend(system.keepalive(&worker));
             let Some(sequence) = state.outstanding(&config, None, rank).choose(random) else {
                 continue;
             };

@@ -14,7 +14,7 @@ pub enum Error {
     /// An option out of range.
     #[error("{option}: {problem}")]
     Option {
-        /// As on the command line.
+        /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
         /// What is wrong with it, and the mend.
         problem: String,

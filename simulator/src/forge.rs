@@ -96,7 +96,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         0 => ControlMessage::RequestBypass,
         1 => {
             let oldest = ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000)));
-            ControlMessage::Alive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
+            ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
         }
         _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
     };

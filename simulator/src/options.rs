@@ -64,7 +64,7 @@ pub struct Options {
     /// Decides gradients and faults.
     pub seed: u64,
     /// How long hosts wait for a silent peer.
-    pub patience: Duration,
+    pub peer_timeout: Duration,
     /// Virtual time after which a run that has not ended is a failure.
     pub limit: Span,
     /// One hop, by its number from 0, that fares otherwise.
@@ -83,7 +83,7 @@ impl Default for Options {
             spikes: Share::default(),
             adjust: None,
             seed: 1,
-            patience: Duration::from_secs(2),
+            peer_timeout: Duration::from_secs(2),
             limit: Span(600_000_000_000),
             single: None,
         }

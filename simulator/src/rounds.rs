@@ -21,7 +21,7 @@ pub(crate) struct Rounds {
     lens: Vec<usize>,
     /// Tensors that each is cut into.
     pub tensors: usize,
-    /// `None` in an exact job, whose sums have no error.
+    /// `None` in an exact-sum job, whose sums have no error.
     bound: Option<Bound>,
     chunks: Vec<Range<usize>>,
     /// Rounds that not every worker has ended: by round, then by rank.
@@ -48,7 +48,7 @@ impl Rounds {
             gradients,
             lens,
             tensors,
-            bound: (!assignment.exact).then(|| Bound::new(chunks.len())),
+            bound: (!assignment.exact_sums).then(|| Bound::new(chunks.len())),
             chunks,
             open: BTreeMap::new(),
             audited: 0,
@@ -166,7 +166,7 @@ mod tests {
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
-            exact: false,
+            exact_sums: false,
             workers: vec![worker(1), worker(2)],
             shards: vec![shard],
         };

@@ -10,7 +10,7 @@ use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
     fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
-        self.jobs[job].workers.iter().filter_map(|machine| match &self.processes[machine.0 as usize].role {
+        self.jobs[job].workers.iter().filter_map(|id| match &self.processes[id.0 as usize].role {
             Role::Worker(worker) => Some(worker),
             _ => None,
         })
@@ -135,7 +135,7 @@ impl Simulation<'_> {
         else {
             return false;
         };
-        let unsure = self.excuses.any();
+        let unsure = self.expected_aborts.any();
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
@@ -152,7 +152,7 @@ impl Simulation<'_> {
             }
             _ => return false,
         };
-        self.excuses.covers(named)
+        self.expected_aborts.covers(named)
     }
 
     fn job_report(&self, job: usize) -> JobReport {

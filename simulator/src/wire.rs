@@ -4,8 +4,8 @@ use inart_faults::quantity::{Share, Span};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::agenda::{Agenda, ChannelId, FrameId, What};
 use crate::channel::Channel;
+use crate::event_queue::{ChannelId, EventKind, EventQueue, FrameId};
 use crate::log::Log;
 use crate::pool::Pool;
 use crate::tally::Tally;
@@ -24,7 +24,7 @@ pub enum Single {
 /// The links with what is on them.
 pub(crate) struct Wire<'a> {
     pub now: u64,
-    pub agenda: Agenda,
+    pub events: EventQueue,
     pub frames: Pool,
     pub channels: Vec<Channel>,
     pub rng: ChaCha8Rng,
@@ -107,7 +107,7 @@ impl Wire<'_> {
             }
             None => {}
         }
-        self.agenda.plan(at, What::Arrive(frame));
+        self.events.schedule(at, EventKind::Arrive(frame));
         self.log.frame(self.now, to, &self.frames.get(frame).bytes, fate);
         if twice {
             let copy = self.frames.take();
@@ -117,7 +117,7 @@ impl Wire<'_> {
             let corrupt = self.frames.get(frame).corrupt;
             let in_flight = self.frames.get_mut(copy);
             (in_flight.channel, in_flight.generation, in_flight.corrupt) = (to, generation, corrupt);
-            self.agenda.plan(at + 1, What::Arrive(copy));
+            self.events.schedule(at + 1, EventKind::Arrive(copy));
         }
     }
 

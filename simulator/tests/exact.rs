@@ -1,4 +1,4 @@
-//! Exact jobs through the compiled P4: the audit holds every sum against the exact sum of the floats, added up digit by digit.
+//! Exact-sum jobs through the compiled P4: the audit holds every sum against the exact sum of the floats, added up digit by digit.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod support;

@@ -6,7 +6,7 @@ mod support;
 use std::fmt::Write;
 
 use inart_planner::{Options as Planning, Scheme, Topology, plan};
-use inart_simulator::{Faults, Network, Options, Report, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::dataplane;
 
 /// What the link between the racks carries, bit/s.
@@ -37,7 +37,7 @@ fn share(jobs: usize, background: &str, queue: u32) -> Report {
     let topology = dumbbell(jobs);
     let alone = |job| plan(&topology, job, &Planning::new(Scheme::Atp)).unwrap();
     let plans: Vec<_> = topology.jobs().iter().map(alone).collect();
-    let network = Network::install(&topology, dataplane(), &plans, 64).unwrap();
+    let network = InstalledNetwork::install(&topology, dataplane(), &plans, 64).unwrap();
     let flows = match background {
         "0" => String::new(),
         rate => format!("background: [{{from: x, to: y, rate: {rate}}}]"),

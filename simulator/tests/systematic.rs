@@ -5,11 +5,11 @@ mod support;
 
 use inart_faults::quantity::Span;
 use inart_planner::Scheme;
-use inart_simulator::{Faults, Network, Options, Single, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, Single, simulate};
 use support::{fig1, network};
 
 /// Runs with each hop of the undisturbed run treated in turn; how many there are.
-fn disturb_each_hop(network: &Network, options: &Options) -> u64 {
+fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
     let faults = Faults::default();
     let calm = simulate(network, &faults, options, None).unwrap();
     assert_eq!((calm.failure.as_deref(), calm.faults.len()), (None, 0));

@@ -15,15 +15,15 @@ use crate::table::Table;
 use crate::update::{self, ApplyError, Entity, Op, Update};
 
 tables! {
-    /// Table `trunks`: ports with a switch behind them.
-    trunks: Trunks = "trunks" {
-        /// Key of table `trunks`.
-        key TrunksKey {
+    /// Table `switch_ports`: ports with a switch behind them.
+    switch_ports: SwitchPorts = "switch_ports" {
+        /// Key of table `switch_ports`.
+        key SwitchPortsKey {
             /// Port the frame comes in by.
             ingress: PortNo = [ingress: 9],
         }
-        /// Action of table `trunks`.
-        action TrunksAction {
+        /// Action of table `switch_ports`.
+        action SwitchPortsAction {
             /// Messages from there were looked at where they came into the network.
             Trust = "trust",
         }

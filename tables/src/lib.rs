@@ -25,7 +25,7 @@ pub use cells::{Cells, KeyCells};
 pub use check::{Mismatch, ProgramAction, ProgramField, ProgramTable, check};
 pub use declared::{
     DEFAULTS, Item, Limits, Mac, MacAction, MacKey, Results, ResultsAction, ResultsKey, SPECS, Steer,
-    SteerAction, SteerKey, SwitchTables, Trunks, TrunksAction, TrunksKey, diff,
+    SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables, diff,
 };
 pub use numbers::{GroupId, PortNo, SlotRange};
 pub use row::{Foreign, Row};

@@ -10,7 +10,9 @@ use inart_p4::{Reason, artifact};
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_softswitch::ports::{Handle, Options, start};
 use inart_softswitch::{Port, Program, Switch};
-use inart_tables::{Mac, MacAction, MacKey, PortNo, Row, Table, Trunks, TrunksAction, TrunksKey};
+use inart_tables::{
+    Mac, MacAction, MacKey, PortNo, Row, SwitchPorts, SwitchPortsAction, SwitchPortsKey, Table,
+};
 use inart_tests::is_root;
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
@@ -217,7 +219,8 @@ fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch
         assert_eq!(network.dropped(Reason::Tagged), frames.len() as u64);
 
         // The agent would have heard them: where a switch is, the same message comes through, but for its tags.
-        let trust = Trunks::row(&TrunksKey { ingress: port(ATTACKER_PORT) }, &TrunksAction::Trust);
+        let trust =
+            SwitchPorts::row(&SwitchPortsKey { ingress: port(ATTACKER_PORT) }, &SwitchPortsAction::Trust);
         put(&mut network.switch.lock().expect("nobody panicked"), trust);
         network.send(&forged(abort()).chain([abort(), last.clone()]).collect::<Vec<_>>());
         assert_eq!(network.until(&last), [abort(), last]);

@@ -4,14 +4,14 @@ use core::fmt;
 
 use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, WireError};
 
-/// Why a job is given up.
+/// Why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum AbortReason {
     /// The culprit's gradient has a NaN or an infinity.
     NotFinite,
-    /// Nothing was heard from the culprit for longer than the patience.
+    /// Nothing was heard from the culprit for longer than the peer timeout.
     Silent,
     /// The culprit was told to stop.
     Stopped,
@@ -107,19 +107,19 @@ impl fmt::Display for AbortReason {
 pub enum ControlMessage {
     /// Server to worker: send this chunk at this exponent, by bypass.
     RequestBypass,
-    /// Worker to server: I am there.
-    Alive {
+    /// Worker to server: the worker runs.
+    KeepAlive {
         /// The oldest chunk without a result at the worker.
         oldest: ChunkSeq,
         /// Number of values of the tensor that this chunk is of, if the worker has started it.
         tensor_len: Option<u32>,
     },
-    /// Server to worker: I have your note.
-    AliveAnswer {
+    /// Server to worker: the answer to a keep-alive.
+    KeepAliveAnswer {
         /// Whether that life of the worker is the one that is in this run.
         bound: bool,
     },
-    /// Server to worker, worker to server: the job is given up because of the culprit.
+    /// Server to worker, worker to server: the job is aborted because of the culprit.
     Abort {
         /// Why.
         reason: AbortReason,
@@ -140,7 +140,7 @@ impl ControlMessage {
     pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
-            Self::Alive { oldest, tensor_len } => (
+            Self::KeepAlive { oldest, tensor_len } => (
                 2,
                 oldest.get(),
                 tensor_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
@@ -150,7 +150,7 @@ impl ControlMessage {
                 let [reason, seen, expected] = reason.words();
                 (3, reason, culprit.get().into(), [seen, expected])
             }
-            Self::AliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
+            Self::KeepAliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
             Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
         [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
@@ -165,7 +165,7 @@ impl ControlMessage {
         let [code, first, second, host, third, fourth] = core::array::from_fn(|_| words.next().unwrap_or(0));
         let message = match code {
             1 => Self::RequestBypass,
-            2 => Self::Alive {
+            2 => Self::KeepAlive {
                 oldest: ChunkSeq::from(first),
                 tensor_len: (second != Self::NO_LENGTH).then_some(second),
             },
@@ -175,7 +175,7 @@ impl ControlMessage {
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }
-            4 => Self::AliveAnswer { bound: first != 0 },
+            4 => Self::KeepAliveAnswer { bound: first != 0 },
             code => Self::Unknown(code),
         };
         Ok((message, Incarnation::from(host)))
@@ -186,13 +186,15 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::Alive { oldest, tensor_len } => {
-                write!(f, "alive, results up to {oldest}")?;
+            Self::KeepAlive { oldest, tensor_len } => {
+                write!(f, "keep-alive, results up to {oldest}")?;
                 tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))
             }
-            Self::AliveAnswer { bound } => {
-                f.write_str(if *bound { "alive answered, bound" } else { "alive answered, not bound" })
-            }
+            Self::KeepAliveAnswer { bound } => f.write_str(if *bound {
+                "keep-alive answered, bound"
+            } else {
+                "keep-alive answered, not bound"
+            }),
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),
         }

@@ -90,7 +90,7 @@ pub struct Exponent(i8);
 const EXPONENT_EXPECTED: &str = "a whole number from -128 to 127";
 
 impl Exponent {
-    /// Values are no scaled integers but the bits of `f32`s: frames of an exact job.
+    /// Values are no scaled integers but the bits of `f32`s: frames of an exact-sum job.
     pub const FLOATS: Self = Self(i8::MIN);
     /// The lowest exponent that scales.
     pub const MIN: Self = Self(i8::MIN + 1);

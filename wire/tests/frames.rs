@@ -186,10 +186,10 @@ fn control_messages_round_trip() {
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::Alive { oldest: 5.into(), tensor_len: None },
-        ControlMessage::Alive { oldest: 5.into(), tensor_len: Some(0) },
-        ControlMessage::AliveAnswer { bound: true },
-        ControlMessage::AliveAnswer { bound: false },
+        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: None },
+        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: Some(0) },
+        ControlMessage::KeepAliveAnswer { bound: true },
+        ControlMessage::KeepAliveAnswer { bound: false },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();

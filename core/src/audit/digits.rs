@@ -1,5 +1,5 @@
 //! The exact sum of floats as one adds on paper: one digit per power of two, carried at the end. Slower than
-//! [`crate::exact`] and nothing of it.
+//! [`crate::exact_sum`] and nothing of it.
 
 /// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
 const PLACES: usize = 320;
@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::exact::ExactSum;
+    use crate::exact_sum::ExactSum;
 
     proptest! {
         /// Two ways to one sum.

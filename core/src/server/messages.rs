@@ -16,7 +16,7 @@ impl<P: Policy> ServerShard<P> {
         message: ControlMessage,
         host: Incarnation,
     ) {
-        self.counters.keepalives += u64::from(matches!(message, ControlMessage::Alive { .. }));
+        self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
         let rank = self.rank(header.worker);
         if header.incarnation == Incarnation::UNKNOWN {
             // From the answer it learns of which run to speak.
@@ -36,7 +36,7 @@ impl<P: Policy> ServerShard<P> {
         match message {
             _ if self.abort.is_some() => self.answer(header, host),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
-            ControlMessage::Alive { oldest, tensor_len } => {
+            ControlMessage::KeepAlive { oldest, tensor_len } => {
                 self.oldest[rank.index()] = Some(oldest);
                 self.lengths.tell(now, rank, oldest, tensor_len);
                 self.settle_lengths(now);
@@ -70,7 +70,7 @@ impl<P: Policy> ServerShard<P> {
     fn answer(&mut self, header: &HeaderRepr, host: Incarnation) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
-            None => ControlMessage::AliveAnswer {
+            None => ControlMessage::KeepAliveAnswer {
                 bound: self.hosts[self.rank(header.worker).index()] == Some(host),
             },
         };
@@ -107,12 +107,12 @@ impl<P: Policy> ServerShard<P> {
 
     /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had the time to.
     pub(super) fn settle_lengths(&mut self, now: Instant) {
-        let Some(until) = self.lengths.differ_since().map(|since| since + self.patience) else { return };
+        let Some(until) = self.lengths.differ_since().map(|since| since + self.peer_timeout) else { return };
         match self.lengths.verdict() {
             Some((reason, culprit)) if self.lengths.are_known() || until <= now => {
                 self.abort(reason, culprit)
             }
-            _ => self.timers.set_at_latest(Timer::Patience, until),
+            _ => self.timers.set_at_latest(Timer::PeerTimeout, until),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) enum Opening {
 
 /// The chunks of one cohort, in the order of their sequence.
 ///
-/// Of the chunks that share a slot, which are a window apart, the last four are known. A worker that sends one knows that the one
+/// Of the chunks at one window position, which are a window apart, the last four are known. A worker that sends one knows that the one
 /// before has ended, and has the result of the one before that. So all who have sent the second have the result of the fourth,
 /// which may be forgotten then; of the third, somebody may lack it.
 #[derive(Clone, Debug)]
@@ -59,11 +59,11 @@ impl<R: Reduction> Stream<R> {
     }
 
     pub(super) fn chunk(&self, sequence: ChunkSeq) -> Option<&Chunk<R>> {
-        self.chunks[sequence.slot(4 * self.window)].as_ref().filter(|chunk| chunk.sequence == sequence)
+        self.chunks[sequence.position(4 * self.window)].as_ref().filter(|chunk| chunk.sequence == sequence)
     }
 
     pub(super) fn chunk_mut(&mut self, sequence: ChunkSeq) -> Option<&mut Chunk<R>> {
-        self.chunks[sequence.slot(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
+        self.chunks[sequence.position(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
     }
 
     /// How far a chunk is that is known.
@@ -76,12 +76,12 @@ impl<R: Reduction> Stream<R> {
         self.chunk(sequence).is_some_and(Chunk::is_complete)
     }
 
-    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it in its slot has its result, or it
-    /// is the slot's first. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
+    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its window position has its result, or it
+    /// is the first there. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
     /// what it sends.
     pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(Seat, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
-        let older = self.chunks[sequence.slot(4 * self.window)]
+        let older = self.chunks[sequence.position(4 * self.window)]
             .as_ref()
             .is_none_or(|chunk| chunk.sequence < sequence);
         let first = sequence.since(self.first) < self.window;
@@ -96,7 +96,7 @@ impl<R: Reduction> Stream<R> {
         }
     }
 
-    /// Those have sent a chunk, and so have sent those before it in its slot.
+    /// Those have sent a chunk, and so have sent those before it at its window position.
     pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: Contributors) {
         for windows in 0..3u32 {
             if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
@@ -107,8 +107,8 @@ impl<R: Reduction> Stream<R> {
 
     /// Opens a chunk that [may be](Self::opening).
     pub(super) fn open(&mut self, chunk: Chunk<R>) {
-        let slot = chunk.sequence.slot(4 * self.window);
-        self.chunks[slot] = Some(chunk);
+        let position = chunk.sequence.position(4 * self.window);
+        self.chunks[position] = Some(chunk);
         self.behind = None;
     }
 
@@ -123,7 +123,7 @@ impl<R: Reduction> Stream<R> {
     /// Whether that chunk has its result, though it may be known no more.
     fn has_ended(&self, sequence: ChunkSeq) -> bool {
         let later = |ahead: u32| {
-            let chunk = &self.chunks[sequence.advance(ahead).slot(4 * self.window)];
+            let chunk = &self.chunks[sequence.advance(ahead).position(4 * self.window)];
             chunk.as_ref().is_some_and(|chunk| chunk.sequence > sequence)
         };
         self.is_complete(sequence) || (0..4).any(|windows| later(windows * self.window))

@@ -1,4 +1,4 @@
-//! Telling the servers that the job is given up.
+//! Telling the servers that the job is aborted.
 
 use alloc::vec::Vec;
 use core::time::Duration;

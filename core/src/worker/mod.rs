@@ -18,7 +18,7 @@ use inart_wire::{
 
 use crate::policy::{Due, Lockstep, Receivers};
 use crate::quantise::first_not_finite;
-use crate::{Assignment, AssignmentError, Failure, Instant, Machine, WorkerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use shard::ShardFlow;
 pub use tensor::RoundRecord;
@@ -27,7 +27,7 @@ pub use tensors::{Reduced, TensorId};
 
 /// A worker of a job: sums tensors with the other workers.
 ///
-/// [`start`](Self::start) begins with a tensor, and the shell drives the machine as every [`Machine`];
+/// [`start`](Self::start) begins with a tensor, and the shell drives it as every [`StateMachine`];
 /// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to which. Several tensors may be
 /// in flight; all workers start tensors of the same lengths in the same order. Where there is one after the other, a *round*, there are
 /// [`start_round`](Self::start_round), [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
@@ -37,7 +37,7 @@ pub struct WorkerFlow<P = Lockstep> {
     policy: P,
     rank: Rank,
     incarnation: Incarnation,
-    patience: Duration,
+    peer_timeout: Duration,
     flows: Vec<ShardFlow>,
     /// The shard that sent last.
     last_sent: usize,
@@ -53,16 +53,16 @@ impl WorkerFlow {
     /// Tensors that may be in flight, or have a sum that nobody has taken, at one time.
     pub const MOST_TENSORS: usize = 1024;
 
-    /// A life of the worker of that rank, named by `incarnation` (not 0), which gives the job up when a server it waits for is silent for longer than `patience`, or
-    /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
+    /// A life of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a server it waits for is silent for longer than `peer_timeout`, or
+    /// has not been heard from at all for [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
     pub fn new(
         assignment: Assignment,
         rank: Rank,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let policy = Lockstep { exact: assignment.exact };
-        Self::with_policy(assignment, rank, incarnation, patience, policy)
+        let policy = Lockstep { exact_sums: assignment.exact_sums };
+        Self::with_policy(assignment, rank, incarnation, peer_timeout, policy)
     }
 }
 
@@ -75,20 +75,20 @@ impl<P: Due> WorkerFlow<P> {
         assignment: Assignment,
         rank: Rank,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
         policy: P,
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, patience);
+        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, peer_timeout);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
             policy,
             last_sent: 0,
             rank,
             incarnation,
-            patience,
+            peer_timeout,
             tensors: Tensors::default(),
             round: None,
             abort: None,
@@ -240,7 +240,7 @@ impl<P: Due> WorkerFlow<P> {
         if let Content::Chunk(chunk, _) = content {
             self.counters.clipped += u64::from(self.tensors.numeric_mut(place).prepare(chunk));
         }
-        let (exact, numeric) = (self.assignment.exact, self.tensors.numeric(place));
+        let (exact, numeric) = (self.assignment.exact_sums, self.tensors.numeric(place));
         let (values, exponent, marks) = match content {
             Content::Chunk(chunk, last) => {
                 let marks = Flags::NONE
@@ -341,7 +341,7 @@ impl<P: Due> WorkerFlow<P> {
             }
             return;
         };
-        if !self.tensors.store(shard, chunk, frame, self.assignment.exact) {
+        if !self.tensors.store(shard, chunk, frame, self.assignment.exact_sums) {
             self.counters.malformed += 1;
             return;
         }
@@ -385,13 +385,13 @@ impl<P: Due> WorkerFlow<P> {
                 self.flows[shard].request(now, frame);
             }
             ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
-            ControlMessage::AliveAnswer { bound } => {
-                self.flows[shard].alive_answered(now, header.sequence, bound);
+            ControlMessage::KeepAliveAnswer { bound } => {
+                self.flows[shard].keepalive_answered(now, header.sequence, bound);
                 if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
                     abort.repeat(now, shard);
                 }
             }
-            ControlMessage::Alive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
+            ControlMessage::KeepAlive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
         }
     }
 
@@ -413,7 +413,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 }
 
-impl<P: Due> Machine for WorkerFlow<P> {
+impl<P: Due> StateMachine for WorkerFlow<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {
@@ -451,7 +451,7 @@ impl<P: Due> Machine for WorkerFlow<P> {
         {
             let server = self.assignment.shards[shard].server.clone();
             let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-            let failure = Failure::ServerSilent { shard, server, patience: self.patience };
+            let failure = Failure::ServerSilent { shard, server, peer_timeout: self.peer_timeout };
             self.fail(now, failure, AbortReason::ServerLost(shard), self.rank);
         }
         let sent = match &mut self.abort {
@@ -462,12 +462,13 @@ impl<P: Due> Machine for WorkerFlow<P> {
             }
             None => {
                 let mut flows = self.flows.iter_mut().enumerate();
-                match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
-                    Some((shard, note, oldest)) => {
+                match flows.find_map(|(shard, flow)| Some((shard, flow.poll_keepalive(now)?, flow.oldest())))
+                {
+                    Some((shard, number, oldest)) => {
                         let tensor_len = self.tensors.len_at(shard, oldest);
                         let oldest = self.flows[shard].sequence(oldest);
-                        let alive = ControlMessage::Alive { oldest, tensor_len };
-                        self.emit_message(shard, alive, note, buffer)
+                        let keepalive = ControlMessage::KeepAlive { oldest, tensor_len };
+                        self.emit_message(shard, keepalive, number, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
                 }

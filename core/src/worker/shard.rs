@@ -12,12 +12,12 @@ use inart_wire::{ChunkSeq, Feedback, Seat};
 use super::congestion::RateControl;
 use crate::Instant;
 use crate::pacer::Pacer;
-use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
+use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
 use session::Session;
 
-/// Repeats of one chunk after which it goes to the server alone: its slot may wait for somebody who has the result and repeats
+/// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker that has the result and repeats
 /// no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
@@ -29,7 +29,7 @@ const REORDERED_CHUNKS: u64 = 3;
 
 /// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
 /// of them may queue for one link.
-const CHUNKS_OF_PATIENCE: u32 = 4;
+const CHUNKS_OF_MARGIN: u32 = 4;
 
 /// A chunk that was sent: the last of those that share a place.
 #[derive(Clone, Debug, Default)]
@@ -66,13 +66,13 @@ pub(super) struct Transmission {
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows no values.
 ///
 /// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order in which chunks are sent first: a chunk goes when the one before it in its slot has ended, and results
+/// What counts is the order in which chunks are sent first: a chunk goes when the one before it at its window position has ended, and results
 /// tell all peers in one order what has ended, so that order is theirs as well. They send chunks again in any order. In silence,
 /// only the oldest and the newest chunk are sent again; their results then tell which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
-    patience: Duration,
+    peer_timeout: Duration,
     /// Sequence of chunk 0.
     base: ChunkSeq,
     /// The chunk with which the flow began to be busy.
@@ -81,7 +81,7 @@ pub(super) struct ShardFlow {
     oldest: u64,
     /// The chunk after the last of the tensors that were started.
     pub(super) end: u64,
-    /// Chunks that may be sent, in the order in which those before them in their slots ended; the results of those before that are
+    /// Chunks that may be sent, in the order in which those before them at their window positions ended; the results of those before that are
     /// there.
     ready: VecDeque<u64>,
     /// The same of tensors that are yet to be started.
@@ -111,12 +111,12 @@ pub(super) struct ShardFlow {
 
 impl ShardFlow {
     /// A flow of frames of `frame_bytes` bytes at `rate_bps`; `window` is a power of two.
-    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, patience: Duration) -> Self {
+    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, peer_timeout: Duration) -> Self {
         let mut timers = TimerTable::default();
-        timers.set(Timer::Alive, Instant::START);
+        timers.set(Timer::KeepAlive, Instant::START);
         Self {
             window,
-            patience,
+            peer_timeout,
             base: ChunkSeq::default(),
             began: 0,
             oldest: 0,
@@ -159,17 +159,19 @@ impl ShardFlow {
         self.free.retain(|chunk| *chunk >= self.end);
         if first == 0 {
             // So that the server knows how long the first tensor is.
-            self.timers.set(Timer::Alive, now);
+            self.timers.set(Timer::KeepAlive, now);
         }
         if was_idle && !self.is_idle() {
             self.began = first;
             self.rate.start_round_trip(self.sent);
-            self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
-            let patient_until = match self.last_heard {
-                Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
-                None => now + STARTING_PATIENCES * self.patience,
+            self.timers.set_at_latest(Timer::KeepAlive, now + self.keepalive_interval());
+            let peer_timeout_at = match self.last_heard {
+                Some(heard) => {
+                    (heard + self.peer_timeout).max(now + self.peer_timeout / LISTENS_PER_PEER_TIMEOUT)
+                }
+                None => now + STARTING_PEER_TIMEOUTS * self.peer_timeout,
             };
-            self.timers.set(Timer::Patience, patient_until);
+            self.timers.set(Timer::PeerTimeout, peer_timeout_at);
         }
         if !self.is_idle() {
             self.timers.set_at_latest(Timer::Pace, now);
@@ -228,7 +230,7 @@ impl ShardFlow {
             self.outstanding.push_back(chunk);
             let order = self.sent;
             self.sent += 1;
-            *self.slot_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
+            *self.entry_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
         } else {
             self.resend.pop_front();
         }
@@ -236,18 +238,18 @@ impl ShardFlow {
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
         let after = self.sent;
-        let slot = self.slot_mut(chunk);
-        slot.after = if slot.sends == 0 { slot.order } else { after };
-        slot.queued = false;
-        (slot.sent_at, slot.heard_of_at) = (now, now);
-        slot.sends += 1;
-        slot.bypass |= slot.sends > BYPASS_AFTER_REPEATS;
-        Some(Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass })
+        let entry = self.entry_mut(chunk);
+        entry.after = if entry.sends == 0 { entry.order } else { after };
+        entry.queued = false;
+        (entry.sent_at, entry.heard_of_at) = (now, now);
+        entry.sends += 1;
+        entry.bypass |= entry.sends > BYPASS_AFTER_REPEATS;
+        Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass })
     }
 
     /// How long to wait in silence, after `probes` such waits.
     fn silence(&self, probes: u32) -> Duration {
-        self.rtt.probe_timeout(probes) + CHUNKS_OF_PATIENCE * self.pacer.frame_time()
+        self.rtt.probe_timeout(probes) + CHUNKS_OF_MARGIN * self.pacer.frame_time()
     }
 
     /// A chunk to send again, else the next new one.
@@ -272,21 +274,21 @@ impl ShardFlow {
         let time = self.rtt.overdue();
         for place in 0..self.outstanding.len() {
             let (chunk, reached) = (self.outstanding[place], self.reached);
-            let slot = self.slot(chunk);
-            if slot.order >= reached {
+            let entry = self.entry(chunk);
+            if entry.order >= reached {
                 break;
             }
-            if slot.queued {
+            if entry.queued {
                 continue;
             }
             let overdue =
-                slot.heard_of_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
+                entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
-            let lost = if slot.after + REORDERED_CHUNKS < reached {
+            let lost = if entry.after + REORDERED_CHUNKS < reached {
                 // Peers repeat a chunk at different places among their others, so after a repeat order is not enough.
-                slot.sends == 1 && !slot.there || late
+                entry.sends == 1 && !entry.there || late
             } else {
-                late && self.sent <= slot.after + REORDERED_CHUNKS
+                late && self.sent <= entry.after + REORDERED_CHUNKS
             };
             if lost {
                 self.lose(chunk);
@@ -317,14 +319,14 @@ impl ShardFlow {
     }
 
     fn queue(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.slot_mut(chunk).queued, true) {
+        if !core::mem::replace(&mut self.entry_mut(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
 
     /// The server wants this chunk by bypass.
     pub(super) fn request(&mut self, now: Instant, chunk: u64) {
-        self.slot_mut(chunk).bypass = true;
+        self.entry_mut(chunk).bypass = true;
         self.queue(chunk);
         self.timers.set_at_latest(Timer::Pace, now);
     }
@@ -336,8 +338,8 @@ impl ShardFlow {
 
     /// Whether that chunk was sent and has no result yet.
     fn waits(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.chunk == chunk && slot.waits
+        let entry = self.entry(chunk);
+        entry.chunk == chunk && entry.waits
     }
 
     /// Whether `sequence` names a chunk that has its result.
@@ -347,26 +349,26 @@ impl ShardFlow {
 
     /// Whether that chunk has its result.
     fn has_result(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && !slot.waits)
+        let entry = self.entry(chunk);
+        entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && !entry.waits)
     }
 
     /// Whether the server has that chunk's sum, as far as is known here.
     fn has_ended(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && slot.ended)
+        let entry = self.entry(chunk);
+        entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && entry.ended)
     }
 
-    /// The chunk has ended: the next of its slot may be sent, if the result of the one before is there.
+    /// The chunk has ended: the next at its window position may be sent, if the result of the one before is there.
     fn end(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.slot_mut(chunk).ended, true)
+        if !core::mem::replace(&mut self.entry_mut(chunk).ended, true)
             && chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before))
         {
             self.release(chunk);
         }
     }
 
-    /// Lets the chunk after this one in its slot be sent.
+    /// Lets the chunk after this one at its window position be sent.
     fn release(&mut self, chunk: u64) {
         let next = chunk + u64::from(self.window);
         if next < self.end {
@@ -379,7 +381,7 @@ impl ShardFlow {
     /// What the server tells with any result, to the worker on that seat.
     pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
-            self.missed += usize::from(!self.slot(chunk).ended);
+            self.missed += usize::from(!self.entry(chunk).ended);
             self.end(chunk);
             self.lose_if_sent_once(now, chunk);
         }
@@ -388,15 +390,15 @@ impl ShardFlow {
             && !lacking.may_include(seat)
         {
             let sent = self.sent;
-            let slot = self.slot_mut(chunk);
-            (slot.there, slot.after, slot.heard_of_at) = (true, sent, now);
+            let entry = self.entry_mut(chunk);
+            (entry.there, entry.after, entry.heard_of_at) = (true, sent, now);
         }
     }
 
     /// A frame of that chunk was lost; if it has been sent again, that may mend it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
-        let slot = self.slot(chunk);
-        if slot.sends == 1 && !slot.queued {
+        let entry = self.entry(chunk);
+        if entry.sends == 1 && !entry.queued {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }
@@ -404,10 +406,10 @@ impl ShardFlow {
 
     /// A result, with flag congestion or without, ended this chunk.
     pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool) {
-        let slot = self.slot_mut(chunk);
-        slot.waits = false;
-        let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
-        let missed = slot.ended;
+        let entry = self.entry_mut(chunk);
+        entry.waits = false;
+        let (sends, time, order) = (entry.sends, now.since(entry.sent_at), entry.order);
+        let missed = entry.ended;
         self.missed -= usize::from(missed);
         self.reached = self.reached.max(order + 1);
         if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
@@ -430,7 +432,7 @@ impl ShardFlow {
         self.probes = 0;
         if self.is_idle() {
             self.resend.clear();
-            for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
+            for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::PeerTimeout] {
                 self.timers.clear(timer);
             }
         } else {
@@ -444,11 +446,11 @@ impl ShardFlow {
         (chunk & u64::from(2 * self.window - 1)) as usize
     }
 
-    pub(super) fn slot(&self, chunk: u64) -> &InFlight {
+    pub(super) fn entry(&self, chunk: u64) -> &InFlight {
         &self.in_flight[self.index(chunk)]
     }
 
-    fn slot_mut(&mut self, chunk: u64) -> &mut InFlight {
+    fn entry_mut(&mut self, chunk: u64) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }

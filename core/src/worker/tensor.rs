@@ -27,7 +27,7 @@ struct Scale {
 enum Numbers {
     /// Integers, scaled by a power of two for each chunk; the floats they are made of.
     Scaled { workers: usize, floats: Vec<f32>, scales: Vec<Scale> },
-    /// The bits of the floats themselves, in an exact job.
+    /// The bits of the floats themselves, in an exact-sum job.
     Floats,
 }
 
@@ -209,7 +209,7 @@ fn used(scale: &Scale) -> Exponent {
 }
 
 /// What a worker put into a sum and what it got, bit for bit. Values are in the tensor's order, exponents
-/// per chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact job the values are the bits of floats and the exponents
+/// per chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact-sum job the values are the bits of floats and the exponents
 /// [`Exponent::FLOATS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {

@@ -130,7 +130,7 @@ impl Tensors {
         }
         let chunks = split.chunks().collect();
         let agreed = begin.map(|begin| begin.exponents);
-        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact, agreed);
+        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact_sums, agreed);
         let pending = parts.iter().map(|part| part.frames as usize).sum();
         let tensor = Tensor { id, numeric, parts, pending, continued_by: Vec::new(), is_discarded: false };
         self.tensors.push_back(tensor);

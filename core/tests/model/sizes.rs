@@ -156,8 +156,8 @@ proptest! {
         let split = Split::new(&job, LEN);
         let aggregated = aggregated & ((1 << workers) - 1);
         let mut kind = Network::new(job.clone(), aggregated, kind_fate());
-        let patience = std::time::Duration::from_secs(250);
-        let mut bad = Network::with_patience(job, aggregated, fate_in(weather, seed), patience);
+        let peer_timeout = std::time::Duration::from_secs(250);
+        let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
         for gradients in rounds {
             run_round(&mut kind, &split, &gradients);
             run_round(&mut bad, &split, &gradients);

@@ -47,7 +47,7 @@ impl Switch {
         {
             return forward;
         }
-        let slot = &mut self.slots[header.shard.index()][header.sequence.slot(self.window)];
+        let slot = &mut self.slots[header.shard.index()][header.sequence.position(self.window)];
         let bitmap = header.contributors.bitmap;
         match slot {
             Some(slot) if slot.run == header.incarnation && slot.sequence == header.sequence => {

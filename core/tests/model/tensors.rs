@@ -6,7 +6,7 @@ use inart_core::{Assignment, Failure, RoundRecord, Split, TensorId};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
-use crate::network::{Fate, Network, PATIENCE, assignment, kind_fate};
+use crate::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 use crate::{check_records, gradient};
 
@@ -17,7 +17,7 @@ fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecor
     let mut open: Vec<Vec<(usize, TensorId)>> = vec![Vec::new(); workers];
     let mut started = vec![0; workers];
     let mut records = vec![vec![None; workers]; lens.len()];
-    let end = network.now + 10 * PATIENCE;
+    let end = network.now + 10 * PEER_TIMEOUT;
     while records.iter().flatten().any(Option::is_none) {
         for worker in 0..workers {
             while started[worker] < lens.len() && open[worker].len() < (worker + 1).min(most) {
@@ -47,7 +47,8 @@ fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecor
 
 fn run_checked(job: &Assignment, lens: &[usize], most: usize, fate: Fate) -> Vec<Vec<RoundRecord>> {
     let workers = job.workers.len();
-    let mut network = Network::with_patience(job.clone(), (1 << (workers - 1)) - 1, fate, 25 * PATIENCE);
+    let mut network =
+        Network::with_peer_timeout(job.clone(), (1 << (workers - 1)) - 1, fate, 25 * PEER_TIMEOUT);
     let records = run(&mut network, lens, most);
     for (records, len) in records.iter().zip(lens) {
         check_records(records, &Split::new(job, *len));
@@ -141,7 +142,7 @@ fn check_blame(shares: &[f64], lens: [&[usize]; 3], culprit: usize, [seen, expec
     for worker in &mut network.workers {
         assert_eq!(worker.finish_round(&mut []), Err(failure.clone()));
     }
-    assert!(network.now.since(now) < Duration::from_secs(1), "at once, not by patience");
+    assert!(network.now.since(now) < Duration::from_secs(1), "at once, not by the peer timeout");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N64,
         window_chunks: 32,
-        exact: false,
+        exact_sums: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
         shards: vec![ShardAssignment {
             server: "s0".into(),
@@ -65,15 +65,15 @@ pub fn on_a_bridge(test: fn()) {
 }
 
 /// Several of these are slept through.
-pub const PATIENCE: Duration = Duration::from_millis(500);
+pub const PEER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Options of hosts that wait for no longer.
 pub fn options() -> Options {
-    Options { patience: PATIENCE, ..Options::default() }
+    Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
 /// A worker that waits for no longer.
-pub fn impatient(rank: u16) -> Worker {
+pub fn short_peer_timeout(rank: u16) -> Worker {
     let port = Port::open(&format!("w{rank}")).unwrap();
     Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
 }

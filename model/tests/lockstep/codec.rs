@@ -88,7 +88,7 @@ pub enum Seen {
         to: Talk,
         culprit: Peer,
     },
-    Alive {
+    KeepAlive {
         worker: u8,
         life: Life,
         run: Option<Run>,
@@ -126,7 +126,7 @@ impl Codec {
             epoch: EPOCH.into(),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: config.window.into(),
-            exact: false,
+            exact_sums: false,
             workers: (0..workers).map(name).collect(),
             shards: vec![server],
         };
@@ -282,9 +282,9 @@ impl Codec {
                 self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
             }
             Frame::Answer { to, bound } => {
-                self.say(worker, to, self.header(1), ControlMessage::AliveAnswer { bound })
+                self.say(worker, to, self.header(1), ControlMessage::KeepAliveAnswer { bound })
             }
-            Frame::Contribution(_) | Frame::Alive { .. } => panic!("{frame:?} goes to no worker"),
+            Frame::Contribution(_) | Frame::KeepAlive { .. } => panic!("{frame:?} goes to no worker"),
         }
     }
 
@@ -301,9 +301,9 @@ impl Codec {
         self.write(destination, self.assignment.shards[0].mac, header, &words)
     }
 
-    /// The bytes of a worker's note. It does not tell how long the gradient is, since that would end the runs where one is shorter.
-    pub fn alive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
-        let message = ControlMessage::Alive { oldest: 0.into(), tensor_len: None };
+    /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end the runs where one is shorter.
+    pub fn keepalive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
+        let message = ControlMessage::KeepAlive { oldest: 0.into(), tensor_len: None };
         let words = message.words(host(worker, life));
         let header = HeaderRepr {
             worker: seat(worker),
@@ -380,8 +380,8 @@ impl Codec {
             ControlMessage::RequestBypass => {
                 Seen::Request { to: to(), sequence: header.sequence.get() as u8, exponent: steps }
             }
-            ControlMessage::Alive { .. } => Seen::Alive { worker, life, run },
-            ControlMessage::AliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
+            ControlMessage::KeepAlive { .. } => Seen::KeepAlive { worker, life, run },
+            ControlMessage::KeepAliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
             ControlMessage::Abort { reason, culprit } => match reason {
                 AbortReason::ServerRestarted(_) => Seen::Abort { to: to(), culprit: Peer::Server },
                 AbortReason::WorkerRestarted => {
@@ -416,7 +416,7 @@ impl Codec {
                 Seen::Request { to, sequence, exponent: exponent.into() }
             }
             Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
-            Frame::Alive { worker, life, run } => Seen::Alive { worker, life, run },
+            Frame::KeepAlive { worker, life, run } => Seen::KeepAlive { worker, life, run },
             Frame::Answer { to, bound } => Seen::Answer { to, bound },
         }
     }

@@ -13,7 +13,7 @@ use crate::gradients::Sizes;
 use crate::options::{Odd, Options};
 
 /// How long hosts wait for each other.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -86,7 +86,7 @@ fn add_events(faults: &mut Faults, topology: &Topology, seed: u64, ideal: Span) 
     let mut rng = stream(seed, 6);
     if rng.random_bool(0.2) {
         for _ in 0..rng.random_range(1..=3) {
-            let lasts = Some(span(&mut rng, Span(10_000), Span(PATIENCE.as_nanos() as u64 / 4)));
+            let lasts = Some(span(&mut rng, Span(10_000), Span(PEER_TIMEOUT.as_nanos() as u64 / 4)));
             let bounce = hosts.choose(&mut rng).map(|host| name(*host));
             events.push(FaultEvent { at: at(&mut rng), lasts, bounce, ..FaultEvent::default() });
         }

@@ -134,9 +134,7 @@ impl Device {
         let schema = schema.ok_or_else(|| Status::failed_precondition("no pipeline runs yet"))?;
         match (self.inject)(packet_io::frame(&schema, packet)?) {
             true => Ok(()),
-            false => {
-                Err(Status::failed_precondition("this switch has no CPU port: start it with --cpu-port"))
-            }
+            false => Err(Status::failed_precondition("this switch has no CPU port: start it with one")),
         }
     }
 

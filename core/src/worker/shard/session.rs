@@ -11,9 +11,9 @@ pub(super) struct Session {
     pub run: Incarnation,
     /// Whether the server knows that it is this life of the worker that is in the run.
     pub bound: bool,
-    /// Number of the last note to the server, and when it was sent.
-    pub note: (ChunkSeq, Instant),
-    /// Notes since the server was last got on with: since the start, or since its first answer.
+    /// Number of the last keep-alive to the server, and when it was sent.
+    pub keepalive: (ChunkSeq, Instant),
+    /// Keep-alives since the last progress with the server: since the start, or since its first answer.
     pub tries: u32,
 }
 
@@ -31,10 +31,10 @@ impl Session {
         }
     }
 
-    /// The number of the next note, which counts as sent.
-    pub(super) fn next_note(&mut self, now: Instant) -> ChunkSeq {
-        let number = self.note.0.advance(1);
-        self.note = (number, now);
+    /// The number of the next keep-alive, which counts as sent.
+    pub(super) fn next_keepalive(&mut self, now: Instant) -> ChunkSeq {
+        let number = self.keepalive.0.advance(1);
+        self.keepalive = (number, now);
         self.tries = self.tries.saturating_add(1);
         number
     }

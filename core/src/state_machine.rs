@@ -6,7 +6,7 @@ use crate::Instant;
 ///
 /// The shell calls [`poll_transmit`](Self::poll_transmit) until it answers `None` after every input and whenever
 /// [`next_deadline`](Self::next_deadline) is reached. Time never goes backwards.
-pub trait Machine {
+pub trait StateMachine {
     /// Takes in a frame from the network; whatever it is, it is at least counted.
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]);
 

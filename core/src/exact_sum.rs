@@ -1,4 +1,4 @@
-//! Exact sums of floats: what an exact job's server adds up with.
+//! Exact sums of floats: what an exact-sum job's server adds up with.
 //!
 //! **Guarantee.** The sum of up to 2^42 finite floats is their sum as real numbers, rounded once to the nearest `f32`, half to
 //! even: the same bits in whatever order they come. Subnormal numbers count as what they are; a sum that rounds to 2^128 or more
@@ -76,5 +76,5 @@ fn rounded_off(limbs: &[u64; LIMBS], cut: u32) -> u32 {
 }
 
 #[cfg(test)]
-#[path = "exact_tests.rs"]
+#[path = "exact_sum_tests.rs"]
 mod tests;

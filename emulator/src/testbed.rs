@@ -1,4 +1,4 @@
-//! The running network: the site of its hosts and switches, and the controller's process.
+//! A testbed: the site of a network's hosts and switches, and the controller's process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,8 +20,8 @@ use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
-/// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
-pub struct Network {
+/// A running network on which plans can be installed and hosts started. Dropping it ends its processes and removes its namespaces.
+pub struct Testbed {
     topology: Topology,
     program: Arc<dyn Program>,
     /// The `inart` command.
@@ -35,9 +35,9 @@ pub struct Network {
     expose: Option<PathBuf>,
 }
 
-/// What switches and links counted since the network was started.
+/// What switches and links counted since the testbed was started.
 #[derive(Clone, Debug, Default)]
-pub struct NetworkCounters {
+pub struct TestbedCounters {
     /// Frames that became part of a sum.
     pub aggregated: u64,
     /// Frames dropped by switches, in the order of [`Reason::ALL`].
@@ -46,8 +46,8 @@ pub struct NetworkCounters {
     pub links: RelayCounters,
 }
 
-impl Network {
-    /// Builds a network at `scale` times its rates and starts its switches, or goes to the one that was given. No program
+impl Testbed {
+    /// Builds the network at `scale` times its rates and starts its switches, or attaches to an external testbed. No program
     /// is loaded yet. `topology` has the jobs that shall run.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
@@ -57,8 +57,8 @@ impl Network {
             let file = inart_controller::file_name(topology.name());
             let _ = std::fs::remove_file(folder.join("state").join(file));
         }
-        let site = match &options.network {
-            Some(network) => Site::given(network)?,
+        let site = match &options.external {
+            Some(testbed) => Site::external(testbed)?,
             None => Site::build(topology, options, scale, &schedule, &scratch)?,
         };
         Ok(Self {
@@ -152,14 +152,14 @@ impl Network {
         self.site.host(name)
     }
 
-    /// A file in a directory that goes when the network goes.
+    /// A file in a directory that is removed with the testbed.
     pub fn scratch_path(&self, name: &str) -> PathBuf {
         self.scratch.path(name)
     }
 
     /// Reads the counters of all switches and of the relay. A switch that was killed counts from 0 again.
-    pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
-        let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
+    pub fn counters(&mut self) -> Result<TestbedCounters, Error> {
+        let mut sum = TestbedCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         let mut places = BTreeMap::new();
         for switch in self.site.switches()? {
             places.insert(switch.name, Place::local(switch.address, switch.device));
@@ -184,7 +184,7 @@ impl Network {
     }
 }
 
-impl NetworkCounters {
+impl TestbedCounters {
     /// Frames dropped by switches since `earlier`, by reason; reasons that did not occur are left out.
     pub fn drops_since(&self, earlier: &Self) -> BTreeMap<String, u64> {
         let counts = Reason::ALL.iter().zip(self.drops.iter().zip(&earlier.drops));

@@ -14,7 +14,7 @@ use crate::{Dataplane, Error};
 
 /// A topology whose switches hold what the controller wrote for some plans.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct InstalledNetwork {
     pub(crate) topology: Topology,
     pub(crate) ports: PortMap,
     pub(crate) dataplane: Arc<Dataplane>,
@@ -25,7 +25,7 @@ pub struct Network {
     records: Records,
 }
 
-impl Network {
+impl InstalledNetwork {
     /// Installs one plan for each job that is to run, by the real controller with switches in memory. They are pushed twice,
     /// so that the entries of an older epoch are there, as they are after a push in the middle of a training.
     pub fn install(
