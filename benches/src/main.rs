@@ -1,13 +1,15 @@
-//! Gradients per second through the embedded switch and through `simple_switch_grpc`, side by side: the same veth pairs,
-//! the same bmv2 JSON, the same entries, the same frames; every sum that comes out is compared bit for bit.
+//! Gradients per second through the embedded switch and through `simple_switch_grpc`, side by side: the same
+//! veth pairs, the same bmv2 JSON, the same entries, the same frames; every sum that comes out is compared
+//! bit for bit.
 //!
 //! ```text
 //!                 ┌────────┐
 //!  8 workers ── 1 │ switch │ 2 ── server
 //!                 └────────┘
 //! ```
-//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that nobody's queue overflows; a chunk that
-//! does not come back is sent again, as real workers would. The two switches take turns, `--turns` times each.
+//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that nobody's queue
+//! overflows; a chunk that does not come back is retransmitted, as real workers would. The two switches take
+//! turns, `--turns` times each.
 
 mod load;
 mod network;

@@ -55,9 +55,10 @@ pub struct ShardAssignment {
     /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
     /// preamble, check sequence and gap) per second.
     pub rate_bps: f64,
-    /// By rank, the number that the worker goes by in this shard's frames (`worker` and `contributors`): its seat. A switch
-    /// can sum those who share a block of 64 seats, so in a job of more workers those that are summed together
-    /// sit together, which differs from shard to shard; some seats may be free. Empty: every worker's seat is its rank.
+    /// By rank, the number that the worker goes by in this shard's frames (`worker` and `contributors`): its
+    /// seat. A switch can sum those who share a block of 64 seats, so in a job of more workers those that are
+    /// summed together sit together, which differs from shard to shard; some seats may be free. Empty: every
+    /// worker's seat is its rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Seat>,
 }
@@ -177,6 +178,9 @@ impl Assignment {
     const SHARE_TOLERANCE: f64 = 1e-6;
 
     /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// The first inconsistency: no worker, no shard, a bad share, rate, window, seat or address.
     pub fn validate(&self) -> Result<(), AssignmentError> {
         if self.workers.is_empty() {
             return Err(AssignmentError::NoWorkers);
@@ -252,6 +256,9 @@ impl Assignment {
     }
 
     /// The worker of that rank.
+    ///
+    /// # Errors
+    /// [`AssignmentError::NoSuchRank`] for a rank that the job does not have.
     pub fn worker(&self, rank: Rank) -> Result<&WorkerAddress, AssignmentError> {
         self.workers.get(rank.index()).ok_or_else(|| AssignmentError::NoSuchRank {
             rank,
@@ -261,6 +268,9 @@ impl Assignment {
     }
 
     /// The shard of that number.
+    ///
+    /// # Errors
+    /// [`AssignmentError::NoSuchShard`] for a shard that the job does not have.
     pub fn shard(&self, shard: ShardId) -> Result<&ShardAssignment, AssignmentError> {
         self.shards.get(shard.index()).ok_or_else(|| AssignmentError::NoSuchShard {
             shard,

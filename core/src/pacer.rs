@@ -4,9 +4,10 @@ use core::time::Duration;
 
 use crate::Instant;
 
-/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when may catch up by
-/// [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but for [`Pacer::REST`]: a queue
-/// that its burst made where the rate is the link's would never drain. Neither has to wake for less than a rest.
+/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when
+/// may catch up by [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but
+/// for [`Pacer::REST`]: a queue that its burst made where the rate is the link's would never drain. Neither
+/// has to wake for less than a rest.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,

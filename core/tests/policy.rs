@@ -1,5 +1,5 @@
-//! Policies of the test's own, which the crate knows nothing of, from the first frame to the last: what the exchange of chunks
-//! leaves open.
+//! Policies of the test's own, which the crate knows nothing of, from the first frame to the last: what the
+//! exchange of chunks leaves open.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,8 +49,8 @@ impl Policy for Half {
     }
 }
 
-/// Workers are answered one by one, in the order of their ranks: each chunk is applied to the server's model, and its sender alone
-/// gets the model's values.
+/// Workers are answered one by one, in the order of their ranks: each chunk is applied to the server's model,
+/// and its sender alone gets the model's values.
 #[derive(Clone, Debug)]
 struct InTurn {
     workers: usize,

@@ -24,7 +24,8 @@ pub struct BackgroundFlow {
 }
 
 impl BackgroundFlow {
-    /// Starts to send frames of `frame_bytes` from the namespace's first interface, `rate_bps` bits of them a second.
+    /// Starts to send frames of `frame_bytes` from the namespace's first interface, `rate_bps` bits of them a
+    /// second.
     pub fn start(
         namespace: &Namespace,
         [from, to]: [MacAddr; 2],

@@ -24,8 +24,8 @@ pub struct Child {
 impl Child {
     /// Starts the command with its standard output piped to the second part of the result.
     ///
-    /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as long as the
-    /// child shall.
+    /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as
+    /// long as the child shall.
     pub fn spawn(
         name: impl Into<String>,
         mut command: Command,

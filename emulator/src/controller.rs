@@ -31,8 +31,8 @@ pub struct ControllerProcess {
 }
 
 impl ControllerProcess {
-    /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its plans under new
-    /// epochs.
+    /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its
+    /// plans under new epochs.
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
         // Not when it is started again: hosts run with the epochs that there are then.

@@ -40,6 +40,10 @@ struct Planned {
 }
 
 /// Emulates. Call it on a thread that lives as long as it takes: its processes end with the thread.
+///
+/// # Errors
+/// Any [`Error`]: options that are refused, a system call, a process that ended, a wrong sum, or an aborted
+/// job.
 pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Result<Summary, Error> {
     let start = Instant::now();
     let work = options.work;
@@ -84,8 +88,11 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// Plans every scheme, builds the testbed and starts its switches; tells what it is at. As for [`emulate`], the thread
-    /// has to live as long as the emulation.
+    /// Plans every scheme, builds the testbed and starts its switches; tells what it is at. As for
+    /// [`emulate`], the thread has to live as long as the emulation.
+    ///
+    /// # Errors
+    /// [`Error`] for refused options, for a job without a plan, or if the testbed cannot be built.
     pub fn start(options: Options, tell: &mut dyn FnMut(&str)) -> Result<Self, Error> {
         options.validate()?;
         let topology = options.topology.with_jobs(options.running_jobs());
@@ -103,15 +110,18 @@ impl Emulation {
         self.scale.factor()
     }
 
-    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
-    /// options'.
+    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that
+    /// is not one of the options'.
     pub fn planned_rate_bps(&self, scheme: Scheme) -> Option<f64> {
         let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
     }
 
-    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and how many sums
-    /// were compared.
+    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and
+    /// how many sums were compared.
+    ///
+    /// # Errors
+    /// [`Error`] if the plans cannot be installed, a process ends early, a sum is wrong, or a job is aborted.
     pub fn run(
         &mut self,
         scheme: Scheme,

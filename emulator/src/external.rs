@@ -14,8 +14,9 @@ pub const EXTERNAL: &str = "external testbed";
 
 /// Where the hosts and switches of a topology are.
 ///
-/// As JSON: `{"scale": 0.01, "hosts": {"w1": {"namespace": "/proc/7/ns/net", "interface": "w1-eth0"}}, "switches":
-/// {"v1": {"address": "127.0.0.1:9559", "device_id": 0}}}`. Ports and addresses are those of `inart topology wiring`.
+/// As JSON: `{"scale": 0.01, "hosts": {"w1": {"namespace": "/proc/7/ns/net", "interface": "w1-eth0"}},
+/// "switches": {"v1": {"address": "127.0.0.1:9559", "device_id": 0}}}`. Ports and addresses are those of
+/// `inart topology wiring`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalTestbed {
@@ -49,11 +50,17 @@ pub struct ExternalSwitch {
 
 impl ExternalTestbed {
     /// Reads the JSON.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for text that is not such a document.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(|error| refuse(error.to_string()))
     }
 
     /// Refuses a network whose names are not the topology's.
+    ///
+    /// # Errors
+    /// [`Error::Option`] names the first host or switch that is missing or unknown.
     pub fn validate(&self, topology: &Topology) -> Result<(), Error> {
         let named = |is_switch: bool| {
             let nodes = topology.nodes().iter();

@@ -51,8 +51,8 @@ pub struct Options {
     pub external: Option<ExternalTestbed>,
 }
 
-/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading them. The
-/// longest frame is what its interfaces send.
+/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading
+/// them. The longest frame is what its interfaces send.
 pub const CAPABILITIES: Capabilities =
     Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes: 64..=1514 };
 
@@ -67,6 +67,9 @@ const MAX_VALUES: usize = 100_000_000;
 
 impl Options {
     /// Refuses what cannot be emulated.
+    ///
+    /// # Errors
+    /// [`Error::Option`] names the first setting that is refused, and why.
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |option, problem: String| Err(Error::Option { option, problem });
         if self.schemes.is_empty() {
@@ -114,7 +117,8 @@ impl Options {
         Ok(())
     }
 
-    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else of it.
+    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else
+    /// of it.
     ///
     /// # Errors
     /// What [`Schedule::new`] refuses.

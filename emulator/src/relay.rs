@@ -1,5 +1,6 @@
-//! The middle of every link when links shall be faulty: carries frames between the inner ends of the cut links, but
-//! drops, doubles and holds back those whose fate that is, and carries nothing over a link that is down.
+//! The middle of every link when links shall be faulty: carries frames between the inner ends of the cut
+//! links, but drops, doubles and holds back those whose fate that is, and carries nothing over a link that is
+//! down.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -72,8 +73,11 @@ struct Shared {
 }
 
 impl Relay {
-    /// Starts to carry frames between `a0` and `b0`, `a1` and `b1`, … of the namespace. `faults` are those of each
-    /// direction: from a0 to b0, from b0 to a0, from a1 to b1, ….
+    /// Starts to carry frames between `a0` and `b0`, `a1` and `b1`, … of the namespace. `faults` are those of
+    /// each direction: from a0 to b0, from b0 to a0, from a1 to b1, ….
+    ///
+    /// # Errors
+    /// If a socket or the thread cannot be made.
     pub fn start(namespace: &Namespace, faults: &[LinkFaults], seed: u64) -> io::Result<Self> {
         let fates =
             faults.iter().enumerate().map(|(end, faults)| Fates::new(faults.clone(), seed, end)).collect();

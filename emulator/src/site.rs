@@ -1,4 +1,5 @@
-//! Where the hosts and switches of a network are: in namespaces and processes of our own, or in somebody else's.
+//! Where the hosts and switches of a network are: in namespaces and processes of our own, or in somebody
+//! else's.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -194,7 +195,8 @@ impl Site {
                 }
                 Ok(())
             }
-            // The supervisor and the network see to processes of hosts and to the controller; nobody here reads frames.
+            // The supervisor and the network see to processes of hosts and to the controller; nobody here
+            // reads frames.
             Step::Kill(Victim::Host(_) | Victim::Controller)
             | Step::Start(Victim::Host(_) | Victim::Controller)
             | Step::Pause(_)

@@ -1,5 +1,5 @@
-//! The hosts of all jobs under one scheme: starts them, does to everybody what the fault schedule says, and takes in what
-//! they report until all have ended, with figures or with errors.
+//! The hosts of all jobs under one scheme: starts them, does to everybody what the fault schedule says, and
+//! takes in what they report until all have ended, with figures or with errors.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -20,10 +20,12 @@ use crate::options::Options;
 use crate::testbed::Testbed;
 use crate::work::{Work, Workload};
 
-/// How long the hosts of a job that is aborted may take to end: far more than was promised, so that a figure comes out.
+/// How long the hosts of a job that is aborted may take to end: far more than was promised, so that a figure
+/// comes out.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
-/// How long no host may report: longer than any of a job waits for another, and a round may take far longer than planned.
+/// How long no host may report: longer than any of a job waits for another, and a round may take far longer
+/// than planned.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const ROUNDS_OF_SILENCE: u32 = 5;
 
@@ -98,8 +100,8 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended. Says what was done
-    /// to whom.
+    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended. Says
+    /// what was done to whom.
     pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Vec<FaultRecord>, Error> {
         let is_server = |host: &Host| matches!(host.role, Role::Server(..));
         let servers: Vec<_> = (0..self.hosts.len()).filter(|&host| is_server(&self.hosts[host])).collect();

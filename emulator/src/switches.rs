@@ -1,4 +1,5 @@
-//! Switch processes: the embedded switch, or another one with the command line of bmv2's `simple_switch_grpc`.
+//! Switch processes: the embedded switch, or another one with the command line of bmv2's
+//! `simple_switch_grpc`.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -24,10 +25,11 @@ pub struct SwitchSpec {
     pub name: String,
     /// Its number among those behind its address.
     pub device: u64,
-    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its namespace.
+    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its
+    /// namespace.
     pub ports: Vec<u64>,
-    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's own
-    /// clients can reach it too; for another switch, the Unix socket that it shall listen on.
+    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's
+    /// own clients can reach it too; for another switch, the Unix socket that it shall listen on.
     pub socket: Option<PathBuf>,
 }
 

@@ -20,7 +20,8 @@ use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
-/// A running network on which plans can be installed and hosts started. Dropping it ends its processes and removes its namespaces.
+/// A running network on which plans can be installed and hosts started. Dropping it ends its processes and
+/// removes its namespaces.
 pub struct Testbed {
     topology: Topology,
     program: Arc<dyn Program>,
@@ -47,8 +48,11 @@ pub struct TestbedCounters {
 }
 
 impl Testbed {
-    /// Builds the network at `scale` times its rates and starts its switches, or attaches to an external testbed. No program
-    /// is loaded yet. `topology` has the jobs that shall run.
+    /// Builds the network at `scale` times its rates and starts its switches, or attaches to an external
+    /// testbed. No program is loaded yet. `topology` has the jobs that shall run.
+    ///
+    /// # Errors
+    /// [`Error`] if the faults do not fit the topology, or namespaces, links or switches cannot be made.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let schedule = options.schedule(topology)?;
@@ -74,8 +78,11 @@ impl Testbed {
         })
     }
 
-    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are installed, under
-    /// new epochs, and returns what to tell the hosts of each.
+    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are
+    /// installed, under new epochs, and returns what to tell the hosts of each.
+    ///
+    /// # Errors
+    /// [`Error::Controller`] if the controller ends or does not install the plans in time.
     pub fn install(&mut self, scheme: &str, plans: &[JobPlan]) -> Result<Vec<Assignment>, Error> {
         if let Some(before) = self.controller.take() {
             before.stop();
@@ -124,6 +131,9 @@ impl Testbed {
     }
 
     /// Does what a step says, but for what it does to hosts.
+    ///
+    /// # Errors
+    /// [`Error`] if a process or a link cannot be changed.
     pub fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Kill(Victim::Controller) => {
@@ -138,6 +148,9 @@ impl Testbed {
     }
 
     /// Waits until the controller has put every switch in order.
+    ///
+    /// # Errors
+    /// [`Error::Controller`] if the controller ends or does not finish in time.
     pub fn settle(&mut self) -> Result<(), Error> {
         self.controller.as_mut().map_or(Ok(()), |controller| controller.settle(&self.runtime))
     }
@@ -158,6 +171,9 @@ impl Testbed {
     }
 
     /// Reads the counters of all switches and of the relay. A switch that was killed counts from 0 again.
+    ///
+    /// # Errors
+    /// [`Error::Switch`] for a switch that cannot be asked.
     pub fn counters(&mut self) -> Result<TestbedCounters, Error> {
         let mut sum = TestbedCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         let mut places = BTreeMap::new();

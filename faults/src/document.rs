@@ -11,10 +11,11 @@ use crate::quantity::{QueueLimit, Share, Span};
 pub struct Faults {
     /// How much may wait at each end of every link.
     pub queue: QueueLimit,
-    /// Hosts' timers go off late, at random by up to this, as in any operating system. Without it, hosts that began
-    /// together meet in the same full queue again and again. The simulator's hosts only.
+    /// Hosts' timers go off late, at random by up to this, as in any operating system. Without it, hosts that
+    /// began together meet in the same full queue again and again. The simulator's hosts only.
     pub jitter: Span,
-    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a link.
+    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a
+    /// link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkFaults>,
     /// What happens at a stated time.
@@ -107,7 +108,8 @@ pub struct FaultEvent {
     /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<String>,
-    /// This host sends `count` gradients, partials, results and messages that it makes up in the name of jobs it is no part of.
+    /// This host sends `count` gradients, partials, results and messages that it makes up in the name of jobs
+    /// it is no part of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<String>,
     /// How many.
@@ -151,8 +153,8 @@ mod rate {
 }
 
 impl Faults {
-    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong. [`Schedule`](crate::Schedule) checks
-    /// the names.
+    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong.
+    /// [`Schedule`](crate::Schedule) checks the names.
     ///
     /// # Errors
     /// [`Error::Document`] if it is not YAML, or has unknown fields or quantities that cannot be read.

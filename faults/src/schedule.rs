@@ -56,8 +56,9 @@ impl Schedule {
     /// Resolves the names of `faults`. A link that no entry is about does nothing to frames.
     ///
     /// # Errors
-    /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is not exactly
-    /// one action with what it needs, for quantities out of range, and for what the runner cannot do.
+    /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is
+    /// not exactly one action with what it needs, for quantities out of range, and for what the runner cannot
+    /// do.
     pub fn new(topology: &Topology, faults: &Faults, runner: &Capabilities) -> Result<Self, Error> {
         Self::with_default(topology, faults, runner, &LinkFaults::default())
     }

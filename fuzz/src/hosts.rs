@@ -1,6 +1,6 @@
-//! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost, doubled, held back, summed on the
-//! way and damaged while time goes by and hosts begin anew. Every round that ends, ends in the right sum or an error: no sum mixes two lives of
-//! a worker.
+//! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost,
+//! doubled, held back, summed on the way and damaged while time goes by and hosts begin anew. Every round
+//! that ends, ends in the right sum or an error: no sum mixes two incarnations of a worker.
 
 use std::time::Duration;
 
@@ -33,11 +33,13 @@ struct Job {
     macs: Vec<MacAddr>,
     gradient_len: usize,
     under_way: Vec<FrameBytes>,
-    /// A damaged frame was delivered. The check sequence of a real network keeps those out, so sums may be wrong now.
+    /// A damaged frame was delivered. The check sequence of a real network keeps those out, so sums may be
+    /// wrong now.
     damaged: bool,
 }
 
-/// A value of the gradient of one life of a worker: small whole numbers, so that sums are exact as floats.
+/// A value of the gradient of one incarnation of a worker: small whole numbers, so that sums are exact as
+/// floats.
 fn value(rank: usize, life: u32, index: usize) -> f32 {
     ((rank + 1) * (index % 13 + 1 + 100 * life as usize)) as f32
 }

@@ -19,7 +19,8 @@ fn mac(host: u8) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host])
 }
 
-/// What every host of the job knows. A controller writes it from a plan; here the servers share the gradient evenly.
+/// What every host of the job knows. A controller writes it from a plan; here the servers share the gradient
+/// evenly.
 fn assignment() -> Assignment {
     let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
     let shard = |shard| ShardAssignment {

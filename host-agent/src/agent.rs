@@ -24,7 +24,7 @@ pub struct Options {
     pub stop: Option<StopSignal>,
     /// Tells whoever asks what the agent is doing.
     pub status: Option<StatusSocket>,
-    /// Names this host's life: the same plan may be run again by others. Not 0; drawn at random by default.
+    /// This host's incarnation: the same plan may be run again by others. Not 0; drawn at random by default.
     pub incarnation: Incarnation,
 }
 

@@ -10,7 +10,8 @@ use inart_wire::{ETHERNET_BYTES, MacAddr};
 use crate::error::Error;
 use crate::transport::{Transport, Wake};
 
-/// A switch within the process: hosts of a job can be threads. It only forwards; parameter servers add everything up.
+/// A switch within the process: hosts of a job can be threads. It only forwards; parameter servers add
+/// everything up.
 #[derive(Clone, Default)]
 pub struct InProcess {
     ports: Arc<Mutex<Vec<Arc<Inbox>>>>,
@@ -38,8 +39,8 @@ impl InProcess {
         Self::default()
     }
 
-    /// A host's access, under its address in the assignment. Two ports may have one address: a worker's and a server's on one host. Both
-    /// get all that is sent to it.
+    /// A host's access, under its address in the assignment. Two ports may have one address: a worker's and a
+    /// server's on one host. Both get all that is sent to it.
     pub fn port(&self, mac: MacAddr) -> InProcessPort {
         let inbox = Arc::new(Inbox { mac, state: Mutex::default(), changed: Condvar::new() });
         self.ports.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&inbox));

@@ -21,8 +21,8 @@ use crate::transport::{Transport, Wake};
 
 /// An interface opened for INART frames; others never reach this process.
 ///
-/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks but
-/// waiting, and sending for `LONGEST_STALL`.
+/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
+/// but waiting, and sending for `LONGEST_STALL`.
 pub struct Port {
     name: String,
     /// The interface's number; one that is made later has another.
@@ -45,12 +45,16 @@ impl Port {
     const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
     /// Longer than any INART frame, so that a longer frame shows its length.
     const READ_BUFFER_BYTES: usize = 2048;
-    /// How long a frame may wait for room: a slow interface sends some frames in this time, and no host is taken for silent.
+    /// How long a frame may wait for room: a slow interface sends some frames in this time, and no host is
+    /// taken for silent.
     const LONGEST_STALL: Duration = Duration::from_millis(50);
     /// An interface that is down is looked for this often: nobody tells when it is removed.
     const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
     /// Opens the interface of that name.
+    ///
+    /// # Errors
+    /// [`PortError`] for an interface that does not exist or cannot be opened; root is needed.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let interfaces = datalink::interfaces();
         let Some(interface) = interfaces.iter().find(|interface| interface.name == name) else {
@@ -64,7 +68,8 @@ impl Port {
             io::ErrorKind::PermissionDenied => PortError::Permission(name.into()),
             _ => PortError::System { name: name.into(), source },
         };
-        // A raw socket that pnet binds to one EtherType: the kernel sorts out everything else, our own sending too.
+        // A raw socket that pnet binds to one EtherType: the kernel sorts out everything else, our own
+        // sending too.
         let socket = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)
             .map_err(|errno| refused(errno.into()))?;
         // Without the privilege for more than the system's limit, the limit has to do.
@@ -77,8 +82,8 @@ impl Port {
             socket_fd: Some(socket.try_clone().map_err(refused)?.into_raw_fd()),
             ..Config::default()
         };
-        // Its own channel waits for room for ever and takes an interface that was down for one that is broken: frames are
-        // sent and received below.
+        // Its own channel waits for room for ever and takes an interface that was down for one that is
+        // broken: frames are sent and received below.
         datalink::channel(interface, config).map_err(refused)?;
         let buffer = vec![0; Self::READ_BUFFER_BYTES].into();
         let waker = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
@@ -99,7 +104,8 @@ impl Port {
         send(self.socket.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT)
     }
 
-    /// Sleeps until the socket is ready for that, something watched is readable, or the time is up. `waker` may end it, too.
+    /// Sleeps until the socket is ready for that, something watched is readable, or the time is up. `waker`
+    /// may end it, too.
     fn poll(
         &self,
         what: PollFlags,
@@ -159,8 +165,8 @@ impl Transport for Port {
         &self.name
     }
 
-    /// Sends a frame. One that finds no room waits for `LONGEST_STALL` at most and not when what is watched is readable;
-    /// without room then, or while the interface is down, it is lost, as on any network.
+    /// Sends a frame. One that finds no room waits for `LONGEST_STALL` at most and not when what is watched
+    /// is readable; without room then, or while the interface is down, it is lost, as on any network.
     fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
         let mut sent = self.try_send(frame);
         if sent == Err(Errno::EAGAIN) && !self.stalled {

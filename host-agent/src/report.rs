@@ -1,5 +1,5 @@
-//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length and
-//! that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
+//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
+//! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -90,11 +90,17 @@ pub struct Reporter {
 
 impl Reporter {
     /// Connects to the emulator's socket.
+    ///
+    /// # Errors
+    /// If nobody listens at the socket.
     pub fn connect(socket: &Path) -> io::Result<Self> {
         Ok(Self { stream: UnixStream::connect(socket)? })
     }
 
     /// Sends one message.
+    ///
+    /// # Errors
+    /// If the other end is gone.
     pub fn send(&mut self, report: &Report) -> io::Result<()> {
         let mut message = postcard::to_extend(report, vec![0; 4]).map_err(io::Error::other)?;
         let length = u32::try_from(message.len() - 4).map_err(io::Error::other)?;
@@ -103,12 +109,18 @@ impl Reporter {
     }
 
     /// Waits until whoever is reported to lets the worker begin ([`start`]): then its peers are there too.
+    ///
+    /// # Errors
+    /// If the other end is gone, or sends something else.
     pub fn wait_for_start(&mut self) -> io::Result<()> {
         self.stream.read_exact(&mut [0])
     }
 }
 
 /// Lets the worker at the other end begin.
+///
+/// # Errors
+/// If the other end is gone.
 pub fn start(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }

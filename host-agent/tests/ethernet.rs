@@ -16,8 +16,8 @@ use support::{PEER_TIMEOUT, assignment, on_a_bridge, options, short_peer_timeout
 /// Values of each gradient.
 const LEN: usize = 5000;
 
-/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before one of them
-/// gives up: the job would end for the other in the midst of its round.
+/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before
+/// one of them gives up: the job would end for the other in the midst of its round.
 fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     let mut worker = Worker::new(assignment(), Rank::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
     let mut gradient = vec![0.0f32; LEN];

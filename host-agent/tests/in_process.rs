@@ -1,4 +1,5 @@
-//! Workers and servers as threads of one process: several tensors in flight, and transports of the test's own.
+//! Workers and servers as threads of one process: several tensors in flight, and transports of the test's
+//! own.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -43,7 +44,8 @@ fn options() -> Options {
     Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
-/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the transport carries.
+/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the
+/// transport carries.
 fn run<T: Transport + 'static>(
     transport: impl Fn(InProcessPort) -> T,
     programs: [fn(Worker, &Barrier); 2],
@@ -71,7 +73,8 @@ fn the_example_runs() {
     example::main().unwrap();
 }
 
-/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every fifth twice.
+/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every
+/// fifth twice.
 struct Lossy {
     port: InProcessPort,
     sent: u32,

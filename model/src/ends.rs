@@ -12,13 +12,14 @@ use crate::system::System;
 /// How long a run goes on without having come to an end: far more than any network of this model needs.
 const MOST_TIMEOUTS: usize = 100;
 
-/// Timeouts without effect after which a worker sets flag bypass, and after as many more the peer timeout is over.
+/// Timeouts without effect after which a worker sets flag bypass, and after as many more the peer timeout is
+/// over.
 const TIMEOUTS_IN_VAIN: u32 = 10;
 
 /// What comes next when timeouts change nothing any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Chunks are sent again.
+    /// Chunks are retransmitted.
     Repeat,
     /// They are sent with flag bypass.
     Bypass,
@@ -27,8 +28,8 @@ enum Stage {
 }
 
 impl System {
-    /// Whether every live worker comes to its results, or to an error that names who is gone, when all that is under way is
-    /// lost, nothing is from then on, and timeouts come.
+    /// Whether every live worker comes to its results, or to an error that names who is gone, when all that
+    /// is under way is lost, nothing is from then on, and timeouts come.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
         let (mut stage, mut in_vain) = (Stage::Repeat, 0);
@@ -109,8 +110,9 @@ impl System {
         }
     }
 
-    /// The workers because of whom the server would abort the job when its peer timeout has come to its end: those it waits for who
-    /// are gone or have given up, and the one whose gradient has another length, if frames have shown that.
+    /// The workers because of whom the server would abort the job when its peer timeout has come to its end:
+    /// those it waits for who are gone or have given up, and the one whose gradient has another length, if
+    /// frames have shown that.
     pub(crate) fn blames(&self, state: &State) -> impl Iterator<Item = u8> {
         let server = &state.server;
         let waits = state.is_live(Peer::Server) && server.gave_up.is_none();

@@ -42,7 +42,8 @@ pub enum Mutant {
     WindowAdvancesEarly,
     /// A worker goes on though it lacks the result of the chunk before the last in the slot.
     ResultsMissed,
-    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent comes from.
+    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent
+    /// comes from.
     SendsUnagreed,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,

@@ -12,8 +12,8 @@ use crate::switch::ask;
 pub struct Chunk {
     /// Its number.
     pub sequence: u8,
-    /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent, which nobody
-    /// has told yet.
+    /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent,
+    /// which nobody has told yet.
     pub exponent: Option<u8>,
     /// Whether it is the last chunk of the tensor, as its first frame said.
     pub last: bool,
@@ -132,7 +132,8 @@ impl Server {
         self.ended >> sequence & 1 == 1
     }
 
-    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has its result.
+    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has
+    /// its result.
     fn may_open(&self, config: &Config, sequence: u8) -> bool {
         let before = sequence.checked_sub(config.window);
         !self.has_ended(sequence) && before.is_none_or(|before| self.has_ended(before))

@@ -27,7 +27,8 @@ pub enum Action {
     Crash(Peer),
     /// A host is restarted.
     Reborn(Peer),
-    /// The server aborts the job because of that worker: it is gone, or has given up, or its gradient has another length.
+    /// The server aborts the job because of that worker: it is gone, or has given up, or its gradient has
+    /// another length.
     ServerPatience(u8),
     /// That worker has waited long enough for the server, which is gone.
     WorkerPatience(u8),
@@ -145,8 +146,8 @@ impl System {
         one.into_iter().chain(all.map(Node::Worker))
     }
 
-    /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has changed, lead to
-    /// without changing anybody.
+    /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has
+    /// changed, lead to without changing anybody.
     fn settle(&self, state: &mut State, touched: Option<Node>, frames: Outgoing) {
         // What has ended at the server is known to the workers.
         let knows = |node: Node| matches!((touched, node), (Some(Node::Server), Node::Worker(_)));

@@ -1,5 +1,6 @@
-//! The states that the model leaves out are those it says it does: random walks that take every step by itself, with frames that are
-//! sent one by one, lost and doubled, never bring the hosts and switches where the exploration has not been.
+//! The states that the model leaves out are those it says it does: random walks that take every step by
+//! itself, with frames that are sent one by one, lost and doubled, never bring the hosts and switches where
+//! the exploration has not been.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
 

@@ -69,6 +69,10 @@ impl Trial {
     }
 
     /// Runs it.
+    ///
+    /// # Errors
+    /// [`Error`] if a job has no plan, or the plans cannot be installed. A wrong sum is not an error: the
+    /// report has it.
     pub fn run(&self, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
         let how = inart_planner::Options {
             seed: self.options.seed,

@@ -10,7 +10,8 @@ use inart_faults::quantity::Span;
 pub(crate) struct ExpectedAborts {
     /// Names of hosts that are killed.
     gone: BTreeSet<String>,
-    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of anybody.
+    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of
+    /// anybody.
     cut_off: bool,
 }
 

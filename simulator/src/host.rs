@@ -91,7 +91,8 @@ impl Worker {
     }
 }
 
-/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer than the one before.
+/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer
+/// than the one before.
 pub(crate) fn tensor_count(len: usize, wanted: u32) -> usize {
     (1..=wanted.max(1) as usize).rev().find(|tensors| weights(*tensors) <= len).unwrap_or(1)
 }
@@ -165,7 +166,8 @@ impl Process {
         }
     }
 
-    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late timers go off.
+    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late
+    /// timers go off.
     pub fn sleep(&mut self, now: u64, late: impl FnOnce() -> u64) -> Option<u64> {
         let deadline = self.state_machine()?.next_deadline().map(Instant::as_nanos)?.max(now + 1);
         if self.wake_at.is_some_and(|planned| planned <= deadline) {

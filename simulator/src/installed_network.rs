@@ -26,8 +26,12 @@ pub struct InstalledNetwork {
 }
 
 impl InstalledNetwork {
-    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They are pushed twice,
-    /// so that the entries of an older epoch are there, as they are after a push in the middle of a training.
+    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They
+    /// are pushed twice, so that the entries of an older epoch are there, as they are after a push in the
+    /// middle of a training.
+    ///
+    /// # Errors
+    /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed.
     pub fn install(
         topology: &Topology,
         dataplane: &Arc<Dataplane>,

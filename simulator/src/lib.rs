@@ -1,8 +1,10 @@
-//! The real code in virtual time: `inart-core`'s workers and servers and the compiled P4 program with the controller's
-//! tables, on an event queue, with links that have rate, delay and queue, and with faults drawn from a seed.
+//! The real code in virtual time: `inart-core`'s workers and servers and the compiled P4 program with the
+//! controller's tables, on an event queue, with links that have rate, delay and queue, and with faults drawn
+//! from a seed.
 //!
-//! [`InstalledNetwork::install`] puts plans on a topology, [`simulate`] runs jobs on it and compares every sum bit for bit with what
-//! the workers put in. The same arguments give the same run, event for event. No clock, no I/O.
+//! [`InstalledNetwork::install`] puts plans on a topology, [`simulate`] runs jobs on it and compares every
+//! sum bit for bit with what the workers put in. The same arguments give the same run, event for event. No
+//! clock, no I/O.
 
 mod bound;
 pub mod campaign;

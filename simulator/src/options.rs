@@ -46,8 +46,8 @@ impl FromStr for Odd {
 pub struct Options {
     /// Rounds of each run of a job.
     pub rounds: u32,
-    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under the same epoch on
-    /// the same switches.
+    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under
+    /// the same epoch on the same switches.
     pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,

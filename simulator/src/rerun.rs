@@ -1,4 +1,5 @@
-//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they held.
+//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they
+//! held.
 
 use rand::Rng;
 
@@ -23,7 +24,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before took.
+    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before
+    /// took.
     fn delay_copies(&mut self, host: usize) {
         let Node::Host(host) = &mut self.nodes[host] else { return };
         let longest = (self.wire.now as f64).max(SOON_NANOS);

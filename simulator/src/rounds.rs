@@ -107,7 +107,8 @@ impl Rounds {
         bound.check(&self.chunks, &floats, &records).map_err(|problem| format!("round {round}, {problem}"))
     }
 
-    /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it put in.
+    /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it
+    /// put in.
     pub fn audit_open(&mut self, last: &[(u32, Option<Record>)]) -> Result<(), Mismatch> {
         for (round, ended) in std::mem::take(&mut self.open) {
             let received: Vec<bool> = ended.iter().map(Option::is_some).collect();

@@ -117,8 +117,8 @@ impl Simulation<'_> {
         None
     }
 
-    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one, but of two the
-    /// first counts as right.
+    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one,
+    /// but of two the first counts as right.
     fn blamed(&self, job: usize) -> Option<usize> {
         let odd =
             self.options.odd.filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
@@ -129,7 +129,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a failure names that worker for its length; who is gone may have told no length, and then another is odd.
+    /// Whether a failure names that worker for its length; who is gone may have told no length, and then
+    /// another is odd.
     fn is_told(&self, failure: &Failure, blamed: Option<usize>) -> bool {
         let Failure::Aborted { reason: AbortReason::Mismatch { seen, expected }, culprit, .. } = failure
         else {

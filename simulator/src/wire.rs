@@ -1,4 +1,5 @@
-//! All links: takes frames in at one end and plans their arrival at the other, or what becomes of them instead.
+//! All links: takes frames in at one end and plans their arrival at the other, or what becomes of them
+//! instead.
 
 use inart_faults::quantity::{Share, Span};
 use rand::Rng;

@@ -1,4 +1,5 @@
-//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of any size.
+//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of
+//! any size.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -20,7 +21,8 @@ fn run(scheme: Scheme, faults: &str, options: &Options) -> Report {
 #[test]
 fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
     for (scheme, faults) in [(Scheme::Inart, ""), (Scheme::Atp, LOSS)] {
-        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same sequences.
+        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same
+        // sequences.
         for gradient_values in [8 * 32, 5 * 32, 700] {
             let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
             let report = run(scheme, faults, &options);

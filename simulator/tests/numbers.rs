@@ -1,4 +1,5 @@
-//! Gradients that are too large for the switches' 32-bit additions, and such as have no sum, through the compiled P4.
+//! Gradients that are too large for the switches' 32-bit additions, and such as have no sum, through the
+//! compiled P4.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod support;
@@ -17,8 +18,8 @@ const DOWN: [i64; 6] = [-1; 6];
 /// The sum of the first rack does not fit on its way to the sum of all, which is smaller.
 const BOTH: [i64; 6] = [1, 1, 1, 1, -1, -1];
 
-/// What the worker of that rank sends, if in every round before every chunk's largest sum was that of such values: it is [`LARGE`]
-/// at the exponent which the chunk has then, with the worker's sign.
+/// What the worker of that rank sends, if in every round before every chunk's largest sum was that of such
+/// values: it is [`LARGE`] at the exponent which the chunk has then, with the worker's sign.
 fn large(signs: &[i64], rank: usize, round: u32) -> f32 {
     let workers = signs.len();
     let mut exponent = first_exponent(workers);
@@ -65,7 +66,8 @@ fn run(network: &InstalledNetwork, faults: &str, options: &Options) -> Report {
 const LOSSY: &str =
     "links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, delay_by: 1 ms}]";
 
-/// Runs without and with faults: every sum is right, the same bits; how often servers discarded a partial and asked, without.
+/// Runs without and with faults: every sum is right, the same bits; how often servers discarded a partial and
+/// asked, without.
 fn overflows(what: &str, network: &InstalledNetwork, options: &Options) -> u64 {
     let calm = run(network, "", options);
     let lossy = run(network, LOSSY, options);
@@ -161,7 +163,8 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");
-                // A peer that still waits for a lost result of the round before hears first that the job is aborted.
+                // A peer that still waits for a lost result of the round before hears first that the job is
+                // aborted.
                 let least = if faults.is_empty() { 2 } else { 1 };
                 assert!(
                     (least..=2).contains(&report.jobs[0].rounds),

@@ -38,7 +38,8 @@ fn the_same_bits_whichever_hop_fails() {
     let mut hops = 0;
     for (scheme, window) in [(Scheme::Inart, 2), (Scheme::Atp, 1), (Scheme::Lbmm, 4)] {
         let network = network(&topology, scheme, window);
-        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another exponent.
+        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another
+        // exponent.
         let options =
             Options { rounds: 2, gradient_values: 150, spikes: "20%".parse().unwrap(), ..Options::default() };
         hops += disturb_each_hop(&network, &options);

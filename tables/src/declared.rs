@@ -1,5 +1,5 @@
-//! The tables of control `InArtIngress` (`p4/include/ingress.p4`): the one place to add a table, an action, or a field.
-//! What they mean is in `docs/protocol.md`.
+//! The tables of control `InArtIngress` (`p4/include/ingress.p4`): the one place to add a table, an action,
+//! or a field. What they mean is in `docs/protocol.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,8 @@ tables! {
                 /// Ranks that may come in through this entry.
                 members: Contributors = [members: 64],
             },
-            /// Add into a slot of `slots`; when the contributors are `expected`, send the partial out of `port`.
+            /// Add into a slot of `slots`; when the contributors are `expected`, send the partial out of
+            /// `port`.
             Add = "add" {
                 /// Egress port of the partial, and of frames that are not added.
                 port: PortNo = [port: 9],

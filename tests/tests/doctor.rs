@@ -1,4 +1,5 @@
-//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and skips without.
+//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and
+//! skips without.
 
 use std::fs;
 use std::path::Path;

@@ -10,7 +10,8 @@ pub enum Security {
     /// Not at all, so it stays on this machine: other addresses are refused.
     #[default]
     Local,
-    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for it.
+    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for
+    /// it.
     Plain,
     /// By TLS.
     Tls(ClientTls),
@@ -46,7 +47,12 @@ pub enum EndpointError {
     },
 }
 
-/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which needs no TLS.
+/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which
+/// needs no TLS.
+///
+/// # Errors
+/// [`EndpointError`] for an address that is none, a plain connection to another machine, or unusable
+/// certificates.
 pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, EndpointError> {
     let is_socket = address.starts_with("unix:");
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);

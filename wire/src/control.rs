@@ -19,16 +19,17 @@ pub enum AbortReason {
     Mismatch {
         /// Values of the culprit's gradient.
         seen: u32,
-        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's frames differ.
+        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's
+        /// frames differ.
         expected: u32,
     },
     /// The culprit hears nothing from the server of that shard.
     ServerLost(ShardId),
-    /// The server of that shard was restarted: the culprit knows another life of it.
+    /// The server of that shard was restarted: the culprit knows another incarnation of it.
     ServerRestarted(ShardId),
     /// The culprit's values are floats and the server's sums are not, or the other way round.
     OtherNumbers,
-    /// Two lives of the culprit are in one run of the job.
+    /// Two incarnations of the culprit are in one run of the job.
     WorkerRestarted,
     /// A reason this crate has no name for.
     Unknown(u32),
@@ -101,8 +102,8 @@ impl fmt::Display for AbortReason {
     }
 }
 
-/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the run spoken of
-/// are in the header.
+/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the
+/// run spoken of are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
     /// Server to worker: send this chunk at this exponent, by bypass.
@@ -116,7 +117,7 @@ pub enum ControlMessage {
     },
     /// Server to worker: the answer to a keep-alive.
     KeepAliveAnswer {
-        /// Whether that life of the worker is the one that is in this run.
+        /// Whether that incarnation of the worker is the one that is in this run.
         bound: bool,
     },
     /// Server to worker, worker to server: the job is aborted because of the culprit.
@@ -136,7 +137,8 @@ impl ControlMessage {
     /// The length of a tensor that is not started yet.
     const NO_LENGTH: u32 = u32::MAX;
 
-    /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is for.
+    /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is
+    /// for.
     pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
@@ -156,7 +158,11 @@ impl ControlMessage {
         [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
     }
 
-    /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or for.
+    /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or
+    /// for.
+    ///
+    /// # Errors
+    /// [`WireError::Message`] if the frame has fewer values than a message has words.
     pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<(Self, Incarnation), WireError> {
         if usize::from(frame.length()) < Self::WORDS {
             return Err(WireError::Message { seen: frame.length() });

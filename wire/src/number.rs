@@ -80,8 +80,8 @@ impl FromStr for ValuesPerPacket {
     }
 }
 
-/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent, [`FLOATS`](Self::FLOATS), scales
-/// nothing.
+/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent,
+/// [`FLOATS`](Self::FLOATS), scales nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -61,8 +61,8 @@ proptest! {
         prop_assert!(!repr.to_string().contains('\n'));
     }
 
-    /// The always-run counterpart of fuzz/fuzz_targets/frame.rs: damaged frames read as what their bytes say, or not
-    /// at all.
+    /// The always-run counterpart of fuzz/fuzz_targets/frame.rs: damaged frames read as what their bytes say,
+    /// or not at all.
     #[test]
     fn no_bytes_make_a_panic(
         (repr, values) in frame(),

@@ -1,6 +1,6 @@
-//! What distinguishes one synchronisation system from another. The exchange of chunks between workers and a parameter
-//! server (windows, pacing, loss, keep-alive, incarnations, silence) is the same for all of them; a policy answers three
-//! questions about each chunk:
+//! What distinguishes one synchronisation system from another. The exchange of chunks between workers and a
+//! parameter server (windows, pacing, loss, keep-alive, incarnations, silence) is the same for all of them; a
+//! policy answers three questions about each chunk:
 //!
 //! 1. *What completes it?* Contributions of one [cohort](Policy::cohort) make a chunk, and the policy says
 //!    [when](Policy::is_complete): everybody is in, enough are in, it is the cohort's turn.
@@ -64,8 +64,8 @@ pub trait Policy: Due + Clone + Debug {
     /// What becomes of contributions before their chunk is complete.
     type Reduction: Reduction;
 
-    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps, and each
-    /// has chunks of its own. A switch may add up the frames of one cohort only.
+    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps,
+    /// and each has chunks of its own. A switch may add up the frames of one cohort only.
     fn cohort(&self, rank: usize) -> usize;
 
     /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).

@@ -11,7 +11,8 @@ use crate::Instant;
 use crate::policy::Policy;
 use crate::timer::Timer;
 
-/// Whether a contribution's values are such as the job adds up. Those of an exact-sum job no switch can have touched.
+/// Whether a contribution's values are such as the job adds up. Those of an exact-sum job no switch can have
+/// touched.
 fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> bool {
     let floats = header.exponent == Exponent::FLOATS;
     let is_exact = || {

@@ -48,7 +48,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// A message of a worker in this run, to which another life of it is bound.
+    /// A message of a worker in this run, to which another incarnation of it is bound.
     fn meet_another_life(&mut self, header: &HeaderRepr, message: ControlMessage, host: Incarnation) {
         let rank = self.rank(header.worker);
         match message {
@@ -91,7 +91,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// A message to that life of the worker on that seat.
+    /// A message to that incarnation of the worker on that seat.
     fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat, host: Incarnation) {
         let chunk = self.streams[self.cohort(to)].chunk(sequence);
         let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
@@ -105,7 +105,8 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had the time to.
+    /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had
+    /// the time to.
     pub(super) fn settle_lengths(&mut self, now: Instant) {
         let Some(until) = self.lengths.differ_since().map(|since| since + self.peer_timeout) else { return };
         match self.lengths.verdict() {

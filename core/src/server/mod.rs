@@ -45,13 +45,13 @@ enum Outgoing {
         sequence: ChunkSeq,
         exponent: Exponent,
         to: Seat,
-        /// The life of that worker that is spoken to.
+        /// The incarnation of that worker that is spoken to.
         host: Incarnation,
     },
 }
 
-/// One shard of a job at its parameter server: takes in what workers send and switches have summed, and answers with what the
-/// [policy](Policy) makes of it. Driven as every [`StateMachine`].
+/// One shard of a job at its parameter server: takes in what workers send and switches have summed, and
+/// answers with what the [policy](Policy) makes of it. Driven as every [`StateMachine`].
 #[derive(Clone, Debug)]
 pub struct ServerShard<P: Policy = Lockstep> {
     assignment: Assignment,
@@ -77,8 +77,9 @@ pub struct ServerShard<P: Policy = Lockstep> {
 }
 
 impl ServerShard {
-    /// A life of the server of that shard, named by `incarnation` (not 0), which aborts the job when a worker that is waited for is silent for longer than
-    /// `peer_timeout`, or has not been heard from at all for [`STARTING_PEER_TIMEOUTS`] times as long.
+    /// An incarnation of the server of that shard, named by `incarnation` (not 0), which aborts the job when
+    /// a worker that is waited for is silent for longer than `peer_timeout`, or has not been heard from at
+    /// all for [`STARTING_PEER_TIMEOUTS`] times as long.
     ///
     /// # Errors
     /// What is wrong with the assignment.

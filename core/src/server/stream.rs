@@ -23,9 +23,10 @@ pub(super) enum Opening {
 
 /// The chunks of one cohort, in the order of their sequence.
 ///
-/// Of the chunks at one window position, which are a window apart, the last four are known. A worker that sends one knows that the one
-/// before has ended, and has the result of the one before that. So all who have sent the second have the result of the fourth,
-/// which may be forgotten then; of the third, somebody may lack it.
+/// Of the chunks at one window position, which are a window apart, the last four are known. A worker that
+/// sends one knows that the one before has ended, and has the result of the one before that. So all who have
+/// sent the second have the result of the fourth, which may be forgotten then; of the third, somebody may
+/// lack it.
 #[derive(Clone, Debug)]
 pub(super) struct Stream<R> {
     window: u32,
@@ -76,9 +77,9 @@ impl<R: Reduction> Stream<R> {
         self.chunk(sequence).is_some_and(Chunk::is_complete)
     }
 
-    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its window position has its result, or it
-    /// is the first there. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
-    /// what it sends.
+    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its
+    /// window position has its result, or it is the first there. `has` tells whether the worker on a seat is
+    /// known to have a chunk's result by other means than what it sends.
     pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(Seat, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
         let older = self.chunks[sequence.position(4 * self.window)]
@@ -134,7 +135,8 @@ impl<R: Reduction> Stream<R> {
         self.chunks.iter().flatten().filter(|chunk| !chunk.is_complete())
     }
 
-    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds the stream up.
+    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds
+    /// the stream up.
     pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, Seat)> {
         let missing = self.open_chunks().flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, seat)));
         let behind = self.behind.and_then(|(since, sequence)| Some((since, self.chunk(sequence)?)));

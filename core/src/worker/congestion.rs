@@ -1,10 +1,12 @@
-//! How fast a flow sends: as fast as the plan says, and slower while its way is congested (after DCTCP, RFC 8257).
+//! How fast a flow sends: as fast as the plan says, and slower while its way is congested (after DCTCP, RFC
+//! 8257).
 
 use core::time::Duration;
 
-/// Rate of one flow. Once per round trip it takes in which share of the results came back marked: with any mark it falls by
-/// half of the smoothed share, without it rises by a step towards the plan's. Marks are one network-wide signal, since a sum
-/// has the marks of everything in it and its result goes to all workers: flows of one job fall together.
+/// Rate of one flow. Once per round trip it takes in which share of the results came back marked: with any
+/// mark it falls by half of the smoothed share, without it rises by a step towards the plan's. Marks are one
+/// network-wide signal, since a sum has the marks of everything in it and its result goes to all workers:
+/// flows of one job fall together.
 #[derive(Clone, Debug)]
 pub(super) struct RateControl {
     planned_bps: f64,
@@ -46,8 +48,8 @@ impl RateControl {
         self.rate_bps
     }
 
-    /// Chunks that may be in flight of a window of so many, if each is a frame of `frame_bytes`: below the planned rate, what
-    /// leaves in four round trips, so that queues stay short.
+    /// Chunks that may be in flight of a window of so many, if each is a frame of `frame_bytes`: below the
+    /// planned rate, what leaves in four round trips, so that queues stay short.
     pub(super) fn window(&self, window: u32, frame_bytes: usize, round_trip: Option<Duration>) -> u32 {
         match round_trip {
             Some(time) if self.rate_bps < self.planned_bps => {
@@ -64,9 +66,10 @@ impl RateControl {
         self.lost += 1;
     }
 
-    /// Whether a mark tells anything about now, on the result of a chunk that was sent last so long ago; `frame` is the time
-    /// between frames. It may be old: of a peer's frame that lay in a slot until this worker's came. If that came
-    /// through without waiting, nothing is congested any more, and whoever slows down then is the one that all wait for.
+    /// Whether a mark tells anything about now, on the result of a chunk that was sent last so long ago;
+    /// `frame` is the time between frames. It may be old: of a peer's frame that lay in a slot until this
+    /// worker's came. If that came through without waiting, nothing is congested any more, and whoever slows
+    /// down then is the one that all wait for.
     pub(super) fn is_news(&mut self, time: Duration, frame: Duration) -> bool {
         let least = self.least.map_or(time, |least| least.min(time));
         self.least = Some(least);
@@ -78,9 +81,9 @@ impl RateControl {
         (self.ends_at, self.answered, self.marked, self.lost) = (next, 0, 0, 0);
     }
 
-    /// Takes in a chunk's result, when `next` is the chunk that is sent next; whether the rate changed. Loss of half
-    /// the frames beside a queue that does not drain is that queue's overflow, and as good as marks. Less loss, or without
-    /// a queue, says nothing: links lose frames too.
+    /// Takes in a chunk's result, when `next` is the chunk that is sent next; whether the rate changed. Loss
+    /// of half the frames beside a queue that does not drain is that queue's overflow, and as good as marks.
+    /// Less loss, or without a queue, says nothing: links lose frames too.
     pub(super) fn answered(&mut self, chunk: u64, next: u64, marked: bool, queued: bool) -> bool {
         self.answered += 1;
         self.marked += u32::from(marked);

@@ -28,9 +28,10 @@ pub use tensors::{Reduced, TensorId};
 /// A worker of a job: sums tensors with the other workers.
 ///
 /// [`start`](Self::start) begins with a tensor, and the shell drives it as every [`StateMachine`];
-/// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to which. Several tensors may be
-/// in flight; all workers start tensors of the same lengths in the same order. Where there is one after the other, a *round*, there are
-/// [`start_round`](Self::start_round), [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
+/// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to
+/// which. Several tensors may be in flight; all workers start tensors of the same lengths in the same order.
+/// Where there is one after the other, a *round*, there are [`start_round`](Self::start_round),
+/// [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
@@ -53,8 +54,12 @@ impl WorkerFlow {
     /// Tensors that may be in flight, or have a sum that nobody has taken, at one time.
     pub const MOST_TENSORS: usize = 1024;
 
-    /// A life of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a server it waits for is silent for longer than `peer_timeout`, or
-    /// has not been heard from at all for [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
+    /// An incarnation of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a
+    /// server it waits for is silent for longer than `peer_timeout`, or has not been heard from at all for
+    /// [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
+    ///
+    /// # Errors
+    /// [`AssignmentError`] for an assignment that contradicts itself, or a rank that the job does not have.
     pub fn new(
         assignment: Assignment,
         rank: Rank,
@@ -103,8 +108,8 @@ impl<P: Due> WorkerFlow<P> {
         self.tensors.held() < WorkerFlow::MOST_TENSORS
     }
 
-    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were started are summed at the
-    /// same time.
+    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were
+    /// started are summed at the same time.
     ///
     /// # Errors
     /// A failure ends the job; frames that tell the others may remain to be sent.
@@ -202,7 +207,8 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// What this worker has put into a tensor's sum so far, and what it got; `None` once the sum was handed out.
+    /// What this worker has put into a tensor's sum so far, and what it got; `None` once the sum was handed
+    /// out.
     pub fn record_of(&self, tensor: TensorId) -> Option<RoundRecord> {
         self.tensors.get(tensor).map(|tensor| tensor.numeric.record())
     }
@@ -364,7 +370,7 @@ impl<P: Due> WorkerFlow<P> {
         }
         self.flows[shard].heard(now);
         if !self.flows[shard].meet(now, header.incarnation) {
-            // The new life is told, too: other workers may be in its run, and wait for this one.
+            // The new incarnation is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {
                 Some(abort) => abort.repeat(now, shard),
                 None => {

@@ -17,18 +17,19 @@ use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
 use session::Session;
 
-/// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker that has the result and repeats
-/// no more.
+/// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker
+/// that has the result and repeats no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
-/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
+/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC
+/// 9002, 6.1.1).
 const REORDERED_CHUNKS: u64 = 3;
 
-/// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
-/// of them may queue for one link.
+/// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another
+/// moment, and all of them may queue for one link.
 const CHUNKS_OF_MARGIN: u32 = 4;
 
 /// A chunk that was sent: the last of those that share a place.
@@ -63,12 +64,14 @@ pub(super) struct Transmission {
     pub bypass: bool,
 }
 
-/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows no values.
+/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows
+/// no values.
 ///
-/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order in which chunks are sent first: a chunk goes when the one before it at its window position has ended, and results
-/// tell all peers in one order what has ended, so that order is theirs as well. They send chunks again in any order. In silence,
-/// only the oldest and the newest chunk are sent again; their results then tell which others are lost.
+/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its
+/// own is overdue. What counts is the order in which chunks are sent first: a chunk goes when the one before
+/// it at its window position has ended, and results tell all peers in one order what has ended, so that order
+/// is theirs as well. They retransmit chunks in any order. In silence, only the oldest and the newest chunk
+/// are retransmitted; their results then tell which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
@@ -81,8 +84,8 @@ pub(super) struct ShardFlow {
     oldest: u64,
     /// The chunk after the last of the tensors that were started.
     pub(super) end: u64,
-    /// Chunks that may be sent, in the order in which those before them at their window positions ended; the results of those before that are
-    /// there.
+    /// Chunks that may be sent, in the order in which those before them at their window positions ended; the
+    /// results of those before that are there.
     ready: VecDeque<u64>,
     /// The same of tensors that are yet to be started.
     free: VecDeque<u64>,
@@ -151,7 +154,8 @@ impl ShardFlow {
         let was_idle = self.is_idle();
         self.end += u64::from(chunks);
         if was_idle {
-            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor begins with its first.
+            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor
+            // begins with its first.
             self.free.make_contiguous().sort_unstable();
         }
         let startable = |chunk: &u64| *chunk < self.end;
@@ -203,8 +207,8 @@ impl ShardFlow {
         self.timers.next_deadline()
     }
 
-    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so. Chunks that were never
-    /// sent may be if `has_values` says so.
+    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so.
+    /// Chunks that were never sent may be if `has_values` says so.
     pub(super) fn poll(&mut self, now: Instant, has_values: impl Fn(u64) -> bool) -> Option<Transmission> {
         if !self.session.bound {
             self.timers.clear(Timer::Pace);
@@ -252,7 +256,7 @@ impl ShardFlow {
         self.rtt.probe_timeout(probes) + CHUNKS_OF_MARGIN * self.pacer.frame_time()
     }
 
-    /// A chunk to send again, else the next new one.
+    /// A chunk to retransmit, else the next new one.
     fn candidate(&mut self, has_values: impl Fn(u64) -> bool) -> Option<u64> {
         while let Some(chunk) = self.resend.front().copied() {
             if self.waits(chunk) {
@@ -285,7 +289,8 @@ impl ShardFlow {
                 entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, so after a repeat order is not enough.
+                // Peers repeat a chunk at different places among their others, so after a repeat order is not
+                // enough.
                 entry.sends == 1 && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS
@@ -359,7 +364,8 @@ impl ShardFlow {
         entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && entry.ended)
     }
 
-    /// The chunk has ended: the next at its window position may be sent, if the result of the one before is there.
+    /// The chunk has ended: the next at its window position may be sent, if the result of the one before is
+    /// there.
     fn end(&mut self, chunk: u64) {
         if !core::mem::replace(&mut self.entry_mut(chunk).ended, true)
             && chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before))
@@ -395,7 +401,7 @@ impl ShardFlow {
         }
     }
 
-    /// A frame of that chunk was lost; if it has been sent again, that may mend it.
+    /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
         if entry.sends == 1 && !entry.queued {

@@ -1,5 +1,5 @@
-//! Exact-sum jobs: the sum is the exact sum of the floats, rounded once, whatever becomes of the frames; and what does not belong to
-//! such a job is in no sum.
+//! Exact-sum jobs: the sum is the exact sum of the floats, rounded once, whatever becomes of the frames; and
+//! what does not belong to such a job is in no sum.
 
 use std::time::Duration;
 

@@ -89,7 +89,8 @@ proptest! {
     #[test]
     fn workers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PEER_TIMEOUT).unwrap();
+        let rank = Rank::try_from(2u16).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), rank, host(2), PEER_TIMEOUT).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
         drive(&mut worker, to, job.shards[0].mac, frames);
@@ -98,7 +99,9 @@ proptest! {
     /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
     #[test]
     fn messages_of_other_jobs_and_epochs_are_counted_and_change_nothing(
-        messages in proptest::collection::vec((1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20),
+        messages in proptest::collection::vec(
+            (1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20
+        ),
         epoch in prop_oneof![Just(3u16), any::<u16>()],
         other_job: u16,
     ) {
@@ -106,7 +109,8 @@ proptest! {
         let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
         let mut server = ServerShard::new(job.clone(), shard, SERVER, PEER_TIMEOUT).unwrap();
-        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PEER_TIMEOUT).unwrap();
+        let rank = Rank::try_from(2u16).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), rank, host(2), PEER_TIMEOUT).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let undisturbed = (server.clone(), worker.clone());
         let count = messages.len() as u64;
@@ -129,7 +133,8 @@ proptest! {
             let values_per_packet = inart_wire::ValuesPerPacket::N32;
             for (source, destination) in [(as_worker, as_server), (as_server, job.workers[2].mac)] {
                 let frame = FrameRepr { destination, source, values_per_packet, header };
-                let length = frame.emit(&[code, first, second, host(2).get() as i32, 0, 0], &mut buffer).unwrap();
+                let words = [code, first, second, host(2).get() as i32, 0, 0];
+                let length = frame.emit(&words, &mut buffer).unwrap();
                 match destination == as_server {
                     true => server.handle_frame(Instant::START, &buffer[..length]),
                     false => worker.handle_frame(Instant::START, &buffer[..length]),

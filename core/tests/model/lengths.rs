@@ -23,7 +23,8 @@ fn check_blame(network: &mut Network, gradients: &[Vec<f32>], culprit: usize, [s
     }
 }
 
-/// (One worker's length, that of the others): equally many chunks, one chunk more or less, a shard without chunks, none at all.
+/// (One worker's length, that of the others): equally many chunks, one chunk more or less, a shard without
+/// chunks, none at all.
 const LENGTHS: [(usize, usize); 7] = [(490, 500), (64, 96), (96, 64), (1, 500), (500, 1), (0, 500), (500, 0)];
 
 #[test]

@@ -86,14 +86,14 @@ fn a_worker_that_was_made_anew_ends_the_job_by_name() {
             }
             network.restart_worker(worker, 1);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
-            // What is left of its first life, or a third one, changes nothing.
+            // What is left of its first incarnation, or a third one, changes nothing.
             network.restart_worker(worker, 2);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
         }
     }
 }
 
-/// In the midst of a round, at any moment: also when only one server has bound the first life.
+/// In the midst of a round, at any moment: also when only one server has bound the first incarnation.
 #[test]
 fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
     for micros in (10..2000).step_by(35) {
@@ -141,7 +141,8 @@ fn a_server_that_was_restarted_ends_the_job_by_name() {
     }
 }
 
-/// Some workers are in the run of the server's first life, and one that starts now would be in that of the second.
+/// Some workers are in the run of the server's first incarnation, and one that starts now would be in that of
+/// the second.
 #[test]
 fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
     for micros in [0, 10, 50, 200, 10_000] {
@@ -225,8 +226,8 @@ fn lives_are_told_apart_whatever_is_lost() {
     }
 }
 
-/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait for them for dozens of
-/// peer timeouts.
+/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait
+/// for them for dozens of peer timeouts.
 #[test]
 fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
     for micros in [0, 10, 50, 200, 10_000] {

@@ -11,10 +11,10 @@ use inart_wire::{Frame, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPack
 use crate::switch::Switch;
 
 pub const PEER_TIMEOUT: Duration = Duration::from_secs(10);
-/// The incarnation of the first life of every server.
+/// The incarnation with which every server starts.
 pub const SERVER: Incarnation = Incarnation::new(0x5000);
 
-/// The incarnation of the first life of a worker.
+/// The incarnation with which a worker starts.
 pub fn host(rank: usize) -> Incarnation {
     Incarnation::new(1 + rank as u32)
 }
@@ -86,13 +86,13 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
     }
 }
 
-/// The worker of that rank in its life of that number.
+/// The worker of that rank in its incarnation of that number.
 fn worker(assignment: &Assignment, rank: usize, life: u32, peer_timeout: Duration) -> WorkerFlow {
     let incarnation = Incarnation::new(host(rank).get() + 0x100 * life);
     WorkerFlow::new(assignment.clone(), Rank::try_from(rank).unwrap(), incarnation, peer_timeout).unwrap()
 }
 
-/// The server of that shard in its life of that number.
+/// The server of that shard in its incarnation of that number.
 fn server(assignment: &Assignment, shard: usize, life: u32, peer_timeout: Duration) -> ServerShard {
     let incarnation = Incarnation::new(SERVER.get() + life);
     ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), incarnation, peer_timeout)
@@ -136,7 +136,7 @@ impl Network {
         }
     }
 
-    /// A process begins anew, and knows nothing of its life before.
+    /// A process begins anew, and knows nothing of its earlier run.
     pub fn restart_worker(&mut self, rank: usize, life: u32) {
         self.workers[rank] = worker(&self.assignment, rank, life, self.peer_timeout);
     }
@@ -175,8 +175,8 @@ impl Network {
         .collect()
     }
 
-    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start. By rank: who
-    /// failed to.
+    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start.
+    /// By rank: who failed to.
     pub fn start_round(&mut self, gradients: &[Vec<f32>]) -> Vec<Option<Failure>> {
         let mut failed = vec![None; self.workers.len()];
         for (rank, gradient) in gradients.iter().enumerate() {

@@ -68,7 +68,8 @@ impl Switch {
                         slot.asked = bitmap;
                     }
                 } else if slot.seen != self.expected {
-                    // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have one bit.)
+                    // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have
+                    // one bit.)
                     return None;
                 } else {
                     let answered = slot.asked == 0 || slot.asked & bitmap != 0;

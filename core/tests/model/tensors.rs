@@ -1,4 +1,5 @@
-//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for what.
+//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for
+//! what.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use crate::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 use crate::{check_records, gradient};
 
-/// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it may have: one more than its
-/// rank tells. By tensor, then by worker.
+/// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it
+/// may have: one more than its rank tells. By tensor, then by worker.
 fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecord>> {
     let workers = network.workers.len();
     let mut open: Vec<Vec<(usize, TensorId)>> = vec![Vec::new(); workers];
@@ -79,8 +80,8 @@ proptest! {
     }
 }
 
-/// Windows span tensors: what is free for one of them is so for the next. But a chunk waits for the result that its exponent
-/// comes from.
+/// Windows span tensors: what is free for one of them is so for the next. But a chunk waits for the result
+/// that its exponent comes from.
 #[test]
 fn chunks_of_several_tensors_fill_one_window() {
     for (lens, chunks, in_flight) in [([64, 70, 40], 7, 4), ([64, 64, 64], 6, 2)] {

@@ -90,8 +90,8 @@ proptest! {
         let split = Split::new(&job, len);
         let aggregated = aggregated & ((1 << workers) - 1);
         let mut kind = Network::new(job.clone(), aggregated, kind_fate());
-        // With 30 % lost on each of four links, a chunk and its result get through in a quarter of the tries: twenty tries
-        // within PEER_TIMEOUT all fail once in 300 times, and giving up then is right.
+        // With 30 % lost on each of four links, a chunk and its result get through in a quarter of the tries:
+        // twenty tries within PEER_TIMEOUT all fail once in 300 times, and giving up then is right.
         let peer_timeout = Duration::from_secs(250);
         let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
         for round in 0..3 {

@@ -1,5 +1,5 @@
-//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says so where they are
-//! missing.
+//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says
+//! so where they are missing.
 
 use std::process::Command;
 use std::thread;
@@ -39,7 +39,8 @@ pub fn ip(arguments: &str) -> bool {
     Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
 }
 
-/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is missing.
+/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is
+/// missing.
 fn lay_network() -> Result<(), &'static str> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
     if !ip("link add br0 type bridge") {

@@ -15,7 +15,8 @@ pub const OLD_EPOCH: u16 = 1;
 pub const JOB: u16 = 7;
 /// Values in every chunk.
 const LENGTH: usize = 32;
-/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut off.
+/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut
+/// off.
 const DIGITS_PER_LANE: u32 = 14;
 /// The lane in which two workers' values of chunk 0 are more than 32 bits hold, if that may be.
 const SATURATING_LANE: usize = 4;
@@ -73,7 +74,8 @@ pub enum Seen {
         overflow: bool,
         values: [i64; LANES],
     },
-    /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves whether that is right.
+    /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves
+    /// whether that is right.
     Result {
         run: Run,
         sequence: u8,
@@ -97,7 +99,8 @@ pub enum Seen {
         to: Talk,
         bound: bool,
     },
-    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in another run.
+    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in
+    /// another run.
     GivesUp,
 }
 
@@ -140,7 +143,8 @@ impl Codec {
             let count = i64::from(sum.digit(digit));
             let per_generation = u32::from(MAX_CHUNKS) * u32::from(MAX_WORKERS);
             let generation = (digit / per_generation) as u8;
-            // The values at every exponent are those at the agreed one, and in every run of a worker's life those of the life.
+            // The values at every exponent are those at the agreed one, and in every run of a worker's life
+            // those of the life.
             let kind = match generation {
                 BEFORE => 1,
                 SECOND_LIFE if !self.config.clipped => 2,
@@ -301,7 +305,8 @@ impl Codec {
         self.write(destination, self.assignment.shards[0].mac, header, &words)
     }
 
-    /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end the runs where one is shorter.
+    /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end
+    /// the runs where one is shorter.
     pub fn keepalive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
         let message = ControlMessage::KeepAlive { oldest: 0.into(), tensor_len: None };
         let words = message.words(host(worker, life));

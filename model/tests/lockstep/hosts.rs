@@ -32,7 +32,8 @@ pub fn server(codec: &Codec, run: Run) -> Host<ServerShard> {
     host
 }
 
-/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each other.
+/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each
+/// other.
 pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
     let mut state_machine =
         WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PEER_TIMEOUT).unwrap();

@@ -1,5 +1,5 @@
-//! The model and the real code in step: what one of them sends, the other sends, at every step of random walks. So neither can
-//! change without the other.
+//! The model and the real code in step: what one of them sends, the other sends, at every step of random
+//! walks. So neither can change without the other.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it did")]
 
@@ -272,7 +272,8 @@ fn walk(config: Config, seed: u64) -> usize {
             worker.state_machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
         } else if model.is_done(&config) {
             worker.state_machine.finish_round(&mut sum).expect("the real worker has all results, too");
-            // Of a life that began later, whose values are others, there is no sum if an earlier one was in it.
+            // Of a life that began later, whose values are others, there is no sum if an earlier one was in
+            // it.
             assert!(config.reborn || sum == codec.sum());
         }
     }

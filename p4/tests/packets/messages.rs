@@ -1,4 +1,5 @@
-//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between switches.
+//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between
+//! switches.
 
 use inart_p4::Outcome::{Added, Completed, Stored};
 use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};

@@ -127,8 +127,8 @@ impl ClientError {
         Self::NoSchema { address: target.address.clone(), device: target.device.0 }
     }
 
-    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server has looked at
-    /// its certificate, so this is where it hears of it.
+    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server
+    /// has looked at its certificate, so this is where it hears of it.
     pub(super) fn opening(target: &Target, status: Status) -> Self {
         if status.source().is_none() {
             return Self::rpc("StreamChannel", target, status);

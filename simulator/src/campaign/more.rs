@@ -1,4 +1,5 @@
-//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on it.
+//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on
+//! it.
 
 use std::time::Duration;
 
@@ -37,8 +38,9 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(jobs)
 }
 
-/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors, interfaces that go down, and
-/// frames that the idle worker forges, some of them behind VLAN tags. `ideal` is how long a run takes without faults.
+/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors,
+/// interfaces that go down, and frames that the idle worker forges, some of them behind VLAN tags. `ideal` is
+/// how long a run takes without faults.
 pub(super) fn add_more(
     options: &mut Options,
     faults: &mut Faults,

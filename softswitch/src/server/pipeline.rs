@@ -65,7 +65,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Makes a pipeline ready that has all that `old` holds. Refuses when the new program has no place for some of it.
+    /// Makes a pipeline ready that has all that `old` holds. Refuses when the new program has no place for
+    /// some of it.
     pub fn reconcile(old: &Pipeline, verified: Verified) -> Result<Self, Status> {
         let mut pipeline = Self::stage(verified, old.clock)?;
         pipeline.drop_initial_entries()?;
@@ -106,8 +107,8 @@ impl Pipeline {
         }
     }
 
-    /// Reads the entities that a filter selects, from a position on until the page is full. Gives the position to go
-    /// on at, if there may be more.
+    /// Reads the entities that a filter selects, from a position on until the page is full. Gives the
+    /// position to go on at, if there may be more.
     pub fn read(&self, filter: &Entity, at: Position, page: &mut Page) -> Result<Option<Position>, Status> {
         match &filter.entity {
             None => Err(invalid("the filter has no entity: say what to read")),

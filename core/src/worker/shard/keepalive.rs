@@ -10,14 +10,16 @@ use crate::Instant;
 use crate::peer_timeout::{KEEPALIVES_PER_PEER_TIMEOUT, LISTENS_PER_PEER_TIMEOUT};
 use crate::timer::Timer;
 
-/// How often the server is told while chunks are under way that this worker is there, and the round trip is measured, in round trips.
+/// How often the server is told while chunks are under way that this worker is there, and the round trip is
+/// measured, in round trips.
 const ROUND_TRIPS_PER_KEEPALIVE: u32 = 64;
 /// Not more often than that.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// The same while no round trip is known: chunks wait for the first answer.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-/// And then no more often than once in the time of so many chunks while no round trip is known: a keep-alive is as long as a
-/// chunk, and on slow links keep-alives must not fill the queue whose wait they are to measure.
+/// And then no more often than once in the time of so many chunks while no round trip is known: a keep-alive
+/// is as long as a chunk, and on slow links keep-alives must not fill the queue whose wait they are to
+/// measure.
 const CHUNKS_PER_KEEPALIVE: u32 = 16;
 
 impl ShardFlow {
@@ -26,13 +28,13 @@ impl ShardFlow {
         self.session.run
     }
 
-    /// The server speaks, in that run; false if it is another life than the one that is known.
+    /// The server speaks, in that run; false if it is another incarnation than the one that is known.
     pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
         let meeting = self.session.meet(run);
         if meeting == Meeting::First {
             self.timers.set(Timer::KeepAlive, now);
         }
-        meeting != Meeting::OtherLife
+        meeting != Meeting::OtherIncarnation
     }
 
     /// The server was heard from.
@@ -53,7 +55,8 @@ impl ShardFlow {
         late.is_some_and(|late| late <= listen)
     }
 
-    /// If the server is to be told that this worker is there: the number of the keep-alive, which then counts as sent.
+    /// If the server is to be told that this worker is there: the number of the keep-alive, which then counts
+    /// as sent.
     pub(in crate::worker) fn poll_keepalive(&mut self, now: Instant) -> Option<ChunkSeq> {
         if !self.timers.is_due(Timer::KeepAlive, now) {
             return None;
@@ -71,7 +74,8 @@ impl ShardFlow {
             Some(time) if self.session.bound => ROUND_TRIPS_PER_KEEPALIVE * time,
             // Chunks wait for this answer.
             Some(_) => return self.silence(self.session.tries).min(longest),
-            // Only the last keep-alive's answer tells the round trip, so each is given twice the time of the one before.
+            // Only the last keep-alive's answer tells the round trip, so each is given twice the time of the
+            // one before.
             None => {
                 let time =
                     CHUNKS_PER_KEEPALIVE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1);

@@ -1,4 +1,5 @@
-//! What a worker knows of a shard's server: which life of it is there, and whether that knows this life of the worker.
+//! What a worker knows of a shard's server: which incarnation of it is there, and whether that knows this
+//! incarnation of the worker.
 
 use inart_wire::{ChunkSeq, Incarnation};
 
@@ -7,9 +8,9 @@ use crate::Instant;
 /// What is known of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
-    /// Names the server's life, and the run; unknown before the first answer.
+    /// Names the server's incarnation, and the run; unknown before the first answer.
     pub run: Incarnation,
-    /// Whether the server knows that it is this life of the worker that is in the run.
+    /// Whether the server knows that it is this incarnation of the worker that is in the run.
     pub bound: bool,
     /// Number of the last keep-alive to the server, and when it was sent.
     pub keepalive: (ChunkSeq, Instant),
@@ -27,7 +28,7 @@ impl Session {
                 Meeting::First
             }
             known if known == run => Meeting::Again,
-            _ => Meeting::OtherLife,
+            _ => Meeting::OtherIncarnation,
         }
     }
 
@@ -47,6 +48,6 @@ pub(super) enum Meeting {
     First,
     /// The one that is known.
     Again,
-    /// Another life of it.
-    OtherLife,
+    /// Another incarnation of it.
+    OtherIncarnation,
 }
