@@ -1,6 +1,6 @@
 //! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers
-//! say they put in, encoded by the rule of `docs/protocol.md`; in an exact-sum job, against the exact sum of
-//! their floats. Whose values have to be in a sum is what the job's policy says ([`Due`]). Shares no other
+//! report to have sent, encoded by the rule of `docs/protocol.md`; in an exact-sum job, against the exact sum
+//! of their floats. Whose values have to be in a sum is what the job's policy says ([`Due`]). Shares no other
 //! code with the switches and the hosts.
 
 mod digits;
@@ -14,8 +14,8 @@ use inart_wire::Exponent;
 
 use crate::policy::Due;
 
-/// What a worker says it put into a round. Values in the gradient's order, exponents per chunk in that of
-/// [`Split::chunks`](crate::Split::chunks).
+/// What a worker reports to have sent in a round. Values in the gradient's order, exponents per chunk in that
+/// of [`Split::chunks`](crate::Split::chunks).
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
     /// Its name.
@@ -26,7 +26,7 @@ pub struct Sent<'a> {
     pub exponents: &'a [i8],
 }
 
-/// What a worker says it got, in the same order.
+/// What a worker reports to have received, in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// Its rank: its place in `sent`.
@@ -39,7 +39,7 @@ pub struct Received<'a> {
     pub exponents: &'a [i8],
 }
 
-/// The first difference found, with everything one needs to look for its cause.
+/// The first difference found, with what is needed to look for its cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("round {round}, chunk {chunk}, worker {worker}: {what}")]
 pub struct Mismatch {

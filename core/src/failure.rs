@@ -19,7 +19,7 @@ pub enum Failure {
         /// What is there.
         value: f32,
     },
-    /// A worker made the job end.
+    /// A worker is the cause of the end.
     #[error("the job was aborted: worker {culprit} ({name}) {reason}")]
     Aborted {
         /// Its rank.
@@ -43,7 +43,7 @@ pub enum Failure {
         /// Name of the worker.
         name: String,
     },
-    /// A parameter server knows nothing of results that it has sent.
+    /// A parameter server was restarted and has lost the results that it had sent.
     #[error(
         "the job was aborted: parameter server {server} (shard {shard}) was restarted and has lost its sums"
     )]

@@ -23,7 +23,7 @@ impl RttEstimator {
     const QUEUE: Duration = Duration::from_millis(25);
     /// The longest wait, unless the round trip is longer.
     const MAX: Duration = Duration::from_millis(250);
-    /// Waits in silence before they double: peers may have asked for the same in vain.
+    /// Waits in silence before they double: peers may have asked for the same without success.
     const EQUAL_WAITS: u32 = 3;
 
     /// Takes in the time from a keep-alive to its answer.

@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Within so many seconds every worker has to hear that the job is aborted, and why.
+/// The longest time, in seconds, until every worker has to be told that the job is aborted, and why.
 pub const MAX_ABORT_SECONDS: f64 = 3.0;
 
-/// A job that was aborted because of a fault that was asked for.
+/// A job that was aborted because of a fault of the schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AbortReport {
     /// Hosts that were killed or stopped.
     pub culprits: Vec<String>,
-    /// Rounds whose sums were found right before.
+    /// Rounds before the abort whose sums were found right.
     pub rounds_audited: u32,
     /// The other hosts, in the order in which they ended.
     pub ended: Vec<HostEnd>,

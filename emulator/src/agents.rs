@@ -16,10 +16,10 @@ use nix::sys::signal::Signal;
 use crate::child::Child;
 use crate::error::Error;
 
-/// How often a silent emulation looks whether its processes still live.
+/// How often a silent emulation checks that its processes still run.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a reading thread heard: who spoke is not known of a process that failed before it said so.
+/// What a reading thread received. The role is unknown if a process failed before it reported its role.
 type Heard = io::Result<(Option<Role>, Report)>;
 
 /// The running processes.
@@ -29,13 +29,14 @@ pub struct Agents {
     receiver: mpsc::Receiver<Heard>,
     gate: Arc<Gate>,
     children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
-    /// When somebody was heard last.
+    /// When the last report came.
     heard: Instant,
-    /// How long nobody may be heard.
+    /// How long there may be no report.
     peer_timeout: Duration,
 }
 
-/// Where workers wait until all of them are there: those that began alone would fill the queues with repeats.
+/// Where workers wait until all of them are there. Workers that began alone would fill the queues with
+/// repeats.
 #[derive(Debug, Default)]
 struct Gate {
     is_open: Mutex<bool>,
@@ -67,7 +68,7 @@ fn key(role: Role) -> Key {
 }
 
 impl Agents {
-    /// Nobody yet; `socket` is where they shall report, one of them within the peer timeout.
+    /// No process yet. Processes report at `socket`; at least one report has to come within `peer_timeout`.
     pub fn new(socket: &Path, peer_timeout: Duration) -> Result<Self, Error> {
         let listener = UnixListener::bind(socket)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
@@ -90,7 +91,7 @@ impl Agents {
         Ok(())
     }
 
-    /// The next report of anybody, whoever it is; `None` if there is none for a moment.
+    /// The next report of any process; `None` if none comes for a moment.
     pub fn next(&mut self) -> Result<Option<(Option<Role>, Report)>, Error> {
         self.accept()?;
         match self.receiver.recv_timeout(TICK) {
@@ -103,7 +104,7 @@ impl Agents {
         }
     }
 
-    /// An error if a process has ended otherwise than well, or nothing was heard of any for too long.
+    /// An error if a process has failed, or if no report came for too long.
     pub fn check(&mut self) -> Result<(), Error> {
         for (child, _) in self.children.values_mut() {
             child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
@@ -127,7 +128,7 @@ impl Agents {
         }
     }
 
-    /// What a process said last that has ended otherwise than well; `None` of others.
+    /// The last output of a process that has failed; `None` for others.
     pub fn last_output(&mut self, role: Role) -> Option<String> {
         let (child, _) = self.children.get_mut(&key(role))?;
         child.check().is_err().then(|| child.last_output_of_ended())

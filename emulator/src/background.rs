@@ -1,4 +1,4 @@
-//! Other traffic: frames of nobody's protocol from host to host, at a constant rate.
+//! Background traffic: ordinary frames from host to host, at a constant rate.
 
 use std::io;
 use std::sync::Arc;

@@ -15,9 +15,8 @@ use crate::wiring;
 const TRIAL: Duration = Duration::from_millis(100);
 /// Frames passed at once in the trial: about what a loaded switch or host finds waiting.
 const TRIAL_BATCH: usize = 16;
-/// Part of what the machine can merely pass from socket to socket that an emulation is given: agents and
-/// switches have to look at the frames as well, and a machine that is busy to the brim measures itself, not
-/// the network.
+/// The share of what the machine can pass from socket to socket that an emulation uses. Agents and switches
+/// also have to process the frames, and a fully loaded machine measures itself, not the network.
 const SHARE: f64 = if cfg!(debug_assertions) { 0.02 } else { 0.1 };
 
 /// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a

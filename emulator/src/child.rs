@@ -25,7 +25,7 @@ impl Child {
     /// Starts the command with its standard output piped to the second part of the result.
     ///
     /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as
-    /// long as the child shall.
+    /// long as the child has to run.
     pub fn spawn(
         name: impl Into<String>,
         mut command: Command,
@@ -58,7 +58,7 @@ impl Child {
         &self.name
     }
 
-    /// Says what is wrong if the child has ended otherwise than well.
+    /// An error if the child has failed.
     pub fn check(&mut self) -> Result<(), String> {
         match self.process.try_wait() {
             Ok(Some(status)) if !status.success() => Err(self.exit_message()),
@@ -84,7 +84,7 @@ impl Child {
         let _ = self.process.wait(); // fails only if the child is gone already
     }
 
-    /// What a child that has ended by itself said last.
+    /// The last output of a child that has ended by itself.
     pub fn last_output_of_ended(&mut self) -> String {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join(); // its pipe ended with the child

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use crate::child::Child;
 use crate::error::Error;
 
-/// How long it may take to install plans, or to put a switch in order that came back.
+/// How long the controller may take to install plans, or to reconcile a switch that came back.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a question that was not answered waits for the next try.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -80,7 +80,7 @@ impl ControllerProcess {
         }
     }
 
-    /// Waits until every switch is in order.
+    /// Waits until every switch is reconciled.
     pub fn settle(&mut self, runtime: &Runtime) -> Result<(), Error> {
         let give_up = Instant::now() + TIMEOUT;
         loop {

@@ -14,12 +14,12 @@ use crate::wiring::WiringError;
 /// Why an emulation ends without figures, in one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option that makes no sense.
+    /// A setting that is refused.
     #[error("{option}: {problem}")]
     Option {
         /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the mend.
+        /// What is wrong with it, and the fix.
         problem: String,
     },
     /// The faults make no sense on this network.
@@ -64,10 +64,10 @@ pub enum Error {
     /// The controller cannot install the plans.
     #[error("the controller: {why}")]
     Controller {
-        /// its last output.
+        /// Its last output.
         why: String,
     },
-    /// A job was aborted because of a fault that was asked for.
+    /// A job was aborted because of a fault of the schedule.
     #[error("{0}")]
     Aborted(Box<AbortReport>),
     /// A switch, worker or server ended before its time, or nothing is heard of any.
@@ -75,7 +75,7 @@ pub enum Error {
     Failed {
         /// Who.
         who: String,
-        /// its last output.
+        /// Its last output.
         why: String,
     },
     /// A sum was wrong.

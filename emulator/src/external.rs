@@ -1,4 +1,4 @@
-//! A network that somebody else has built on this machine: Mininet (`mininet/run.py`), or a person with `ip`.
+//! A testbed that exists already on this machine: built by Mininet (`mininet/run.py`), or by hand with `ip`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Network namespaces. Ours have no names: they are held by file descriptor only, so that the kernel frees
-//! them, their interfaces and their queues when this process and its children end, however they end.
+//! Network namespaces. Those made here have no names: they are held by file descriptor only, so that the
+//! kernel frees them, their interfaces and their queues when this process and its children end, however they
+//! end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use std::{panic, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// A network namespace: this process's own, or somebody else's.
+/// A network namespace: made by this process, or opened.
 #[derive(Debug)]
 pub struct Namespace {
     fd: OwnedFd,

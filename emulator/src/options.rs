@@ -20,7 +20,7 @@ pub struct Options {
     pub topology: Topology,
     /// The schemes, in the order in which they run.
     pub schemes: Vec<Scheme>,
-    /// How often the plans of scheme inart may add a gradient up; the other schemes add it up once at most.
+    /// Aggregation depth of the plans of scheme inart; the other schemes have depth 1.
     pub levels: Levels,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
@@ -34,7 +34,7 @@ pub struct Options {
     pub scale: Option<Scale>,
     /// Share of frames that every link drops.
     pub drop: DropRate,
-    /// What else goes wrong, and what else is on the links.
+    /// The fault schedule, and background traffic.
     pub faults: Faults,
     /// How long hosts wait for a silent peer.
     pub peer_timeout: Duration,
@@ -56,9 +56,9 @@ pub struct Options {
 pub const CAPABILITIES: Capabilities =
     Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes: 64..=1514 };
 
-/// The most jobs at the same time: each gets its part of the network, which gets thin.
+/// The most jobs at the same time.
 const MAX_JOBS: usize = 16;
-/// More rounds than anybody waits for.
+/// The most rounds.
 const MAX_ROUNDS: u32 = 100_000;
 /// The training set has 1438 images.
 const MAX_BATCH: usize = 1000;

@@ -1,5 +1,5 @@
-//! Where the hosts and switches of a network are: in namespaces and processes of our own, or in somebody
-//! else's.
+//! Where the hosts and switches of a network are: in namespaces and processes made here, or in an external
+//! testbed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::switches::{SwitchProcess, SwitchSpec};
 use crate::wiring::{NodeIndex, Wiring};
 
-/// The interface that a host's processes use, in a network of our own.
+/// The interface that a host's processes use, in a network built here.
 const HOST_INTERFACE: &str = "eth0";
 
 /// Where a host's process runs.
@@ -41,13 +41,13 @@ pub(crate) struct SwitchPlace {
 
 /// The hosts and switches of a network.
 pub(crate) enum Site {
-    /// Ours; gone when this is dropped.
+    /// Built here; removed when this is dropped.
     Built(Box<Built>),
-    /// Somebody else's: hosts' namespaces and interfaces, and switches, by name.
+    /// An external testbed: hosts' namespaces and interfaces, and switches, by name.
     External { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, ExternalSwitch> },
 }
 
-/// A site of our own.
+/// A site built here.
 pub(crate) struct Built {
     topology: Topology,
     relay: Option<Relay>,
@@ -127,7 +127,7 @@ impl Site {
         })))
     }
 
-    /// Goes to a network whose names are the topology's.
+    /// Attaches to an external testbed whose names are the topology's.
     pub fn external(testbed: &ExternalTestbed) -> Result<Self, Error> {
         let hosts = testbed.hosts.iter().map(|(name, host)| {
             let namespace = Namespace::open(&host.namespace).map_err(Error::system(format!(
@@ -178,7 +178,7 @@ impl Site {
         }
     }
 
-    /// Does what a step says to switches and links of our own.
+    /// Executes a step on switches and links built here.
     pub fn act(&mut self, step: Step) -> Result<(), Error> {
         let Self::Built(built) = self else { return Ok(()) };
         match step {
@@ -206,7 +206,7 @@ impl Site {
         }
     }
 
-    /// What links did to frames; nothing, where none of ours looks.
+    /// What links did to frames; zeros without a relay.
     pub fn link_counters(&self) -> RelayCounters {
         match self {
             Self::Built(built) => built.relay.as_ref().map(Relay::counters).unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! The hosts of all jobs under one scheme: starts them, does to everybody what the fault schedule says, and
-//! takes in what they report until all have ended, with figures or with errors.
+//! The hosts of all jobs under one scheme. Starts them, executes the fault schedule, and collects reports
+//! until all hosts have ended, with figures or with errors.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -20,12 +20,11 @@ use crate::options::Options;
 use crate::testbed::Testbed;
 use crate::work::{Work, Workload};
 
-/// How long the hosts of a job that is aborted may take to end: far more than was promised, so that a figure
-/// comes out.
+/// How long the hosts of an aborted job may take to end: far more than the limit, so that the time is
+/// measured.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
-/// How long no host may report: longer than any of a job waits for another, and a round may take far longer
-/// than planned.
+/// How long there may be no report: longer than the peer timeout. A round may take far longer than planned.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const ROUNDS_OF_SILENCE: u32 = 5;
 
@@ -100,8 +99,8 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended. Says
-    /// what was done to whom.
+    /// Starts the hosts of all jobs, servers first, and collects reports until all have ended. Returns what
+    /// the fault schedule did.
     pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Vec<FaultRecord>, Error> {
         let is_server = |host: &Host| matches!(host.role, Role::Server(..));
         let servers: Vec<_> = (0..self.hosts.len()).filter(|&host| is_server(&self.hosts[host])).collect();
@@ -177,7 +176,7 @@ impl<'a> Supervisor<'a> {
         self.agents.start(*role, name, command)
     }
 
-    /// Whether every job has its figures, or nobody who could get them.
+    /// Whether every job has its figures, or no host is left that could report them.
     fn is_over(&mut self, runs: &[JobRun]) -> bool {
         let aborted: Vec<usize> = (0..runs.len()).filter(|job| !runs[*job].is_ended()).collect();
         if aborted.is_empty() {
@@ -219,7 +218,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// A host ended with an error: as it had to, if somebody was killed or stopped before.
+    /// A host ended with an error. That is expected if a host was killed or stopped before.
     fn end(&mut self, role: Role, error: String) -> Result<(), Error> {
         let Some(since) = self.since else {
             return Err(Error::Failed { who: self.agents.name(role), why: error });
@@ -236,7 +235,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Nothing was heard for a moment: looks for processes that ended without a word.
+    /// No report came for a moment: looks for processes that ended without a report.
     fn look_after(&mut self, runs: &[JobRun]) -> Result<(), Error> {
         let Some(since) = self.since else { return self.agents.check() };
         for host in 0..self.hosts.len() {
@@ -303,7 +302,7 @@ impl<'a> Supervisor<'a> {
         self.testbed.act(step)
     }
 
-    /// Ends the faults that are still in force, so that the next scheme finds everything in order.
+    /// Ends the faults that are still in force, before the next scheme starts.
     fn mend_what_is_left(&mut self) -> Result<(), Error> {
         let left: Vec<_> = self.next_step.take_if(|(_, step)| step.ends_fault()).into_iter().collect();
         let mut later = Vec::new();

@@ -32,7 +32,7 @@ pub struct Testbed {
     schedule: Schedule,
     site: Site,
     scratch: Scratch,
-    /// Where people may look.
+    /// A folder for what `inart doctor` reads.
     expose: Option<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ pub struct TestbedCounters {
 
 impl Testbed {
     /// Builds the network at `scale` times its rates and starts its switches, or attaches to an external
-    /// testbed. No program is loaded yet. `topology` has the jobs that shall run.
+    /// testbed. No program is loaded yet. `topology` has the jobs that will run.
     ///
     /// # Errors
     /// [`Error`] if the faults do not fit the topology, or namespaces, links or switches cannot be made.
@@ -125,7 +125,7 @@ impl Testbed {
         self.controller.as_ref().map(ControllerProcess::address)
     }
 
-    /// What shall go wrong.
+    /// The fault schedule.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
@@ -147,7 +147,7 @@ impl Testbed {
         }
     }
 
-    /// Waits until the controller has put every switch in order.
+    /// Waits until the controller has reconciled every switch.
     ///
     /// # Errors
     /// [`Error::Controller`] if the controller ends or does not finish in time.

@@ -1,9 +1,8 @@
 //! Fault schedules: what may happen to a link or a process, and when.
 //!
-//! [`Faults`] is the document that people write (see `docs/simulation.md`), with [quantities](quantity) that
-//! have units. [`Schedule`] is the same on one topology: names are resolved, and entries that the runner
-//! cannot carry out are refused. The simulator and the emulator run schedules. Pure functions: no I/O, no
-//! clock.
+//! [`Faults`] is the document (see `docs/simulation.md`), with [quantities](quantity) that have units.
+//! [`Schedule`] is the same on one topology: names are resolved, and entries that the runner cannot execute
+//! are refused. The simulator and the emulator execute schedules. Pure functions: no I/O, no clock.
 //!
 //! ```
 //! use inart_faults::{Capabilities, Faults, Schedule};

@@ -1,4 +1,4 @@
-//! Shares, spans and queue lengths as people write them.
+//! Shares, spans and queue lengths, as written in documents.
 
 use std::fmt;
 use std::str::FromStr;

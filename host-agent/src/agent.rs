@@ -22,7 +22,7 @@ pub struct Options {
     pub peer_timeout: Duration,
     /// Ends the agent when it is received.
     pub stop: Option<StopSignal>,
-    /// Tells whoever asks what the agent is doing.
+    /// Answers questions about what the agent is doing.
     pub status: Option<StatusSocket>,
     /// This host's incarnation: the same plan may be run again by others. Not 0; drawn at random by default.
     pub incarnation: Incarnation,
@@ -64,7 +64,7 @@ impl Stopper {
     }
 }
 
-/// A host's way out, and who may tell it to stop or ask what it does.
+/// A host's transport, its stop signals and its status socket.
 pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
@@ -77,7 +77,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Frames taken in before the state machine is asked what it wants to send.
+    /// Frames processed before the state machine may send.
     const RECEIVE_BATCH: usize = 32;
     /// A stop signal is looked for this often where it ends no wait.
     const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -104,7 +104,7 @@ impl Agent {
         self.transport.as_ref()
     }
 
-    /// Tells those who ask what the agent is doing; at once if it `matters`, else now and then.
+    /// Updates the status that the socket answers with; at once if it `matters`, else now and then.
     pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(Instant) -> HostStatus) {
         let now = self.clock.now();
         if let Some(socket) = self.status.as_mut().filter(|socket| matters || socket.is_due()) {
@@ -139,7 +139,7 @@ impl Agent {
         self.transport.wait(timeout.into_iter().chain(look).min())
     }
 
-    /// Takes in what came.
+    /// Processes the frames that came.
     pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
             let now = self.clock.now();

@@ -34,7 +34,7 @@ pub struct Port {
     /// What ends a wait, too, when it is readable.
     watched: Vec<OwnedFd>,
     buffer: Box<[u8]>,
-    /// Whether the last that was heard of the interface is that it is down.
+    /// Whether the interface was down when it was last checked.
     down: bool,
     /// Whether the last frame found no room, and waiting did not help.
     stalled: bool,
@@ -45,10 +45,10 @@ impl Port {
     const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
     /// Longer than any INART frame, so that a longer frame shows its length.
     const READ_BUFFER_BYTES: usize = 2048;
-    /// How long a frame may wait for room: a slow interface sends some frames in this time, and no host is
-    /// taken for silent.
+    /// How long a frame may wait for room: a slow interface sends some frames in this time, and it is short
+    /// beside the peer timeout.
     const LONGEST_STALL: Duration = Duration::from_millis(50);
-    /// An interface that is down is looked for this often: nobody tells when it is removed.
+    /// An interface that is down is checked this often: the kernel does not report its removal.
     const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
     /// Opens the interface of that name.
@@ -121,8 +121,8 @@ impl Port {
         }
     }
 
-    /// Goes on after an error that tells that the interface is down; any other ends the use of it.
-    fn heed(&mut self, errno: Errno) -> Result<(), PortError> {
+    /// Continues after an error that says that the interface is down; fails with any other.
+    fn note_error(&mut self, errno: Errno) -> Result<(), PortError> {
         match errno {
             Errno::ENETDOWN => {
                 if !self.down {
@@ -139,7 +139,7 @@ impl Port {
         }
     }
 
-    /// Sees that the interface still exists, in the network namespace of this thread.
+    /// Checks that the interface still exists, in the network namespace of this thread.
     fn look(&self) -> Result<(), PortError> {
         let removed = match if_indextoname(self.index) {
             // What nix 0.31 answers for a number that no interface has.
@@ -180,7 +180,7 @@ impl Transport for Port {
                 tracing::debug!(interface = self.name, "send queue full, frame lost");
             }
             Err(Errno::EINTR) => {}
-            Err(errno) => self.heed(errno)?,
+            Err(errno) => self.note_error(errno)?,
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Transport for Port {
             Err(Errno::EAGAIN | Errno::EINTR) if self.down => self.look()?,
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             // Reading the error has cleared it.
-            Err(errno) => self.heed(errno)?,
+            Err(errno) => self.note_error(errno)?,
         }
         Ok(None)
     }

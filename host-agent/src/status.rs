@@ -1,5 +1,4 @@
-//! What a host is doing, for whoever asks: a socket that answers every connection with one JSON document and
-//! closes it.
+//! What a host is doing: a socket that answers every connection with one JSON document and closes it.
 //!
 //! A thread of its own answers, so that the host answers while its program computes; a process that is
 //! stopped does not.

@@ -1,4 +1,4 @@
-//! Being told to stop.
+//! Stop signals.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -281,7 +281,7 @@ impl Server {
         told
     }
 
-    /// Gives the job up because of that host.
+    /// Aborts the job because of that host.
     pub fn give_up(&mut self, culprit: Peer) -> Outgoing {
         self.gave_up = Some(culprit);
         self.bound_workers(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })

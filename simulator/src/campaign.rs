@@ -18,20 +18,20 @@ use more::{PEER_TIMEOUT, span};
 use crate::gradients::Sizes;
 use crate::{Dataplane, Error, InstalledNetwork, Options, Report, simulate};
 
-/// A run to be tried.
+/// A random run of the simulation.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The network and its jobs.
     pub topology: Topology,
     /// How they are planned.
     pub scheme: Scheme,
-    /// How often gradients may be added up.
+    /// Aggregation depth: at how many switches a gradient may be summed.
     pub levels: Levels,
     /// Chunks in flight.
     pub window_chunks: u32,
     /// What the hosts do.
     pub options: Options,
-    /// What goes wrong.
+    /// The fault schedule.
     pub faults: Faults,
 }
 
@@ -135,8 +135,8 @@ impl Trial {
         if self.options.sizes != Sizes::default() {
             push(&|trial| trial.options.sizes = Sizes::default());
         }
-        if self.options.odd.is_some() {
-            push(&|trial| trial.options.odd = None);
+        if self.options.odd_length.is_some() {
+            push(&|trial| trial.options.odd_length = None);
         }
         if self.options.runs > 1 {
             push(&|trial| trial.options.runs -= 1);
@@ -160,7 +160,7 @@ impl Trial {
             runs,
             gradient_values,
             tensors,
-            odd,
+            odd_length,
             sizes,
             spikes,
             seed,
@@ -168,12 +168,14 @@ impl Trial {
             limit,
             ..
         } = &self.options;
-        let odd = odd.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
+        let odd = odd_length.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
         let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
         let peer_timeout = Span(peer_timeout.as_nanos() as u64).to_string().replace(' ', "");
         format!(
-            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} --tensors {tensors} --sizes {sizes} \
-             --spikes {spikes}{odd} --window {} --scheme {} --levels {} --budget 0s --peer-timeout {peer_timeout} --limit {}",
+            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
+             --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
+             --window {} --scheme {} --levels {} --budget 0s \
+             --peer-timeout {peer_timeout} --limit {}",
             self.window_chunks,
             self.scheme,
             self.levels.number(),

@@ -16,7 +16,7 @@ pub enum Error {
     Option {
         /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the mend.
+        /// What is wrong with it, and the fix.
         problem: String,
     },
     /// A plan for a job that is not there.

@@ -57,7 +57,7 @@ pub(crate) struct Simulation<'a> {
     pub network: &'a InstalledNetwork,
     pub options: &'a Options,
     pub schedule: Schedule,
-    /// How late hosts' timers go off at most.
+    /// How late hosts' timers expire at most.
     pub jitter: Span,
     pub expected_aborts: ExpectedAborts,
     pub wire: Wire<'a>,
@@ -70,13 +70,13 @@ pub(crate) struct Simulation<'a> {
     pub switched_before: Switched,
     /// Workers that have not ended.
     pub running: usize,
-    /// A gradient, or a sum.
+    /// Buffer for a gradient or a sum.
     pub floats: Vec<f32>,
-    /// For what a hostile host makes up: apart, so that it changes nothing else.
+    /// For what a hostile host forges: a separate stream, so that it changes no other draw.
     pub forger: ChaCha8Rng,
     /// The values of its frames, which nobody else sends.
     pub forged: HashSet<Vec<u8>>,
-    /// For the incarnations of hosts: apart, too.
+    /// For the incarnations of hosts: separate, too.
     lives: ChaCha8Rng,
 }
 
@@ -87,7 +87,8 @@ fn lives(seed: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Runs the jobs of a network under faults. Every hop becomes a line of `log`, if there is one.
+/// Runs the jobs of an installed network under a fault schedule. Every hop becomes a line of `log`, if there
+/// is one.
 ///
 /// # Errors
 /// What cannot be run as asked for; a run that fails says so in its [`Report`].
@@ -139,7 +140,7 @@ impl<'a> Simulation<'a> {
             tally: Tally {
                 bounces: count(|event| event.bounce.is_some()),
                 partitions: count(|event| event.partition.is_some()),
-                odd: options.odd.is_some().into(),
+                odd: options.odd_length.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
                 tensors: (options.tensors > 1).into(),
                 ..Tally::default()
@@ -246,10 +247,10 @@ impl<'a> Simulation<'a> {
 
     /// The rounds of the first run of a job.
     fn first_rounds(&self, job: usize, assignment: &Assignment) -> Result<Rounds, Error> {
-        let Options { gradient_values, odd, spikes, sizes, adjust, seed, .. } = *self.options;
+        let Options { gradient_values, odd_length, spikes, sizes, adjust, seed, .. } = *self.options;
         let gradients = Gradients { seed, job, run: 0, spikes, sizes, adjust };
         let mut lens = vec![gradient_values; assignment.workers.len()];
-        if let Some(odd) = odd.filter(|_| job == 0) {
+        if let Some(odd) = odd_length.filter(|_| job == 0) {
             let workers = lens.len();
             let problem =
                 || format!("rank {}: job {} has ranks 0 to {}", odd.rank, assignment.name, workers - 1);

@@ -11,7 +11,7 @@ use crate::host::{End, Process, Role};
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
-    /// Does a step of the fault schedule.
+    /// Executes a step of the fault schedule.
     pub(crate) fn step(&mut self, index: usize) -> Result<(), Error> {
         let step = self.schedule.steps[index].1;
         let now = self.wire.now;
@@ -119,7 +119,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The servers of the host begin anew: they know nothing of what was.
+    /// The servers of the host restart without their state.
     fn start(&mut self, node: NodeId) -> Result<(), Error> {
         let Node::Host(host) = &self.nodes[node.index()] else { return Ok(()) };
         for id in host.processes.clone() {
@@ -137,7 +137,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The host's last frames come again, with the number of the epoch before.
+    /// The host's last frames arrive again, with the number of the epoch before.
     fn repeat_stale(&mut self, node: NodeId, count: usize) {
         let Node::Host(host) = &self.nodes[node.index()] else { return };
         let mut older = Vec::new();

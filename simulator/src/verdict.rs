@@ -33,7 +33,7 @@ impl Simulation<'_> {
         (0..self.jobs.len()).map(slowest).collect()
     }
 
-    /// What the run came to; `ended` tells whether every worker did.
+    /// The report of the run; `ended` tells whether every worker has ended.
     pub(crate) fn report(mut self, ended: bool) -> Report {
         (0..self.jobs.len()).for_each(|job| self.audit_open(job));
         let failure = self.failure(ended);
@@ -120,8 +120,10 @@ impl Simulation<'_> {
     /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one,
     /// but of two the first counts as right.
     fn blamed(&self, job: usize) -> Option<usize> {
-        let odd =
-            self.options.odd.filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
+        let odd = self
+            .options
+            .odd_length
+            .filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
         match self.jobs[job].workers.len() {
             1 => None,
             2 => Some(1),

@@ -1,5 +1,4 @@
-//! All links: takes frames in at one end and plans their arrival at the other, or what becomes of them
-//! instead.
+//! All links: accepts frames at one end and schedules their arrival at the other, or their loss.
 
 use inart_faults::quantity::{Share, Span};
 use rand::Rng;
@@ -13,7 +12,7 @@ use crate::tally::Tally;
 
 /// What is done to one frame on one hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Single {
+pub enum SingleFault {
     /// It is lost.
     Drop,
     /// It arrives twice.
@@ -31,8 +30,8 @@ pub(crate) struct Wire<'a> {
     pub rng: ChaCha8Rng,
     /// Frames given to a link so far.
     pub hops: u64,
-    /// The one hop that fares otherwise, by its number.
-    pub single: Option<(u64, Single)>,
+    /// The one hop with a fault, by its number.
+    pub single: Option<(u64, SingleFault)>,
     pub tally: Tally,
     pub log: Log<'a>,
 }
@@ -93,15 +92,15 @@ impl Wire<'_> {
             }
         }
         match self.single.filter(|(number, _)| *number == hop) {
-            Some((_, Single::Drop)) => {
+            Some((_, SingleFault::Drop)) => {
                 self.tally.dropped += 1;
                 return self.lose(to, frame, "lost");
             }
-            Some((_, Single::Duplicate)) => {
+            Some((_, SingleFault::Duplicate)) => {
                 self.tally.duplicated += 1;
                 (twice, fate) = (true, "doubled");
             }
-            Some((_, Single::Delay(by))) => {
+            Some((_, SingleFault::Delay(by))) => {
                 self.tally.reordered += 1;
                 at += by.0;
                 fate = "reordered";
@@ -122,7 +121,7 @@ impl Wire<'_> {
         }
     }
 
-    /// Gives up a frame.
+    /// Drops a frame.
     pub fn lose(&mut self, channel: ChannelId, frame: FrameId, why: &str) {
         self.log.frame(self.now, channel, &self.frames.get(frame).bytes, why);
         self.frames.give_back(frame);

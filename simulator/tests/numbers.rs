@@ -7,7 +7,7 @@ mod support;
 use inart_core::quantise::{dequantise, first_exponent, fit_sums, next_exponent};
 use inart_faults::quantity::Span;
 use inart_planner::{Levels, Options as Planning, Scheme, Topology, plan_all};
-use inart_simulator::{Adjust, Faults, InstalledNetwork, Options, Report, Single, simulate};
+use inart_simulator::{Adjust, Faults, InstalledNetwork, Options, Report, SingleFault, simulate};
 use support::{dataplane, fig1, network};
 
 /// A quantised value that fits int32, while the sum of two does not.
@@ -141,7 +141,7 @@ fn healing_survives_the_loss_of_any_single_frame() {
     assert_eq!(calm.failure, None);
     assert!(calm.jobs[0].servers.iter().all(|server| server.overflows > 0), "{calm:?}");
     for hop in 0..calm.packet_hops {
-        for way in [Single::Drop, Single::Duplicate, Single::Delay(Span(300_000_000))] {
+        for way in [SingleFault::Drop, SingleFault::Duplicate, SingleFault::Delay(Span(300_000_000))] {
             let report = run(&network, "", &Options { single: Some((hop, way)), ..options.clone() });
             assert_eq!(report.failure, None, "hop {hop}: {way:?}");
             assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");

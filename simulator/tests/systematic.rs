@@ -5,7 +5,7 @@ mod support;
 
 use inart_faults::quantity::Span;
 use inart_planner::Scheme;
-use inart_simulator::{Faults, InstalledNetwork, Options, Single, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, SingleFault, simulate};
 use support::{fig1, network};
 
 /// Runs with each hop of the undisturbed run treated in turn; how many there are.
@@ -14,8 +14,12 @@ fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
     let calm = simulate(network, &faults, options, None).unwrap();
     assert_eq!((calm.failure.as_deref(), calm.faults.len()), (None, 0));
     // Held back beyond the end of the round without it, and beyond the first timeout.
-    let ways =
-        [Single::Drop, Single::Duplicate, Single::Delay(Span(200_000)), Single::Delay(Span(300_000_000))];
+    let ways = [
+        SingleFault::Drop,
+        SingleFault::Duplicate,
+        SingleFault::Delay(Span(200_000)),
+        SingleFault::Delay(Span(300_000_000)),
+    ];
     for hop in 0..calm.packet_hops {
         for way in ways {
             let options = Options { single: Some((hop, way)), ..options.clone() };

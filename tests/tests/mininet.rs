@@ -48,7 +48,7 @@ fn train(switch: &str) {
 #[test]
 fn a_job_trains_on_the_embedded_switch() {
     let Some(_turn) = turn() else { return };
-    train("inart");
+    train("embedded");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use tonic::transport::Endpoint;
 
+use crate::advice::{ALLOW_PLAIN, USE_TLS};
 use crate::{ClientTls, innermost, is_local};
 
 /// How a client's connection is protected.
@@ -30,8 +31,9 @@ pub enum EndpointError {
     },
     /// A plain connection that would leave this machine.
     #[error(
-        "{address} is another machine: connect by TLS (--tls-ca, --tls-cert, --tls-key), or allow a plain connection, \
-         which anybody on the network can read and change (--insecure)"
+        "{address} is another machine: {tls}, or {plain}, which anybody on the network can read and change",
+        tls = USE_TLS,
+        plain = ALLOW_PLAIN
     )]
     Unprotected {
         /// The address.

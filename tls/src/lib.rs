@@ -6,6 +6,7 @@
 //! asks for more. Keys are never printed: neither type shows what is in it.
 
 mod address;
+pub mod advice;
 mod channel;
 mod endpoint;
 mod error;

@@ -55,7 +55,7 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// `values` sums of nothing.
+    /// `values` sums, all zero.
     pub fn new(values: usize, exact_sums: bool) -> Self {
         match exact_sums {
             true => Self::Floats(alloc::vec![ExactSum::default(); values]),

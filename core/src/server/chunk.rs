@@ -148,7 +148,7 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    /// Adds a frame nobody of whom was there.
+    /// Adds a frame of which no contributor was there.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
         for mark in [Flags::CONGESTION, Flags::VANISHED] {

@@ -59,7 +59,7 @@ impl Lengths {
         self.told.iter().all(of_the_chunk) && (differ || *chunk == differs)
     }
 
-    /// Why the job ends, and because of whom: the lowest rank whose tensor's length is not the most frequent
+    /// Why the job ends, and the culprit: the lowest rank whose tensor's length is not the most frequent
     /// one. Of lengths that are equally frequent, that of the lower rank counts as right. If all who told of
     /// the tensor agree, it is the sender of the frame that showed the difference.
     pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {

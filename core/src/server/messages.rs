@@ -1,4 +1,4 @@
-//! What workers and a parameter server say to each other.
+//! Messages between workers and a parameter server.
 
 use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, Rank, Seat};
 
@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use crate::timer::{Timer, TimerTable};
 
 impl<P: Policy> ServerShard<P> {
-    /// Takes in what a worker says; `host` is its incarnation.
+    /// Processes a worker's message; `host` is its incarnation.
     pub(super) fn handle_message(
         &mut self,
         now: Instant,
@@ -19,11 +19,11 @@ impl<P: Policy> ServerShard<P> {
         self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
         let rank = self.rank(header.worker);
         if header.incarnation == Incarnation::UNKNOWN {
-            // From the answer it learns of which run to speak.
+            // The answer tells it the run.
             return self.answer(header, host);
         }
         if header.incarnation != self.incarnation {
-            // It may be a late one of an earlier run. If its sender lives, that ends for it.
+            // It may be a late message of an earlier run. If its sender still runs, this ends the job for it.
             self.counters.other_runs += 1;
             let reason = AbortReason::ServerRestarted(self.shard);
             let message = ControlMessage::Abort { reason, culprit: rank };
@@ -105,7 +105,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had
+    /// Aborts the job over tensors of different lengths, when all workers have told of theirs or have had
     /// the time to.
     pub(super) fn settle_lengths(&mut self, now: Instant) {
         let Some(until) = self.lengths.differ_since().map(|since| since + self.peer_timeout) else { return };
@@ -117,7 +117,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
+    /// Aborts the job because of the worker of that rank, and tells every worker; the first reason counts.
     pub(super) fn abort(&mut self, reason: AbortReason, culprit: Rank) {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();

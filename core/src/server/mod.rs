@@ -45,13 +45,13 @@ enum Outgoing {
         sequence: ChunkSeq,
         exponent: Exponent,
         to: Seat,
-        /// The incarnation of that worker that is spoken to.
+        /// The incarnation of that worker.
         host: Incarnation,
     },
 }
 
-/// One shard of a job at its parameter server: takes in what workers send and switches have summed, and
-/// answers with what the [policy](Policy) makes of it. Driven as every [`StateMachine`].
+/// One shard of a job at its parameter server. It receives gradients and partials, and sends the results that
+/// the [policy](Policy) makes of them. Driven as every [`StateMachine`].
 #[derive(Clone, Debug)]
 pub struct ServerShard<P: Policy = Lockstep> {
     assignment: Assignment,
@@ -95,7 +95,7 @@ impl ServerShard {
 }
 
 impl<P: Policy> ServerShard<P> {
-    /// The same with a policy of one's own.
+    /// The same with another policy.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -130,7 +130,7 @@ impl<P: Policy> ServerShard<P> {
         })
     }
 
-    /// Lets the sequence start there instead of at 0.
+    /// Makes the sequence start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
         for stream in &mut self.streams {
@@ -143,12 +143,12 @@ impl<P: Policy> ServerShard<P> {
         self.counters
     }
 
-    /// Why and because of whom (by rank) the job was aborted, if it was.
+    /// Why the job was aborted, and the culprit's rank, if it was.
     pub fn aborted(&self) -> Option<(AbortReason, Rank)> {
         self.abort
     }
 
-    /// The same, in words.
+    /// The same, as an error.
     pub fn failure(&self) -> Option<Failure> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
@@ -181,7 +181,7 @@ impl<P: Policy> ServerShard<P> {
         self.peer_timeout / LISTENS_PER_PEER_TIMEOUT
     }
 
-    /// Gives the job up if a worker that is waited for has been silent too long.
+    /// Aborts the job if a worker that is waited for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
         let peer_timeout_at = |since: Instant, rank: Rank| match self.last_heard[rank.index()] {
             Some(heard) => (heard + self.peer_timeout).max(since + self.listen()),

@@ -17,7 +17,7 @@ pub(super) enum Opening {
     Yes,
     /// No worker may send it now.
     No,
-    /// Somebody has not sent this earlier chunk, and may lack the result that would have to be forgotten.
+    /// A worker has not sent this earlier chunk, and may lack the result that would have to be forgotten.
     Behind(ChunkSeq),
 }
 
@@ -67,7 +67,7 @@ impl<R: Reduction> Stream<R> {
         self.chunks[sequence.position(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
     }
 
-    /// How far a chunk is that is known.
+    /// The state of a chunk that is known.
     pub(super) fn progress(&self, cohort: usize, sequence: ChunkSeq) -> Option<Progress> {
         let members: u32 = self.members.iter().map(|bitmap| bitmap.count_ones()).sum();
         Some(self.chunk(sequence)?.progress(cohort, members as usize))

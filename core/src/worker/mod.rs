@@ -27,11 +27,11 @@ pub use tensors::{Reduced, TensorId};
 
 /// A worker of a job: sums tensors with the other workers.
 ///
-/// [`start`](Self::start) begins with a tensor, and the shell drives it as every [`StateMachine`];
-/// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to
-/// which. Several tensors may be in flight; all workers start tensors of the same lengths in the same order.
-/// Where there is one after the other, a *round*, there are [`start_round`](Self::start_round),
-/// [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
+/// [`start`](Self::start) begins with a tensor, and its owner drives it as every [`StateMachine`].
+/// [`is_done`](Self::is_done) says when the tensor has ended, and [`finish`](Self::finish) how. Several
+/// tensors may be in flight; all workers start tensors of the same lengths in the same order. For one tensor
+/// after the other, that is in *rounds*, there are [`start_round`](Self::start_round),
+/// [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round).
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
@@ -51,7 +51,7 @@ pub struct WorkerFlow<P = Lockstep> {
 }
 
 impl WorkerFlow {
-    /// Tensors that may be in flight, or have a sum that nobody has taken, at one time.
+    /// How many tensors may be in flight, or have a sum that the caller has not taken, at one time.
     pub const MOST_TENSORS: usize = 1024;
 
     /// An incarnation of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a
@@ -72,7 +72,7 @@ impl WorkerFlow {
 }
 
 impl<P: Due> WorkerFlow<P> {
-    /// The same with a policy of one's own.
+    /// The same with another policy.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -136,7 +136,7 @@ impl<P: Due> WorkerFlow<P> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether a tensor has come to its end: in its sum, or in a failure that nobody is left to be told of.
+    /// Whether a tensor has ended: with its sum, or with a failure that all servers know of.
     pub fn is_done(&self, tensor: TensorId) -> bool {
         match &self.abort {
             Some(abort) => abort.is_done(),
@@ -144,7 +144,7 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Ends with a tensor that [is done](Self::is_done), and hands out its sum.
+    /// Returns the sum of a tensor that [is done](Self::is_done), and forgets the tensor.
     ///
     /// # Errors
     /// Why there is none.
@@ -156,7 +156,7 @@ impl<P: Due> WorkerFlow<P> {
         Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
     }
 
-    /// Nobody will ask for that tensor's sum.
+    /// The caller does not want that tensor's sum.
     pub fn discard(&mut self, tensor: TensorId) {
         self.tensors.discard(tensor);
     }
@@ -207,8 +207,7 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// What this worker has put into a tensor's sum so far, and what it got; `None` once the sum was handed
-    /// out.
+    /// What this worker has sent of a tensor so far, and what it received; `None` once the sum was returned.
     pub fn record_of(&self, tensor: TensorId) -> Option<RoundRecord> {
         self.tensors.get(tensor).map(|tensor| tensor.numeric.record())
     }
@@ -218,13 +217,13 @@ impl<P: Due> WorkerFlow<P> {
         self.counters
     }
 
-    /// Lets the sequence of every shard start there instead of at 0.
+    /// Makes the sequence of every shard start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
         self.flows.iter_mut().for_each(|flow| flow.start_at(sequence));
     }
 
-    /// Gives the job up because this worker is told to stop.
+    /// Aborts the job because this worker is told to stop.
     pub fn stop(&mut self, now: Instant) {
         let failure = Failure::aborted(&self.assignment, AbortReason::Stopped, self.rank);
         self.fail(now, failure, AbortReason::Stopped, self.rank);
@@ -335,7 +334,7 @@ impl<P: Due> WorkerFlow<P> {
         let shard = header.shard.index();
         let seat = self.seat(shard);
         let flow = &mut self.flows[shard];
-        flow.heed(now, header.feedback().unwrap_or_default(), seat);
+        flow.take_feedback(now, header.feedback().unwrap_or_default(), seat);
         let Some(chunk) = flow.awaiting(header.sequence) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
@@ -355,7 +354,7 @@ impl<P: Due> WorkerFlow<P> {
         self.counters.results += 1;
     }
 
-    /// Takes in what a server says to the worker whose incarnation is `host`.
+    /// Processes a server's message to the worker whose incarnation is `host`.
     fn handle_message(
         &mut self,
         now: Instant,

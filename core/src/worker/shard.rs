@@ -28,30 +28,30 @@ const EQUAL_REPEATS: u32 = 3;
 /// 9002, 6.1.1).
 const REORDERED_CHUNKS: u64 = 3;
 
-/// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another
-/// moment, and all of them may queue for one link.
+/// A chunk's result may come later than the round trip says by the time of so many chunks: peers send theirs
+/// at other moments, and all of them may queue for one link.
 const CHUNKS_OF_MARGIN: u32 = 4;
 
-/// A chunk that was sent: the last of those that share a place.
+/// A chunk that was sent: the last one at its place in the ring.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
     chunk: u64,
-    /// Whether its result is not there.
+    /// Whether it waits for its result.
     waits: bool,
-    /// Whether the server has its sum: its result is there, or another told.
+    /// Whether the server has its sum: its result is there, or another result said so.
     ended: bool,
     /// How many chunks were sent before it.
     order: u64,
-    /// How many were before it was sent last.
+    /// How many chunks had been sent when it was sent last.
     after: u64,
-    /// Whether the server has said that it has it.
+    /// Whether the server has said that it has this worker's values.
     there: bool,
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
     pub(super) sends: u32,
     pub(super) sent_at: Instant,
-    /// When it was sent last, or said to be there.
+    /// When it was sent last, or when the server said that it has the values.
     heard_of_at: Instant,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct ShardFlow {
     peer_timeout: Duration,
     /// Sequence of chunk 0.
     base: ChunkSeq,
-    /// The chunk with which the flow began to be busy.
+    /// The first chunk since the flow was idle.
     pub(super) began: u64,
     /// Oldest chunk without a result.
     oldest: u64,
@@ -87,7 +87,7 @@ pub(super) struct ShardFlow {
     /// Chunks that may be sent, in the order in which those before them at their window positions ended; the
     /// results of those before that are there.
     ready: VecDeque<u64>,
-    /// The same of tensors that are yet to be started.
+    /// The same, of tensors that are not started yet.
     free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u64>,
@@ -148,7 +148,7 @@ impl ShardFlow {
         self.base = sequence;
     }
 
-    /// Takes in so many chunks more; returns the first.
+    /// Adds so many chunks; returns the first.
     pub(super) fn start(&mut self, now: Instant, chunks: u32) -> u64 {
         let first = self.end;
         let was_idle = self.is_idle();
@@ -268,7 +268,7 @@ impl ShardFlow {
         if self.outstanding.len() - self.missed < window as usize {
             return self.ready.iter().copied().find(|chunk| has_values(*chunk));
         }
-        // Never less than the oldest: others may wait for just that.
+        // At least the oldest: others may wait for that one.
         self.ready.contains(&self.oldest).then_some(self.oldest)
     }
 
@@ -308,7 +308,7 @@ impl ShardFlow {
         self.timers.clear(Timer::Probe);
         if let (Some(newest), true) = (self.outstanding.back().copied(), self.resend.is_empty()) {
             self.probes += 1;
-            // By its number: the oldest that anybody lacks is the oldest of all who lack it.
+            // By number: the oldest chunk that any worker lacks is the oldest at every worker that lacks it.
             if self.waits(self.oldest) {
                 self.queue(self.oldest);
             }
@@ -384,8 +384,8 @@ impl ShardFlow {
         }
     }
 
-    /// What the server tells with any result, to the worker on that seat.
-    pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
+    /// Processes the feedback of a result, for the worker on that seat.
+    pub(super) fn take_feedback(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
             self.missed += usize::from(!self.entry(chunk).ended);
             self.end(chunk);

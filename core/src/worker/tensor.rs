@@ -159,8 +159,8 @@ impl Numeric {
         floats == (exponent == Exponent::FLOATS) && self.chunks[chunk].len() == usize::from(length)
     }
 
-    /// Takes in a chunk's result, which it [`takes`](Self::takes); returns the exponent that all workers thus
-    /// agree on for the next use of the chunk.
+    /// Stores a chunk's result, which it [`takes`](Self::takes); returns the exponent on which all workers
+    /// thereby agree for the next use of the chunk.
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Option<Exponent> {
         let sums = &mut self.sums[self.chunks[chunk].clone()];
         for (sum, value) in sums.iter_mut().zip(frame.values()) {
@@ -209,12 +209,12 @@ fn used(scale: &Scale) -> Exponent {
     scale.used.or(scale.agreed).unwrap_or(scale.result)
 }
 
-/// What a worker put into a sum and what it got, bit for bit. Values are in the tensor's order, exponents per
+/// What a worker sent and what it received, bit for bit. Values are in the tensor's order, exponents per
 /// chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact-sum job the values are the bits
 /// of floats and the exponents [`Exponent::FLOATS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
-    /// What this worker put into the sum.
+    /// What this worker sent.
     pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<Exponent>,

@@ -7,8 +7,9 @@ mod bound;
 mod exact;
 mod goodput;
 mod hostile;
+mod incarnations;
 mod lengths;
-mod lives;
+
 mod network;
 mod scale;
 mod sizes;

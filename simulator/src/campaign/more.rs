@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::gradients::Sizes;
-use crate::options::{Odd, Options};
+use crate::options::{OddLength, Options};
 
 /// How long hosts wait for each other.
 pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -61,8 +61,8 @@ pub(super) fn add_more(
     let workers = topology.jobs()[0].workers.len();
     if workers > 1 && rng.random_bool(0.1) {
         let gradient_values = rng.random_range(0..=2 * options.gradient_values);
-        let odd = Odd { rank: rng.random_range(0..workers), gradient_values };
-        options.odd = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
+        let odd = OddLength { rank: rng.random_range(0..workers), gradient_values };
+        options.odd_length = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
     }
     let mut rng = stream(seed, 8);
     if rng.random_bool(0.3) {

@@ -255,8 +255,8 @@ impl Pipeline {
         let again = if update.r#type() == Type::Delete { Update::insert } else { Update::modify };
         let mut undo = Vec::new();
         self.read_all(&whole(entity), |found| {
-            let mend = "use CONTINUE_ON_ERROR, or send less at a time";
-            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", mend)?;
+            let hint = "use CONTINUE_ON_ERROR, or send less at a time";
+            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", hint)?;
             undo.extend(found.into_iter().map(again));
             Ok(())
         })?;

@@ -15,7 +15,7 @@ use inart_faults::{Faults, Schedule};
 use inart_planner::units::Size;
 use inart_planner::{Levels, Plan, Scheme, Topology, plan_all};
 use inart_simulator::gradients::Sizes;
-use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, Odd, Options, simulate};
+use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, OddLength, Options, simulate};
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
@@ -49,7 +49,7 @@ pub struct Args {
     runs: u32,
     /// A worker of the first job whose gradient has another length, in values: the job is to end with its name.
     #[arg(long, value_name = "RANK=VALUES")]
-    odd_length: Option<Odd>,
+    odd_length: Option<OddLength>,
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     tensors: u32,
@@ -128,7 +128,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let options = Options {
         rounds: args.rounds,
         runs: args.runs,
-        odd: args.odd_length,
+        odd_length: args.odd_length,
         tensors: args.tensors,
         sizes: args.sizes,
         gradient_values: (gradient_bytes / 4.0) as usize,

@@ -10,16 +10,14 @@ use crate::Instant;
 use crate::peer_timeout::{KEEPALIVES_PER_PEER_TIMEOUT, LISTENS_PER_PEER_TIMEOUT};
 use crate::timer::Timer;
 
-/// How often the server is told while chunks are under way that this worker is there, and the round trip is
-/// measured, in round trips.
+/// Interval of keep-alives while chunks are in flight, in round trips. Each one measures the round trip.
 const ROUND_TRIPS_PER_KEEPALIVE: u32 = 64;
-/// Not more often than that.
+/// The shortest such interval.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
-/// The same while no round trip is known: chunks wait for the first answer.
+/// The first interval while no round trip is known: chunks wait for the first answer.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-/// And then no more often than once in the time of so many chunks while no round trip is known: a keep-alive
-/// is as long as a chunk, and on slow links keep-alives must not fill the queue whose wait they are to
-/// measure.
+/// While no round trip is known, later intervals are at least the time of so many chunks. A keep-alive is as
+/// long as a chunk, and on slow links keep-alives must not fill the queue whose delay they measure.
 const CHUNKS_PER_KEEPALIVE: u32 = 16;
 
 impl ShardFlow {
@@ -28,7 +26,8 @@ impl ShardFlow {
         self.session.run
     }
 
-    /// The server speaks, in that run; false if it is another incarnation than the one that is known.
+    /// A frame of the server came, in that run; returns false if it is another incarnation than the known
+    /// one.
     pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
         let meeting = self.session.meet(run);
         if meeting == Meeting::First {
@@ -55,8 +54,7 @@ impl ShardFlow {
         late.is_some_and(|late| late <= listen)
     }
 
-    /// If the server is to be told that this worker is there: the number of the keep-alive, which then counts
-    /// as sent.
+    /// If a keep-alive is due: its number. It then counts as sent.
     pub(in crate::worker) fn poll_keepalive(&mut self, now: Instant) -> Option<ChunkSeq> {
         if !self.timers.is_due(Timer::KeepAlive, now) {
             return None;
@@ -66,7 +64,8 @@ impl ShardFlow {
         Some(number)
     }
 
-    /// Time from one keep-alive to the next: while chunks are under way, often enough to know the round trip.
+    /// Time from one keep-alive to the next. While chunks are in flight it is short, so that the round trip
+    /// is known.
     pub(super) fn keepalive_interval(&self) -> Duration {
         let longest = self.peer_timeout / KEEPALIVES_PER_PEER_TIMEOUT;
         let interval = match self.rtt.smoothed() {
@@ -85,7 +84,7 @@ impl ShardFlow {
         interval.max(SHORTEST_INTERVAL).min(longest)
     }
 
-    /// The server answers that keep-alive.
+    /// The server has answered that keep-alive.
     pub(in crate::worker) fn keepalive_answered(&mut self, now: Instant, number: ChunkSeq, bound: bool) {
         if number == self.session.keepalive.0 {
             self.rtt.sample(now.since(self.session.keepalive.1));

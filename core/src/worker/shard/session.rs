@@ -1,5 +1,4 @@
-//! What a worker knows of a shard's server: which incarnation of it is there, and whether that knows this
-//! incarnation of the worker.
+//! What a worker knows of a shard's server: its incarnation, and whether the server has bound this worker.
 
 use inart_wire::{ChunkSeq, Incarnation};
 
@@ -10,7 +9,7 @@ use crate::Instant;
 pub(super) struct Session {
     /// Names the server's incarnation, and the run; unknown before the first answer.
     pub run: Incarnation,
-    /// Whether the server knows that it is this incarnation of the worker that is in the run.
+    /// Whether the server has bound this incarnation of the worker to the run.
     pub bound: bool,
     /// Number of the last keep-alive to the server, and when it was sent.
     pub keepalive: (ChunkSeq, Instant),
@@ -41,7 +40,7 @@ impl Session {
     }
 }
 
-/// What a server that speaks is.
+/// What is known of a server from which a frame came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meeting {
     /// Nothing was known of it.
