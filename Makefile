@@ -46,10 +46,11 @@ fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS
 fuzz-smoke: deps
 	@scripts/fuzz.sh -runs=20000
 
-lint: deps ## Formatting, clippy and rustdoc without warnings; wire and core without std
+lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
+	@scripts/long-lines.sh
 	@scripts/no-std.sh
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)

@@ -30,7 +30,7 @@ MOST_MBPS = 1000.0
 
 
 class Refused(Exception):
-    """Bad input: one line that names the place and the mend."""
+    """Bad input: one line that names the place and the fix."""
 
 
 def inart():
@@ -50,14 +50,20 @@ def wiring(file):
     return json.loads(told.stdout)
 
 
+def kind_of(name):
+    """The kind of switch that a name stands for: the embedded one was called inart before."""
+    return "embedded" if name == "inart" else name
+
+
 def switch_command(kind):
     """The command line of a kind of switch, up to what both kinds take."""
-    if kind == "inart":
+    kind = kind_of(kind)
+    if kind == "embedded":
         return [inart(), "switch"]
     if kind != "bmv2":
-        raise Refused(f"switch {kind}: there are inart (the embedded one) and bmv2")
+        raise Refused(f"switch {kind}: there are embedded and bmv2")
     if not shutil.which("simple_switch_grpc"):
-        raise Refused("simple_switch_grpc is not on the PATH: install p4lang's bmv2, or take the switch inart")
+        raise Refused("simple_switch_grpc is not on the PATH: install p4lang's bmv2, or take the embedded switch")
     return ["simple_switch_grpc"]
 
 
@@ -87,7 +93,7 @@ class InArtHost(Host):
 class InArtSwitch(Switch):
     """A P4Runtime switch: the embedded one, or bmv2's simple_switch_grpc. Both take the same options."""
 
-    def __init__(self, name, kind="inart", grpc_port=BASE_PORT, **params):
+    def __init__(self, name, kind="embedded", grpc_port=BASE_PORT, **params):
         params["inNamespace"] = False  # mn says so too
         super().__init__(name, **params)
         self.kind = kind
@@ -121,7 +127,7 @@ class InArtSwitch(Switch):
 class InArtTopo(Topo):
     """A topology file, all its rates times `scale`."""
 
-    def build(self, file, switch="inart", scale=1.0):
+    def build(self, file, switch="embedded", scale=1.0):
         if not 0.0 < float(scale) <= 1.0:
             raise Refused(f"scale {scale}: give a number above 0 and up to 1")
         switch_command(switch)

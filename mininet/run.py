@@ -20,17 +20,23 @@ from mininet.cli import CLI
 from mininet.log import setLogLevel
 from mininet.net import Mininet
 
-from inart_topo import InArtTopo, Refused, inart, wiring
+from inart_topo import InArtTopo, Refused, inart, kind_of, wiring
 
 # Frames of 1068 bytes per second and link that two cores carry through the switches in real time, roughly.
-FASTEST_LINK_MBPS = {"inart": 40.0, "bmv2": 4.0}
+FASTEST_LINK_MBPS = {"embedded": 40.0, "bmv2": 4.0}
 
 
 def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topology", required=True, metavar="FILE", help="the network and its jobs (YAML or JSON)")
-    parser.add_argument("--switch", choices=sorted(FASTEST_LINK_MBPS), default="inart", help="which switch to run")
+    parser.add_argument(
+        "--switch",
+        type=kind_of,
+        choices=sorted(FASTEST_LINK_MBPS),
+        default="embedded",
+        help="which switch to run: embedded is the one of `inart switch` (\"inart\" is accepted for it, too)",
+    )
     parser.add_argument(
         "--scale",
         type=float,

@@ -22,12 +22,13 @@ pub const SHARD: u16 = 0;
 /// And to this run.
 const INCARNATION: u32 = 1;
 
-/// A partial that takes longer is lost: everything unanswered is sent again.
+/// A partial that takes longer is lost: everything unanswered is retransmitted.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes of the Ethernet and INART headers, and where the sequence stands.
 const HEADERS: usize = 44;
 const SEQUENCE: std::ops::Range<usize> = 24..28;
-/// Chunks repeat after so many, so that their values are made before the clock runs, and neighbours in a slot differ.
+/// Chunks repeat after so many, so that their values are made before the clock runs, and neighbours in a slot
+/// differ.
 const DIFFERENT: usize = 61;
 
 /// What came of a turn.
@@ -35,7 +36,7 @@ const DIFFERENT: usize = 61;
 pub struct Outcome {
     /// Partials received, each compared bit for bit.
     pub sums: u64,
-    /// Times that unanswered chunks were sent again.
+    /// Times that unanswered chunks were retransmitted.
     pub repeats: u64,
     /// How long the turn took.
     pub elapsed: Duration,

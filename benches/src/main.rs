@@ -1,13 +1,15 @@
-//! Gradients per second through the embedded switch and through `simple_switch_grpc`, side by side: the same veth pairs,
-//! the same bmv2 JSON, the same entries, the same frames; every sum that comes out is compared bit for bit.
+//! Gradients per second through the embedded switch and through `simple_switch_grpc`, side by side: the same
+//! veth pairs, the same bmv2 JSON, the same entries, the same frames; every sum that comes out is compared
+//! bit for bit.
 //!
 //! ```text
 //!                 ┌────────┐
 //!  8 workers ── 1 │ switch │ 2 ── server
 //!                 └────────┘
 //! ```
-//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that nobody's queue overflows; a chunk that
-//! does not come back is sent again, as real workers would. The two switches take turns, `--turns` times each.
+//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that nobody's queue
+//! overflows; a chunk that does not come back is retransmitted, as real workers would. The two switches take
+//! turns, `--turns` times each.
 
 mod load;
 mod network;
@@ -65,7 +67,7 @@ fn main() -> Result<()> {
     let mut rows = Vec::new();
     for &values in &arguments.values {
         let values = ValuesPerPacket::try_from(i64::from(values)).context("--values")?;
-        let mut contestants = vec![("inart", arguments.inart.as_str(), Vec::new())];
+        let mut contestants = vec![("embedded", arguments.inart.as_str(), Vec::new())];
         if bmv2 {
             contestants.push(("bmv2", "simple_switch_grpc", Vec::new()));
         }
@@ -78,9 +80,9 @@ fn main() -> Result<()> {
                 outcomes.push(outcome.with_context(|| format!("{name}, {values} values per frame"))?);
             }
         }
-        let [inart, bmv2] =
+        let [embedded, bmv2] =
             [0, 1].map(|index| contestants.get(index).map(|contestant| summary(&contestant.2)));
-        rows.push((values, inart.expect("always measured"), bmv2));
+        rows.push((values, embedded.expect("always measured"), bmv2));
     }
     if arguments.json {
         print_json(&rows)
@@ -103,16 +105,17 @@ type Row = (ValuesPerPacket, Outcome, Option<Outcome>);
 #[expect(clippy::print_stdout, reason = "a command's result")]
 fn print_table(rows: &[Row]) {
     println!("gradient frames summed per second (median turn), every sum compared bit for bit");
-    println!("{:>7} {:>12} {:>12} {:>7}   repeats inart / bmv2", "values", "inart", "bmv2", "ratio");
-    for (values, inart, bmv2) in rows {
+    println!("{:>7} {:>12} {:>12} {:>7}   repeats embedded / bmv2", "values", "embedded", "bmv2", "ratio");
+    for (values, embedded, bmv2) in rows {
         let rate = |outcome: &Outcome| format!("{:.0}", outcome.frames_per_second());
-        let ratio = bmv2.map(|bmv2| format!("{:.1}", inart.frames_per_second() / bmv2.frames_per_second()));
+        let ratio =
+            bmv2.map(|bmv2| format!("{:.1}", embedded.frames_per_second() / bmv2.frames_per_second()));
         println!(
             "{values:>7} {:>12} {:>12} {:>7}   {} / {}",
-            rate(inart),
+            rate(embedded),
             bmv2.as_ref().map_or("-".into(), rate),
             ratio.unwrap_or("-".into()),
-            inart.repeats,
+            embedded.repeats,
             bmv2.map_or("-".into(), |bmv2| bmv2.repeats.to_string()),
         );
     }
@@ -120,7 +123,7 @@ fn print_table(rows: &[Row]) {
 
 #[expect(clippy::print_stdout, reason = "a command's result")]
 fn print_json(rows: &[Row]) {
-    let rows = rows.iter().map(|(values, inart, bmv2)| {
+    let rows = rows.iter().map(|(values, embedded, bmv2)| {
         let side = |outcome: &Outcome| {
             serde_json::json!({
                 "frames_per_second": outcome.frames_per_second(),
@@ -130,9 +133,9 @@ fn print_json(rows: &[Row]) {
         };
         serde_json::json!({
             "values": values.get(),
-            "inart": side(inart),
+            "inart": side(embedded),
             "bmv2": bmv2.as_ref().map(side),
-            "ratio": bmv2.map(|bmv2| inart.frames_per_second() / bmv2.frames_per_second()),
+            "ratio": bmv2.map(|bmv2| embedded.frames_per_second() / bmv2.frames_per_second()),
         })
     });
     println!("{}", serde_json::json!({ "rows": rows.collect::<Vec<_>>() }));

@@ -26,7 +26,7 @@ impl Rival {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let mut command = Command::new(program);
         // Both take simple_switch_grpc's command line.
-        if name == "inart" {
+        if name == "embedded" {
             command.arg("switch");
         }
         for (index, port) in network::PORTS.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Bad input of every kind: one line that names the place and the mend, status 2, nothing left behind.
+//! Bad input of every kind: one line that names the place and the fix, status 2, nothing left behind.
 #![allow(clippy::unwrap_used)]
 
 mod support;

@@ -94,7 +94,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
     bench.refused(&with(&["--faults", "name.yaml", "--log", "run.log"]), &["name.yaml", "events[0]", "w9"]);
     bench.refused(&with(&["--faults", "rate.yaml"]), &["rate.yaml", "line 1", "most"]);
     bench.refused(&with(&["--window", "3"]), &["--window", "power of two"]);
-    bench.refused(&with(&["--patience", "0"]), &["--patience"]);
+    bench.refused(&with(&["--peer-timeout", "0"]), &["--peer-timeout"]);
     bench.refused(&with(&["--limit", "soon"]), &["--limit", "soon"]);
     bench.refused(&["simulate", "fig1.yaml", "--rounds", "0"], &["--rounds", "0"]);
     bench.refused(&["simulate", "fig1.yaml", "--gradient", "1 B"], &["--gradient"]);

@@ -15,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use support::{Workbench, is_refusal};
 
 /// Longer than anything here takes; only a failure waits for it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Writes `NAME-ca.pem`, and certificates with keys of that authority for a switch and for a controller.
 fn found_authority(bench: &Workbench, name: &str) {
@@ -75,7 +75,7 @@ fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Swit
     let begun = Instant::now();
     while TcpStream::connect(address).is_err() {
         assert!(
-            begun.elapsed() < PATIENCE && process.0.try_wait().unwrap().is_none(),
+            begun.elapsed() < TIMEOUT && process.0.try_wait().unwrap().is_none(),
             "{program} did not start"
         );
         std::thread::sleep(Duration::from_millis(10));
@@ -182,7 +182,7 @@ fn the_controller_answers_only_who_is_known() {
         serde_json::from_slice::<serde_json::Value>(&answer.stdout).unwrap()["installed"] == true
     };
     while !installed() {
-        assert!(begun.elapsed() < PATIENCE, "the plan was not installed");
+        assert!(begun.elapsed() < TIMEOUT, "the plan was not installed");
         std::thread::sleep(Duration::from_millis(50));
     }
     let their =

@@ -67,7 +67,7 @@ pub(crate) fn of_job(
         epoch: Epoch::from(0),
         values_per_packet: values,
         window_chunks: job.window_chunks,
-        exact: job.plan.exact,
+        exact_sums: job.plan.exact,
         workers: roles.workers.iter().map(worker).collect::<Result<_, PlanError>>()?,
         shards: shards.collect::<Result<_, PlanError>>()?,
     };

@@ -121,7 +121,8 @@ pub fn intent(
         for wanted in jobs {
             tables.retire(wanted.job, |epoch| epoch == choices[&wanted.job]);
         }
-        (tables.mac, tables.mac_default, tables.trunks) = (shared.mac, shared.mac_default, shared.trunks);
+        (tables.mac, tables.mac_default, tables.switch_ports) =
+            (shared.mac, shared.mac_default, shared.switch_ports);
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
         for wanted in jobs {

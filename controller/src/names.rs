@@ -10,7 +10,7 @@ use crate::ports::PortMap;
 use crate::seats;
 use inart_tables::PortNo;
 use inart_tables::{Item, Op, Update};
-use inart_tables::{MacAction, ResultsAction, SteerAction, TrunksAction};
+use inart_tables::{MacAction, ResultsAction, SteerAction, SwitchPortsAction};
 
 struct JobNames {
     name: String,
@@ -88,7 +88,9 @@ impl<'a> Names<'a> {
             Item::Mac(key, action) => {
                 format!("mac {}: {}", self.host(key.dst), mac_action(action, &port))
             }
-            Item::Trunks(key, TrunksAction::Trust) => format!("trunks: {}", port(key.ingress)),
+            Item::SwitchPorts(key, SwitchPortsAction::Trust) => {
+                format!("switch_ports: {}", port(key.ingress))
+            }
             Item::MacDefault(action) => format!("mac, other addresses: {}", mac_action(action, &port)),
             Item::Group(group, ports) => {
                 let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();

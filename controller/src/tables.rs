@@ -10,8 +10,8 @@ use crate::slots::SlotMap;
 use crate::wishes::{Hop, Wishes};
 use inart_tables::SlotRange;
 use inart_tables::{
-    GroupId, MacAction, MacKey, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables, TrunksAction,
-    TrunksKey,
+    GroupId, MacAction, MacKey, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchPortsAction,
+    SwitchPortsKey, SwitchTables,
 };
 
 /// The multicast group of the spanning tree, on every switch.
@@ -166,10 +166,13 @@ pub fn of_job(
 pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     let mut all = BTreeMap::new();
     for (switch, flood) in routes::flood_ports(ports) {
-        let trunks = ports.ports(switch).filter(|(_, peer)| ports.is_switch(peer)).map(|(port, _)| port);
+        let switch_ports =
+            ports.ports(switch).filter(|(_, peer)| ports.is_switch(peer)).map(|(port, _)| port);
         let mut tables = SwitchTables {
             mac_default: MacAction::Flood { group: FLOOD },
-            trunks: trunks.map(|ingress| (TrunksKey { ingress }, TrunksAction::Trust)).collect(),
+            switch_ports: switch_ports
+                .map(|ingress| (SwitchPortsKey { ingress }, SwitchPortsAction::Trust))
+                .collect(),
             ..SwitchTables::default()
         };
         tables.groups.insert(FLOOD, flood);

@@ -169,7 +169,7 @@ fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
     let tables = network(&mut newer);
     for (switch, shared) in shared {
         let held = &tables[&switch];
-        assert_eq!((&held.mac, &held.trunks), (&shared.mac, &shared.trunks), "{switch}");
+        assert_eq!((&held.mac, &held.switch_ports), (&shared.mac, &shared.switch_ports), "{switch}");
         assert_eq!(
             held.groups[&inart_controller::tables::FLOOD],
             shared.groups[&inart_controller::tables::FLOOD]

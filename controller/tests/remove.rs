@@ -55,7 +55,7 @@ fn a_full_switch_names_the_command_and_the_command_makes_room() {
     assert_eq!(tables, report.desired);
     for (switch, held) in &tables {
         assert_eq!(held.jobs(), only(2), "{switch}");
-        assert_eq!((&held.mac, &held.trunks), (&before[switch].mac, &before[switch].trunks));
+        assert_eq!((&held.mac, &held.switch_ports), (&before[switch].mac, &before[switch].switch_ports));
         let of_two = |tables: &Network| {
             let steer = tables[switch].steer.clone().into_iter();
             steer.filter(|(key, _)| key.job == JobId::from(2)).collect::<Vec<_>>()

@@ -23,9 +23,9 @@ pub struct Assignment {
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
     /// Whether the sums are exact: floats go to the servers as they are, which add them up without error
-    /// ([`crate::exact`]); no switch adds anything.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub exact: bool,
+    /// ([`crate::exact_sum`]); no switch adds anything.
+    #[serde(default, rename = "exact", skip_serializing_if = "core::ops::Not::not")]
+    pub exact_sums: bool,
     /// The workers, in the order of their ranks.
     pub workers: Vec<WorkerAddress>,
     /// The shards, in the order of their numbers.
@@ -55,9 +55,10 @@ pub struct ShardAssignment {
     /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
     /// preamble, check sequence and gap) per second.
     pub rate_bps: f64,
-    /// By rank, the number that the worker goes by in this shard's frames (`worker` and `contributors`): its seat. A switch
-    /// can sum those who share a block of 64 seats, so in a job of more workers those that are summed together
-    /// sit together, which differs from shard to shard; some seats may be free. Empty: every worker's seat is its rank.
+    /// By rank, the worker's seat: its number in this shard's frames (`worker` and `contributors`). A switch
+    /// can sum frames of one block of 64 seats. So in a job of more workers those that are summed together
+    /// are in one block, which differs from shard to shard; seats may be free. Empty: every worker's seat is
+    /// its rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Seat>,
 }
@@ -65,16 +66,16 @@ pub struct ShardAssignment {
 /// What is wrong with an assignment.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AssignmentError {
-    /// Nobody to sum for.
+    /// There is no worker.
     #[error("workers: none listed; a job needs at least one")]
     NoWorkers,
-    /// Nobody to sum at.
+    /// There is no parameter server.
     #[error("shards: none listed; a job needs at least one")]
     NoShards,
-    /// More than ranks can name.
+    /// More workers than there are ranks.
     #[error("workers: {0} listed; ranks go up to {max}", max = Rank::MAX)]
     TooManyWorkers(usize),
-    /// More than shard numbers can name.
+    /// More shards than there are shard numbers.
     #[error("shards: {0} listed; shard numbers go up to {max}", max = ShardId::MAX)]
     TooManyShards(usize),
     /// The window is not a power of two.
@@ -170,13 +171,16 @@ pub enum AssignmentError {
 }
 
 impl Assignment {
-    /// The longest window: half of what a server can tell apart, and more memory than anybody wants.
+    /// The longest window: half of what a server can tell apart.
     pub const MAX_WINDOW_CHUNKS: u32 = 1 << 16;
 
     /// How far the sum of the shares may be from 1.
     const SHARE_TOLERANCE: f64 = 1e-6;
 
     /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// The first inconsistency: no worker, no shard, a bad share, rate, window, seat or address.
     pub fn validate(&self) -> Result<(), AssignmentError> {
         if self.workers.is_empty() {
             return Err(AssignmentError::NoWorkers);
@@ -252,6 +256,9 @@ impl Assignment {
     }
 
     /// The worker of that rank.
+    ///
+    /// # Errors
+    /// [`AssignmentError::NoSuchRank`] for a rank that the job does not have.
     pub fn worker(&self, rank: Rank) -> Result<&WorkerAddress, AssignmentError> {
         self.workers.get(rank.index()).ok_or_else(|| AssignmentError::NoSuchRank {
             rank,
@@ -261,6 +268,9 @@ impl Assignment {
     }
 
     /// The shard of that number.
+    ///
+    /// # Errors
+    /// [`AssignmentError::NoSuchShard`] for a shard that the job does not have.
     pub fn shard(&self, shard: ShardId) -> Result<&ShardAssignment, AssignmentError> {
         self.shards.get(shard.index()).ok_or_else(|| AssignmentError::NoSuchShard {
             shard,

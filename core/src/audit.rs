@@ -1,6 +1,7 @@
-//! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers say
-//! they put in, encoded by the rule of `docs/protocol.md`; in an exact job, against the exact sum of their floats. Whose values
-//! have to be in a sum is what the job's policy says ([`Due`]). Shares no other code with the switches and the hosts.
+//! The independent check of every sum: what each worker received, against the 64-bit sum of what all workers
+//! report to have sent, encoded by the rule of `docs/protocol.md`; in an exact-sum job, against the exact sum
+//! of their floats. Whose values have to be in a sum is what the job's policy says ([`Due`]). Shares no other
+//! code with the switches and the hosts.
 
 mod digits;
 
@@ -13,8 +14,8 @@ use inart_wire::Exponent;
 
 use crate::policy::Due;
 
-/// What a worker says it put into a round. Values in the gradient's order, exponents per chunk in that of
-/// [`Split::chunks`](crate::Split::chunks).
+/// What a worker reports to have sent in a round. Values in the gradient's order, exponents per chunk in that
+/// of [`Split::chunks`](crate::Split::chunks).
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
     /// Its name.
@@ -25,7 +26,7 @@ pub struct Sent<'a> {
     pub exponents: &'a [i8],
 }
 
-/// What a worker says it got, in the same order.
+/// What a worker reports to have received, in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// Its rank: its place in `sent`.
@@ -38,7 +39,7 @@ pub struct Received<'a> {
     pub exponents: &'a [i8],
 }
 
-/// The first difference found, with everything one needs to look for its cause.
+/// The first difference found, with what is needed to look for its cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("round {round}, chunk {chunk}, worker {worker}: {what}")]
 pub struct Mismatch {
@@ -104,8 +105,8 @@ pub enum Difference {
     },
 }
 
-/// Checks one round. `sent` is of every worker of the job in order of rank, `received` of those that ended the round,
-/// `chunks` the range of values of each chunk. What is in a sum, `due` says.
+/// Checks one round. `sent` is of every worker of the job in order of rank, `received` of those that ended
+/// the round, `chunks` the range of values of each chunk. What is in a sum, `due` says.
 ///
 /// # Errors
 /// The first difference.
@@ -139,7 +140,8 @@ pub fn check_round(
     Ok(())
 }
 
-/// Checks that every report has a value per parameter and an exponent per chunk; else whose does not, and what it lacks.
+/// Checks that every report has a value per parameter and an exponent per chunk; else whose does not, and
+/// what it lacks.
 fn check_lengths<'a>(
     sent: &[Sent<'a>],
     received: &[Received<'a>],
@@ -175,7 +177,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// That of the sum of those, who have to have sent by one exponent; else who has not, and what it sent by.
+    /// That of the sum of those, who have to have sent by one exponent; else who has not, and what it sent
+    /// by.
     fn of<'a>(sent: &[Sent<'a>], chunk: usize, range: &Range<usize>) -> Result<Self, (&'a str, Difference)> {
         let expected = sent.first().map_or(0, |first| first.exponents[chunk]);
         if let Some(sent) = sent.iter().find(|sent| sent.exponents[chunk] != expected) {
@@ -223,7 +226,8 @@ fn exact_sums(sent: &[Sent<'_>], range: &Range<usize>) -> Vec<i32> {
     range.clone().map(|index| digits::rounded_sum(floats(index)).to_bits() as i32).collect()
 }
 
-/// Scales exact sums down by the smallest power of two with which all of them fit 32 bits, and returns its exponent.
+/// Scales exact sums down by the smallest power of two with which all of them fit 32 bits, and returns its
+/// exponent.
 fn encode(sums: &mut [i64]) -> u32 {
     let fits = |shift| move |&sum: &i64| i32::try_from(round_half_even(sum, shift)).is_ok();
     let shift = (0..64).find(|&shift| sums.iter().all(fits(shift))).expect("anything shifted by 63 fits");
@@ -359,7 +363,7 @@ mod tests {
         assert!(matches!(check(&a, &b).map_err(|e| e.what), Err(Difference::Length { .. })));
     }
 
-    /// Three values of two workers in an exact job.
+    /// Three values of two workers in an exact-sum job.
     fn exact_pair() -> (Report, Report) {
         let bits = |floats: [f32; 3]| floats.map(|float| float.to_bits() as i32).to_vec();
         let report = |sent| Report {

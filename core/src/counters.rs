@@ -31,7 +31,7 @@ counters!(
         frames_sent,
         /// Their bytes.
         bytes_sent,
-        /// Chunks sent again because no result came in time.
+        /// Chunks retransmitted because no result came in time.
         retransmissions,
         /// Gradient frames sent with flag bypass.
         bypasses,
@@ -47,7 +47,7 @@ counters!(
         duplicates,
         /// Requests to send a chunk by bypass.
         requests,
-        /// Results and messages of another run of the epoch, or for another life of the worker.
+        /// Results and messages of another run of the epoch, or for another incarnation of the worker.
         other_runs,
         /// Frames of another epoch, job, shard or worker, or kinds that are not for workers.
         foreign,
@@ -79,8 +79,8 @@ counters!(
         clipped,
         /// Frames refused because of their exponent.
         exponents,
-        /// Frames refused because their values are not of the job's kind: in an exact job all but finite floats by bypass, in
-        /// any other floats.
+        /// Frames refused because their values are not of the job's kind: in an exact-sum job all but finite
+        /// floats by bypass, in any other floats.
         other_numbers,
         /// Frames of chunks whose results are kept no more, or that no worker may send yet.
         out_of_window,
@@ -93,13 +93,13 @@ counters!(
         foreign,
         /// Frames that break the rules of the header.
         malformed,
-        /// Workers' notes that they are there.
+        /// Keep-alives of workers.
         keepalives,
         /// Chunks completed.
         chunks,
         /// Results sent for the first time.
         results_sent,
-        /// Results sent again.
+        /// Results retransmitted.
         resends_sent,
         /// Requests to send a chunk by bypass.
         requests_sent,

@@ -19,8 +19,8 @@ pub enum Failure {
         /// What is there.
         value: f32,
     },
-    /// A worker made the job end.
-    #[error("the job was given up: worker {culprit} ({name}) {reason}")]
+    /// A worker is the cause of the end.
+    #[error("the job was aborted: worker {culprit} ({name}) {reason}")]
     Aborted {
         /// Its rank.
         culprit: Rank,
@@ -31,7 +31,7 @@ pub enum Failure {
     },
     /// Another worker hears nothing from a parameter server.
     #[error(
-        "the job was given up: parameter server {server} (shard {shard}) has not been heard from by worker {worker} ({name})"
+        "the job was aborted: parameter server {server} (shard {shard}) has not been heard from by worker {worker} ({name})"
     )]
     ServerLost {
         /// Its shard.
@@ -43,9 +43,9 @@ pub enum Failure {
         /// Name of the worker.
         name: String,
     },
-    /// A parameter server knows nothing of results that it has sent.
+    /// A parameter server was restarted and has lost the results that it had sent.
     #[error(
-        "the job was given up: parameter server {server} (shard {shard}) was restarted and has lost its sums"
+        "the job was aborted: parameter server {server} (shard {shard}) was restarted and has lost its sums"
     )]
     ServerRestarted {
         /// Its shard.
@@ -54,14 +54,14 @@ pub enum Failure {
         server: String,
     },
     /// A parameter server does not answer this worker.
-    #[error("nothing heard from parameter server {server} (shard {shard}) for {} s", patience.as_secs_f64())]
+    #[error("nothing heard from parameter server {server} (shard {shard}) for {} s", peer_timeout.as_secs_f64())]
     ServerSilent {
         /// Its shard.
         shard: ShardId,
         /// Its name.
         server: String,
         /// How long this worker waited.
-        patience: Duration,
+        peer_timeout: Duration,
     },
 }
 

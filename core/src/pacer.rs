@@ -4,10 +4,11 @@ use core::time::Duration;
 
 use crate::Instant;
 
-/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when may catch up by
-/// [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but for [`Pacer::REST`]: a queue
-/// that its burst made where the rate is the link's would never drain. Neither has to wake for less than a rest, which is
-/// [`Pacer::FRAMES`] at most: longer bursts of several workers together are a queue long enough for marks.
+/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when
+/// may catch up by [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but
+/// for [`Pacer::REST`]: a queue that its burst made where the rate is the link's would never drain. Neither
+/// has to wake for less than a rest, which is [`Pacer::FRAMES`] at most: longer bursts of several workers
+/// together are a queue long enough for marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,

@@ -1,43 +1,45 @@
 //! Floats as scaled integers and back.
 //!
-//! A chunk's values are `round(g · 2^-e)`, half to even, as int32; e is the chunk's exponent, the same at every
-//! worker. The sum S of these integers is exact: switches add with saturation and mark the frame if they had to, the
-//! server adds in 64 bits. The result is S itself when it fits int32, else S divided by the least power of two
-//! 2^k that makes all of the chunk's values fit, rounded half to even, with exponent r = e + k.
+//! A chunk's values are `round(g · 2^-e)`, half to even, as int32; e is the chunk's exponent, the same at
+//! every worker. The sum S of these integers is exact: switches add with saturation and mark the frame if
+//! they had to, the server adds in 64 bits. The result is S itself when it fits int32, else S divided by the
+//! least power of two 2^k that makes all of the chunk's values fit, rounded half to even, with exponent r = e
+//! + k.
 //!
 //! **Error bound.** For W workers, each result differs from the exact sum of the workers' floats by at most
-//! `W · 2^(e-1)`, plus `2^(r-1)` if r > e; reading it as `f32` adds one rounding to nearest. For: each of W roundings to a
-//! multiple of 2^e errs by half of that at most; S adds them up without error; dividing S rounds to a multiple of 2^r once
-//! more. Less would be wrong: there are gradients that err by just as much.
+//! `W · 2^(e-1)`, plus `2^(r-1)` if r > e; reading it as `f32` adds one rounding to nearest. For: each of W
+//! roundings to a multiple of 2^e errs by half of that at most; S adds them up without error; dividing S
+//! rounds to a multiple of 2^r once more. Less would be wrong: there are gradients that err by just as much.
 //!
-//! **Exponents** need no extra message: e is a function of what every worker holds, bit for bit, namely the chunk's result in
-//! the round before ([`next_exponent`]). With w = ⌈log2 W⌉:
+//! **Exponents** need no extra message: e is a function of what every worker holds, bit for bit, namely the
+//! chunk's result in the round before ([`next_exponent`]). With w = ⌈log2 W⌉:
 //! 1. In the first round, values up to 2^8 in size fit: e = w - 23.
-//! 2. After a sum that is not zero, with L the size of the chunk's largest, values up to 2^8 L fit, and so does their sum:
-//!    2^e is at most `2^(w - 22) · L`. e goes there at once, however far it is.
-//! 3. After a sum of zero that is marked *vanished*, because a worker had other values than zero and all were rounded to less
-//!    than 2^16 in size, maybe to zero, e is the lowest there is, -127. A sum of zero does not tell how small they are, so those
-//!    which do not fit (below) tell it themselves: in that round, e is the least exponent at which all fit.
-//! 4. After any other sum of zero, e stays. Each worker's values were zeros, or the largest was 2^16 or more, so they
-//!    cancelled out to within `W · 2^-16` of the largest.
+//! 2. After a sum that is not zero, with L the size of the chunk's largest, values up to 2^8 L fit, and so
+//!    does their sum: 2^e is at most `2^(w - 22) · L`. e goes there at once, however far it is.
+//! 3. After a sum of zero that is marked *vanished*, because a worker had other values than zero and all were
+//!    rounded to less than 2^16 in size, maybe to zero, e is the lowest there is, -127. A sum of zero does
+//!    not tell how small they are, so those which do not fit (below) tell it themselves: in that round, e is
+//!    the least exponent at which all fit.
+//! 4. After any other sum of zero, e stays. Each worker's values were zeros, or the largest was 2^16 or more,
+//!    so they cancelled out to within `W · 2^-16` of the largest.
 //!
 //! So, with V the size of the chunk's largest value at any worker, `W · 2^(e-1)` is at most the largest of
-//! * `W · 2^(w - 23) · L` after a sum that is not zero (`2^-17 L` for 8 workers); `W · 2^(w - 24)` in the first round; what it was
-//!   in the round before by rule 4; nothing by rule 3,
+//! * `W · 2^(w - 23) · L` after a sum that is not zero (`2^-17 L` for 8 workers); `W · 2^(w - 24)` in the
+//!   first round; what it was in the round before by rule 4; nothing by rule 3,
 //! * `W · 2^-31 · V`, since 2^e is at most 2^-30 V if values do not fit,
 //! * `W · 2^-128`, since e is not below -127.
 //!
-//! That is so in all rounds, for all finite values. It does not promise that a round whose values are much smaller than L tells
-//! anything about them: its sum may be all zeros. The next does, since L is small by then, or they have vanished. Values up to
-//! 2^-128 in size are zeros for ever.
+//! That is so in all rounds, for all finite values. It does not promise that a round whose values are much
+//! smaller than L tells anything about them: its sum may be all zeros. The next does, since L is small by
+//! then, or they have vanished. Values up to 2^-128 in size are zeros for ever.
 //!
-//! **Values that do not fit** their agreed exponent: the worker quantises them at the least exponent that fits and
-//! sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent any worker needs,
-//! and asks the others for theirs. So the result is the same whatever is lost or late.
+//! **Values that do not fit** their agreed exponent: the worker quantises them at the least exponent that
+//! fits and sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent
+//! any worker needs, and asks the others for theirs. So the result is the same whatever is lost or late.
 //!
-//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker gives the job up before it sends
-//! a frame of the round, and every worker learns whose gradient it was. A sum of finite values that is beyond `f32`
-//! reads as an infinity, as floating-point addition has it.
+//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker aborts the job before it
+//! sends a frame of the round, and every worker learns whose gradient it was. A sum of finite values that is
+//! beyond `f32` reads as an infinity, as floating-point addition has it.
 
 use inart_wire::Exponent;
 
@@ -83,13 +85,18 @@ pub fn next_exponent(workers: usize, result: &[i32], result_exponent: Exponent, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoesNotFit;
 
-/// Whether values, which were quantised to these, are not all zeros but so small that a sum of zero says nothing about them.
+/// Whether values, which were quantised to these, are not all zeros but so small that a sum of zero says
+/// nothing about them.
 pub fn have_vanished(values: &[f32], quantised: &[i32]) -> bool {
     quantised.iter().all(|value| value.unsigned_abs() >> VANISHING_BITS == 0)
         && values.iter().any(|value| *value != 0.0)
 }
 
-/// Writes `round(value · 2^-exponent)` for finite values. If one does not fit, `quantised` holds nothing useful.
+/// Writes `round(value · 2^-exponent)` for finite values. If one does not fit, `quantised` holds nothing
+/// useful.
+///
+/// # Errors
+/// [`DoesNotFit`] for a value that needs more than 32 bits at this exponent.
 pub fn quantise(values: &[f32], exponent: Exponent, quantised: &mut [i32]) -> Result<(), DoesNotFit> {
     // Adding and taking away 1.5 · 2^52 rounds anything below 2^51 half to even.
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -124,8 +131,8 @@ pub fn dequantise(value: i32, exponent: Exponent) -> f32 {
     (f64::from(value) * power_of_two(exponent.into())) as f32
 }
 
-/// Rescales exact sums in place so that each fits int32: divided by the least power of two that does, rounded half to
-/// even. Returns the exponent they have then.
+/// Rescales exact sums in place so that each fits int32: divided by the least power of two that does, rounded
+/// half to even. Returns the exponent they have then.
 pub fn fit_sums(sums: &mut [i64], exponent: Exponent) -> Exponent {
     let fits = |shift: u32| sums.iter().all(|sum| i32::try_from(shift_half_to_even(*sum, shift)).is_ok());
     let shift = (0..63).find(|shift| fits(*shift)).unwrap_or(63);

@@ -84,8 +84,10 @@ proptest! {
             prop_assert!(twice_error < 1 << shift || twice_error == 1 << shift && fitted % 2 == 0);
         }
         if shift > 0 {
-            let largest = sums.iter().map(|sum| (*sum as f64 / 2f64.powi(shift as i32 - 1)).round_ties_even());
-            prop_assert!(largest.into_iter().any(|value| !(-2_147_483_648.0..=2_147_483_647.0).contains(&value)));
+            let scale = 2f64.powi(shift as i32 - 1);
+            let largest = sums.iter().map(|sum| (*sum as f64 / scale).round_ties_even());
+            let fits = -2_147_483_648.0..=2_147_483_647.0;
+            prop_assert!(largest.into_iter().any(|value| !fits.contains(&value)));
         }
     }
 

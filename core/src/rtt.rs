@@ -2,10 +2,11 @@
 
 use core::time::Duration;
 
-/// Estimate of the round trip between a worker and a server, from notes that the server answers at once.
+/// Estimate of the round trip between a worker and a server, from keep-alives, which the server answers at
+/// once.
 ///
-/// Not from chunks: their results come with the wait for the slowest peer, who may be waiting for a timer of its own, and
-/// timers that follow each other grow without end.
+/// Not from chunks: their results come with the wait for the slowest peer, who may be waiting for a timer of
+/// its own, and timers that follow each other grow without end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RttEstimator {
     /// Smoothed time and its variation; `None` before the first sample.
@@ -22,10 +23,10 @@ impl RttEstimator {
     const QUEUE: Duration = Duration::from_millis(25);
     /// The longest wait, unless the round trip is longer.
     const MAX: Duration = Duration::from_millis(250);
-    /// Waits in silence before they double: peers may have asked for the same in vain.
+    /// Waits in silence before they double: peers may have asked for the same without success.
     const EQUAL_WAITS: u32 = 3;
 
-    /// Takes in the time from a note to its answer.
+    /// Takes in the time from a keep-alive to its answer.
     pub(crate) fn sample(&mut self, time: Duration) {
         self.latest = time;
         self.least = if self.smoothed.is_none() { time } else { self.least.min(time) };
@@ -52,7 +53,8 @@ impl RttEstimator {
         })
     }
 
-    /// How long to wait in silence, after `probes` such waits, before the oldest chunk is sent again (RFC 9002, 6.2).
+    /// How long to wait in silence, after `probes` such waits, before the oldest chunk is retransmitted (RFC
+    /// 9002, 6.2).
     pub(crate) fn probe_timeout(&self, probes: u32) -> Duration {
         let first = match self.smoothed {
             Some((mean, variation)) => mean + (4 * variation).max(mean) + Self::GRANULARITY,

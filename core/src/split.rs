@@ -7,8 +7,8 @@ use inart_wire::{ShardId, ValuesPerPacket};
 
 use crate::Assignment;
 
-/// How a gradient of a given length is cut into shards by their shares, and shards into chunks of one frame each.
-/// The same at every host of a job.
+/// How a gradient of a given length is cut into shards by their shares, and shards into chunks of one frame
+/// each. The same at every host of a job.
 ///
 /// Shards are contiguous, in the order of their numbers; a shard ends where the shares up to it, added up and
 /// rounded, end. The last chunk of a shard may be short.

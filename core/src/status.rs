@@ -21,7 +21,8 @@ pub struct WorkerStatus {
     pub rank: Rank,
     /// Its name.
     pub name: String,
-    /// The round it is in, or was in last, counted from 0: the tensor that it started last. `None` before the first.
+    /// The round it is in, or was in last, counted from 0: the tensor that it started last. `None` before the
+    /// first.
     pub round: Option<u32>,
     /// Whether a round has not ended.
     pub in_round: bool,

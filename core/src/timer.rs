@@ -14,9 +14,9 @@ pub(crate) enum Timer {
     /// Nothing came for too long.
     Probe,
     /// A peer has been silent too long.
-    Patience,
+    PeerTimeout,
     /// A peer is to be told that this host is there.
-    Alive,
+    KeepAlive,
 }
 
 /// When each timer expires, if it is set.

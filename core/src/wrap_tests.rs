@@ -4,7 +4,7 @@ use std::vec;
 
 use inart_wire::{ChunkSeq, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
-use crate::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use crate::{Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow};
 use core::time::Duration;
 
 #[test]
@@ -15,7 +15,7 @@ fn sequences_wrap() {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N32,
         window_chunks: 4,
-        exact: false,
+        exact_sums: false,
         workers: vec![WorkerAddress { name: "w1".into(), mac: MacAddr([2, 0, 0, 0, 0, 1]) }],
         shards: vec![ShardAssignment {
             server: "s1".into(),
@@ -25,12 +25,12 @@ fn sequences_wrap() {
             seats: vec![],
         }],
     };
-    let patience = Duration::from_secs(1);
+    let peer_timeout = Duration::from_secs(1);
     let rank = Rank::try_from(0u16).expect("0 is a rank");
     let mut worker =
-        WorkerFlow::new(job.clone(), rank, Incarnation::new(1), patience).expect("the job is valid");
+        WorkerFlow::new(job.clone(), rank, Incarnation::new(1), peer_timeout).expect("the job is valid");
     let mut server =
-        ServerShard::new(job, 0.into(), Incarnation::new(2), patience).expect("the job is valid");
+        ServerShard::new(job, 0.into(), Incarnation::new(2), peer_timeout).expect("the job is valid");
     let start = ChunkSeq::from(u32::MAX - 12);
     worker.start_at(start);
     server.start_at(start);

@@ -1,5 +1,5 @@
-//! Policies of the test's own, which the crate knows nothing of, from the first frame to the last: what the exchange of chunks
-//! leaves open.
+//! Policies of the test's own, which the crate knows nothing of, from the first frame to the last: what the
+//! exchange of chunks leaves open.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,11 +9,11 @@ use std::time::Duration;
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::{Due, Policy, Progress, Receivers, Sum};
 use inart_core::{
-    Assignment, Instant, Machine, RoundRecord, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
+    Assignment, Instant, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
 use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A chunk is complete when half of the workers are in; all get the sum of those.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ impl Policy for Half {
     }
 }
 
-/// Workers are answered one by one, in the order of their ranks: each chunk is applied to the server's model, and its sender alone
-/// gets the model's values.
+/// Workers are answered one by one, in the order of their ranks: each chunk is applied to the server's model,
+/// and its sender alone gets the model's values.
 #[derive(Clone, Debug)]
 struct InTurn {
     workers: usize,
@@ -117,7 +117,7 @@ fn assignment(workers: usize) -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N32,
         window_chunks: 4,
-        exact: false,
+        exact_sums: false,
         workers: (0..workers)
             .map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) })
             .collect(),
@@ -148,13 +148,13 @@ impl<P: Policy> Net<P> {
         let life = |number: usize| Incarnation::new(1 + number as u32);
         let worker = |rank: usize| {
             let id = Rank::try_from(rank).unwrap();
-            WorkerFlow::with_policy(job.clone(), id, life(rank), PATIENCE, policy.clone()).unwrap()
+            WorkerFlow::with_policy(job.clone(), id, life(rank), PEER_TIMEOUT, policy.clone()).unwrap()
         };
         Self {
             now: Instant::START,
             workers: (0..workers).map(worker).collect(),
             macs: job.workers.iter().map(|worker| worker.mac).collect(),
-            server: ServerShard::with_policy(job.clone(), 0.into(), life(99), PATIENCE, policy.clone())
+            server: ServerShard::with_policy(job.clone(), 0.into(), life(99), PEER_TIMEOUT, policy.clone())
                 .unwrap(),
             under_way: VecDeque::new(),
             lost_every,
@@ -164,11 +164,11 @@ impl<P: Policy> Net<P> {
 
     fn poll(&mut self) {
         let mut buffer = [0; 2048];
-        let mut machines: Vec<&mut dyn Machine> =
-            self.workers.iter_mut().map(|worker| worker as &mut dyn Machine).collect();
-        machines.push(&mut self.server);
-        for machine in machines {
-            while let Some(length) = machine.poll_transmit(self.now, &mut buffer) {
+        let mut state_machines: Vec<&mut dyn StateMachine> =
+            self.workers.iter_mut().map(|worker| worker as &mut dyn StateMachine).collect();
+        state_machines.push(&mut self.server);
+        for state_machine in state_machines {
+            while let Some(length) = state_machine.poll_transmit(self.now, &mut buffer) {
                 self.sent += 1;
                 if !self.sent.is_multiple_of(self.lost_every) {
                     self.under_way.push_back(buffer[..length].to_vec());
@@ -179,12 +179,12 @@ impl<P: Policy> Net<P> {
 
     /// Runs until these workers have ended their rounds.
     fn run(&mut self, ranks: &[usize]) {
-        let end = self.now + 10 * PATIENCE;
+        let end = self.now + 10 * PEER_TIMEOUT;
         while !ranks.iter().all(|rank| self.workers[*rank].is_idle()) {
             self.poll();
             let Some(frame) = self.under_way.pop_front() else {
-                let machines = self.workers.iter().map(Machine::next_deadline);
-                let next = machines.chain([self.server.next_deadline()]).flatten().min();
+                let state_machines = self.workers.iter().map(StateMachine::next_deadline);
+                let next = state_machines.chain([self.server.next_deadline()]).flatten().min();
                 self.now = next.unwrap().max(self.now + Duration::from_micros(1));
                 assert!(self.now < end, "the round does not end");
                 continue;
@@ -262,7 +262,7 @@ fn who_is_gone_is_named_when_the_others_have_to_wait_for_it() {
     (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
     net.run(&[0, 1, 2]);
     let failure = net.workers[0].finish_round(&mut [0.0; LEN]).unwrap_err().to_string();
-    assert_eq!(failure, "the job was given up: worker 3 (w3) has not been heard from");
+    assert_eq!(failure, "the job was aborted: worker 3 (w3) has not been heard from");
 }
 
 #[test]

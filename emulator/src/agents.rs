@@ -16,10 +16,10 @@ use nix::sys::signal::Signal;
 use crate::child::Child;
 use crate::error::Error;
 
-/// How often a silent emulation looks whether its processes still live.
+/// How often a silent emulation checks that its processes still run.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a reading thread heard: who spoke is not known of a process that failed before it said so.
+/// What a reading thread received. The role is unknown if a process failed before it reported its role.
 type Heard = io::Result<(Option<Role>, Report)>;
 
 /// The running processes.
@@ -29,13 +29,14 @@ pub struct Agents {
     receiver: mpsc::Receiver<Heard>,
     gate: Arc<Gate>,
     children: BTreeMap<Key, (Child, io::BufReader<ChildStdout>)>,
-    /// When somebody was heard last.
+    /// When the last report came.
     heard: Instant,
-    /// How long nobody may be heard.
-    patience: Duration,
+    /// How long there may be no report.
+    peer_timeout: Duration,
 }
 
-/// Where workers wait until all of them are there: those that began alone would fill the queues with repeats.
+/// Where workers wait until all of them are there. Workers that began alone would fill the queues with
+/// repeats.
 #[derive(Debug, Default)]
 struct Gate {
     is_open: Mutex<bool>,
@@ -67,15 +68,15 @@ fn key(role: Role) -> Key {
 }
 
 impl Agents {
-    /// Nobody yet; `socket` is where they shall report, one of them within the patience.
-    pub fn new(socket: &Path, patience: Duration) -> Result<Self, Error> {
+    /// No process yet. Processes report at `socket`; at least one report has to come within `peer_timeout`.
+    pub fn new(socket: &Path, peer_timeout: Duration) -> Result<Self, Error> {
         let listener = UnixListener::bind(socket)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(Error::system("open the socket for reports"))?;
         let (sender, receiver) = mpsc::channel();
         let gate = Arc::default();
         let (children, heard) = (BTreeMap::new(), Instant::now());
-        Ok(Self { listener, sender, receiver, gate, children, heard, patience })
+        Ok(Self { listener, sender, receiver, gate, children, heard, peer_timeout })
     }
 
     /// Lets the workers begin, those that come later as well.
@@ -90,7 +91,7 @@ impl Agents {
         Ok(())
     }
 
-    /// The next report of anybody, whoever it is; `None` if there is none for a moment.
+    /// The next report of any process; `None` if none comes for a moment.
     pub fn next(&mut self) -> Result<Option<(Option<Role>, Report)>, Error> {
         self.accept()?;
         match self.receiver.recv_timeout(TICK) {
@@ -103,13 +104,13 @@ impl Agents {
         }
     }
 
-    /// An error if a process has ended otherwise than well, or nothing was heard of any for too long.
+    /// An error if a process has failed, or if no report came for too long.
     pub fn check(&mut self) -> Result<(), Error> {
         for (child, _) in self.children.values_mut() {
             child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
         }
-        if self.heard.elapsed() > self.patience {
-            let (who, seconds) = ("the hosts".into(), self.patience.as_secs());
+        if self.heard.elapsed() > self.peer_timeout {
+            let (who, seconds) = ("the hosts".into(), self.peer_timeout.as_secs());
             return Err(Error::Failed { who, why: format!("no report for {seconds} s") });
         }
         Ok(())
@@ -127,10 +128,10 @@ impl Agents {
         }
     }
 
-    /// What a process said last that has ended otherwise than well; `None` of others.
-    pub fn last_words(&mut self, role: Role) -> Option<String> {
+    /// The last output of a process that has failed; `None` for others.
+    pub fn last_output(&mut self, role: Role) -> Option<String> {
         let (child, _) = self.children.get_mut(&key(role))?;
-        child.check().is_err().then(|| child.last_words_of_dead())
+        child.check().is_err().then(|| child.last_output_of_ended())
     }
 
     /// What a process is called in messages.

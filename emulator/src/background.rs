@@ -1,4 +1,4 @@
-//! Other traffic: frames of nobody's protocol from host to host, at a constant rate.
+//! Background traffic: ordinary frames from host to host, at a constant rate.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ pub struct BackgroundFlow {
 }
 
 impl BackgroundFlow {
-    /// Starts to send frames of `frame_bytes` from the namespace's first interface, `rate_bps` bits of them a second.
+    /// Starts to send frames of `frame_bytes` from the namespace's first interface, `rate_bps` bits of them a
+    /// second.
     pub fn start(
         namespace: &Namespace,
         [from, to]: [MacAddr; 2],

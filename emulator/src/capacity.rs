@@ -15,12 +15,12 @@ use crate::wiring;
 const TRIAL: Duration = Duration::from_millis(100);
 /// Frames passed at once in the trial: about what a loaded switch or host finds waiting.
 const TRIAL_BATCH: usize = 16;
-/// Part of what the machine can merely pass from socket to socket that an emulation is given: agents and switches
-/// have to look at the frames as well, and a machine that is busy to the brim measures itself, not the network.
+/// The share of what the machine can pass from socket to socket that an emulation uses. Agents and switches
+/// also have to process the frames, and a fully loaded machine measures itself, not the network.
 const SHARE: f64 = if cfg!(debug_assertions) { 0.02 } else { 0.1 };
 
-/// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a veth
-/// pair just now, times the cores, times a share that leaves room for everything else.
+/// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a
+/// veth pair just now, times the cores, times a share that leaves room for everything else.
 pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
     let namespace = wiring::namespace()?;
     let per_second =
@@ -48,8 +48,8 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
     Ok(passed as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials, and
-/// results, whose tree is taken to span all switches.
+/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials,
+/// and results, whose tree is taken to span all switches.
 pub fn demand(plan: &Plan, workers: usize, switches: usize, values: ValuesPerPacket) -> f64 {
     let frame_bits = 8.0 * values.frame_bytes() as f64;
     let hops = |server: &str| {

@@ -1,5 +1,5 @@
-//! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as on one
-//! host. An SVG document written by hand, since a chart library would decide too much of how it looks.
+//! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as
+//! on one host. An SVG document written by hand, since a chart library would decide too much of how it looks.
 
 use std::fmt::Write;
 

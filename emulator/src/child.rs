@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use nix::sys::signal::Signal;
 
-/// As much of a child's last words as is kept for an error message.
+/// As much of a child's last output as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
 
 /// A running child; killed when dropped, and by the kernel if this process dies first.
@@ -17,15 +17,15 @@ pub struct Child {
     name: String,
     process: std::process::Child,
     stderr: Arc<Mutex<String>>,
-    /// Keeps the last words.
+    /// Keeps the last output.
     reader: Option<JoinHandle<()>>,
 }
 
 impl Child {
     /// Starts the command with its standard output piped to the second part of the result.
     ///
-    /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as long as the
-    /// child shall.
+    /// The kernel kills the child when the *thread* that called this ends, so call it on one that lives as
+    /// long as the child has to run.
     pub fn spawn(
         name: impl Into<String>,
         mut command: Command,
@@ -58,10 +58,10 @@ impl Child {
         &self.name
     }
 
-    /// Says what is wrong if the child has ended otherwise than well.
+    /// An error if the child has failed.
     pub fn check(&mut self) -> Result<(), String> {
         match self.process.try_wait() {
-            Ok(Some(status)) if !status.success() => Err(self.epitaph()),
+            Ok(Some(status)) if !status.success() => Err(self.exit_message()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         }
@@ -84,22 +84,22 @@ impl Child {
         let _ = self.process.wait(); // fails only if the child is gone already
     }
 
-    /// What a child that has ended by itself said last.
-    pub fn last_words_of_dead(&mut self) -> String {
+    /// The last output of a child that has ended by itself.
+    pub fn last_output_of_ended(&mut self) -> String {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join(); // its pipe ended with the child
         }
-        self.last_words().trim_start_matches("error: ").to_owned()
+        self.last_output().trim_start_matches("error: ").to_owned()
     }
 
     /// Ends the child, if it has not ended by itself, and tells how it ended.
-    pub fn epitaph(&mut self) -> String {
+    pub fn exit_message(&mut self) -> String {
         let _ = self.process.kill(); // fails only if the child is gone already
         let ended = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         if let Some(reader) = self.reader.take() {
             let _ = reader.join(); // its pipe ended with the child
         }
-        format!("ended with {ended}: {}", self.last_words())
+        format!("ended with {ended}: {}", self.last_output())
     }
 
     /// Asks the child to end.
@@ -114,7 +114,7 @@ impl Child {
     }
 
     /// The last line the child wrote to its standard error.
-    fn last_words(&self) -> String {
+    fn last_output(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").to_owned()
     }

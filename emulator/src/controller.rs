@@ -14,8 +14,8 @@ use tokio::runtime::Runtime;
 use crate::child::Child;
 use crate::error::Error;
 
-/// How long it may take to install plans, or to put a switch in order that came back.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the controller may take to install plans, or to reconcile a switch that came back.
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a question that was not answered waits for the next try.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -31,8 +31,8 @@ pub struct ControllerProcess {
 }
 
 impl ControllerProcess {
-    /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its plans under new
-    /// epochs.
+    /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its
+    /// plans under new epochs.
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
         // Not when it is started again: hosts run with the epochs that there are then.
@@ -71,7 +71,7 @@ impl ControllerProcess {
                 api::Client::connect(&address, &Security::Local).await?.assignment(job).await
             })
         };
-        let give_up = Instant::now() + PATIENCE;
+        let give_up = Instant::now() + TIMEOUT;
         loop {
             match jobs.iter().map(ask).collect::<Result<_, api::ClientError>>() {
                 Ok(assignments) => return Ok(assignments),
@@ -80,9 +80,9 @@ impl ControllerProcess {
         }
     }
 
-    /// Waits until every switch is in order.
+    /// Waits until every switch is reconciled.
     pub fn settle(&mut self, runtime: &Runtime) -> Result<(), Error> {
-        let give_up = Instant::now() + PATIENCE;
+        let give_up = Instant::now() + TIMEOUT;
         loop {
             let status: Result<proto::Status, api::ClientError> = runtime.block_on(async {
                 api::Client::connect(&self.address, &Security::Local).await?.status().await
@@ -102,7 +102,7 @@ impl ControllerProcess {
     /// A pause before the next try; an error if the controller has ended, or it is too late.
     fn wait(&mut self, give_up: Instant, problem: String) -> Result<(), Error> {
         if !self.child.is_alive() {
-            return Err(Error::Controller { why: self.child.last_words_of_dead() });
+            return Err(Error::Controller { why: self.child.last_output_of_ended() });
         }
         if Instant::now() > give_up {
             return Err(Error::Failed { who: "the controller".into(), why: problem });

@@ -10,10 +10,10 @@ use crate::capacity;
 use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
-use crate::network::Network;
 use crate::options::Options;
 use crate::scale::Scale;
 use crate::supervisor::Supervisor;
+use crate::testbed::Testbed;
 use crate::work::{Work, Workload};
 
 /// How long the search for a plan may take.
@@ -40,6 +40,10 @@ struct Planned {
 }
 
 /// Emulates. Call it on a thread that lives as long as it takes: its processes end with the thread.
+///
+/// # Errors
+/// Any [`Error`]: options that are refused, a system call, a process that ended, a wrong sum, or an aborted
+/// job.
 pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Result<Summary, Error> {
     let start = Instant::now();
     let work = options.work;
@@ -60,7 +64,7 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         schemes.push(figures);
     }
     Ok(Summary {
-        topology: emulation.network.topology().name().to_owned(),
+        topology: emulation.testbed.topology().name().to_owned(),
         bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
         rounds: work.rounds,
         sums_checked,
@@ -75,27 +79,30 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
     })
 }
 
-/// A network that runs, with a plan per scheme. Schemes run one after the other, as often as wanted.
+/// A running testbed, with a plan per scheme. Schemes run one after the other, as often as wanted.
 pub struct Emulation {
     options: Options,
     planned: Vec<Planned>,
-    network: Network,
+    testbed: Testbed,
     scale: Scale,
 }
 
 impl Emulation {
-    /// Plans every scheme, builds the network and starts its switches; tells what it is at. As for [`emulate`], the thread
-    /// has to live as long as the emulation.
+    /// Plans every scheme, builds the testbed and starts its switches; tells what it is at. As for
+    /// [`emulate`], the thread has to live as long as the emulation.
+    ///
+    /// # Errors
+    /// [`Error`] for refused options, for a job without a plan, or if the testbed cannot be built.
     pub fn start(options: Options, tell: &mut dyn FnMut(&str)) -> Result<Self, Error> {
         options.validate()?;
         let topology = options.topology.with_jobs(options.running_jobs());
         options.schedule(&topology)?; // wrong input is told before the work
         tell("planning");
         let planned = plan_schemes(&options, &topology)?;
-        tell("building the network");
+        tell("building the testbed");
         let scale = choose_scale(&options, &topology, &planned)?;
-        let network = Network::start(&topology, &options, scale.factor())?;
-        Ok(Self { options, planned, network, scale })
+        let testbed = Testbed::start(&topology, &options, scale.factor())?;
+        Ok(Self { options, planned, testbed, scale })
     }
 
     /// What the topology's rates are multiplied by.
@@ -103,15 +110,18 @@ impl Emulation {
         self.scale.factor()
     }
 
-    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
-    /// options'.
+    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that
+    /// is not one of the options'.
     pub fn planned_rate_bps(&self, scheme: Scheme) -> Option<f64> {
         let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
     }
 
-    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and how many sums
-    /// were compared.
+    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and
+    /// how many sums were compared.
+    ///
+    /// # Errors
+    /// [`Error`] if the plans cannot be installed, a process ends early, a sum is wrong, or a job is aborted.
     pub fn run(
         &mut self,
         scheme: Scheme,
@@ -122,8 +132,8 @@ impl Emulation {
         let planned = planned.expect("it is one of the options' schemes");
         let name = scheme.name();
         let plans: Vec<_> = planned.plans.iter().map(|plan| self.job_plan(plan)).collect();
-        let assignments = self.network.install(name, &plans)?;
-        let before = self.network.counters()?;
+        let assignments = self.testbed.install(name, &plans)?;
+        let before = self.testbed.counters()?;
         let length = work.workload.gradient_len();
         let runs = assignments.into_iter().map(|told| JobRun::new(name, told, work.rounds, length));
         let mut runs: Vec<_> = runs.collect();
@@ -131,9 +141,9 @@ impl Emulation {
         let longest_round = 32.0 * length as f64 / slowest_bps / self.scale.factor();
         let longest_round =
             Duration::try_from_secs_f64(longest_round).unwrap_or(LONGEST_ROUND).min(LONGEST_ROUND);
-        let supervisor = Supervisor::new(&self.options, work, &mut self.network, &runs, longest_round)?;
+        let supervisor = Supervisor::new(&self.options, work, &mut self.testbed, &runs, longest_round)?;
         let happened = supervisor.run(&mut runs, tell)?;
-        let after = self.network.counters()?;
+        let after = self.testbed.counters()?;
 
         let sums = runs.iter().map(JobRun::sums_checked).sum();
         let jobs =
@@ -152,7 +162,7 @@ impl Emulation {
     }
 
     fn job_plan(&self, plan: &Plan) -> JobPlan {
-        let job = job_number(self.network.topology(), &plan.job).expect("plans are for the topology's jobs");
+        let job = job_number(self.testbed.topology(), &plan.job).expect("plans are for the topology's jobs");
         JobPlan {
             job,
             plan: plan.clone(),
@@ -183,8 +193,8 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
 
 /// The scale asked for, or the one at which this machine carries the most demanding scheme.
 fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> Result<Scale, Error> {
-    let given = options.network.as_ref().map(|network| network.scale);
-    if let Some(scale) = options.scale.or(given) {
+    let external = options.external.as_ref().map(|testbed| testbed.scale);
+    if let Some(scale) = options.scale.or(external) {
         return Ok(scale);
     }
     let switches =

@@ -8,18 +8,18 @@ use inart_planner::PlanError;
 use inart_targets::{ProgramError, SwitchError};
 use inart_trainer::ConfigError;
 
-use crate::given_up::GivenUp;
+use crate::abort::AbortReport;
 use crate::wiring::WiringError;
 
 /// Why an emulation ends without figures, in one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option that makes no sense.
+    /// A setting that is refused.
     #[error("{option}: {problem}")]
     Option {
-        /// As on the command line.
+        /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the mend.
+        /// What is wrong with it, and the fix.
         problem: String,
     },
     /// The faults make no sense on this network.
@@ -64,18 +64,18 @@ pub enum Error {
     /// The controller cannot install the plans.
     #[error("the controller: {why}")]
     Controller {
-        /// Its last words.
+        /// Its last output.
         why: String,
     },
-    /// A job was given up because of a fault that was asked for.
+    /// A job was aborted because of a fault of the schedule.
     #[error("{0}")]
-    GivenUp(Box<GivenUp>),
+    Aborted(Box<AbortReport>),
     /// A switch, worker or server ended before its time, or nothing is heard of any.
     #[error("{who}: {why}")]
     Failed {
         /// Who.
         who: String,
-        /// Its last words.
+        /// Its last output.
         why: String,
     },
     /// A sum was wrong.
@@ -106,7 +106,7 @@ impl Error {
         matches!(
             self,
             Self::Failed { .. }
-                | Self::GivenUp(_)
+                | Self::Aborted(_)
                 | Self::Mismatch { .. }
                 | Self::Diverged { .. }
                 | Self::Switch { .. }

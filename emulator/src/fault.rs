@@ -42,7 +42,7 @@ impl fmt::Display for DropRate {
 
 /// What becomes of one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct FrameFault {
     /// It is lost.
     pub drop: bool,
     /// It arrives twice.
@@ -53,14 +53,14 @@ pub struct Fate {
     pub overtaken: Duration,
 }
 
-/// The fates of the frames of one direction of one link, in the order in which they come.
+/// Draws what happens to the frames of one direction of one link, in the order in which they come.
 #[derive(Clone, Debug)]
-pub struct Fates {
+pub struct FrameFaultDraws {
     state: u64,
     faults: LinkFaults,
 }
 
-impl Fates {
+impl FrameFaultDraws {
     /// The sequence of one direction of a link: number `direction` of all.
     pub fn new(faults: LinkFaults, seed: u64, direction: usize) -> Self {
         // Two rounds of mixing, so that neighbouring seeds and links share nothing.
@@ -69,10 +69,10 @@ impl Fates {
     }
 
     /// What becomes of the next frame. A corrupt one is lost: the interface that receives it discards it.
-    pub fn next_fate(&mut self) -> Fate {
+    pub fn next_fault(&mut self) -> FrameFault {
         let LinkFaults { drop, duplicate, corrupt, reorder, reorder_by, delay, delay_by, .. } = self.faults;
         let lost = self.draw(drop) | self.draw(corrupt);
-        Fate {
+        FrameFault {
             drop: lost,
             twice: self.draw(duplicate),
             delay: self.draw_span(delay, delay_by),
@@ -113,7 +113,7 @@ fn mix(mut z: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn fates(rate: &str, seed: u64, direction: usize) -> Vec<Fate> {
+    fn draws(rate: &str, seed: u64, direction: usize) -> Vec<FrameFault> {
         let share = rate.parse().expect("a share");
         let faults = LinkFaults {
             drop: share,
@@ -122,20 +122,21 @@ mod tests {
             delay_by: Some(Span(1000)),
             ..LinkFaults::default()
         };
-        let mut fates = Fates::new(faults, seed, direction);
-        (0..100_000).map(|_| fates.next_fate()).collect()
+        let mut draws = FrameFaultDraws::new(faults, seed, direction);
+        (0..100_000).map(|_| draws.next_fault()).collect()
     }
 
     #[test]
     fn about_the_asked_share_is_dropped_doubled_and_delayed() {
         for (rate, expected) in [("0", 0..=0), ("1%", 900..=1100), ("0.5", 49_000..=51_000)] {
             for direction in 0..20 {
-                let fates = fates(rate, 7, direction);
-                let count = |what: &dyn Fn(&Fate) -> bool| fates.iter().filter(|fate| what(fate)).count();
+                let draws = draws(rate, 7, direction);
+                let count =
+                    |what: &dyn Fn(&FrameFault) -> bool| draws.iter().filter(|fault| what(fault)).count();
                 for seen in [
-                    count(&|fate| fate.drop),
-                    count(&|fate| fate.twice),
-                    count(&|fate| fate.delay > Duration::ZERO || fate.overtaken > Duration::ZERO),
+                    count(&|fault| fault.drop),
+                    count(&|fault| fault.twice),
+                    count(&|fault| fault.delay > Duration::ZERO || fault.overtaken > Duration::ZERO),
                 ] {
                     // A delay of less than a nanosecond is none.
                     assert!(
@@ -143,16 +144,16 @@ mod tests {
                         "{seen}"
                     );
                 }
-                assert!(fates.iter().all(|fate| fate.delay < Duration::from_nanos(1000)));
+                assert!(draws.iter().all(|fault| fault.delay < Duration::from_nanos(1000)));
             }
         }
     }
 
     #[test]
     fn the_seed_the_link_and_the_direction_decide() {
-        assert_eq!(fates("1%", 7, 6), fates("1%", 7, 6));
-        for other in [fates("1%", 8, 6), fates("1%", 7, 8), fates("1%", 7, 7)] {
-            assert_ne!(fates("1%", 7, 6), other);
+        assert_eq!(draws("1%", 7, 6), draws("1%", 7, 6));
+        for other in [draws("1%", 8, 6), draws("1%", 7, 8), draws("1%", 7, 7)] {
+            assert_ne!(draws("1%", 7, 6), other);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What an emulation measured.
 //!
-//! Rates and times are given twice where it matters: as the clock showed them in the emulation, whose links are slower
-//! than the topology's by one factor, and *unscaled*, that is at the topology's own rates.
+//! Rates and times are given twice where it matters: as the clock showed them in the emulation, whose links
+//! are slower than the topology's by one factor, and *unscaled*, that is at the topology's own rates.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ pub struct SchemeFigures {
     pub bit_exact: bool,
     /// Rounds per job.
     pub rounds: u32,
-    /// Rate at which each worker got its gradient summed, in bits of Ethernet frames per second, measured, unscaled. A
-    /// frame that was sent again counts once.
+    /// Rate at which each worker got its gradient summed, in bits of Ethernet frames per second, measured,
+    /// unscaled. A retransmitted frame counts once.
     pub rate_bps: f64,
     /// The plan's rate of the same, unscaled.
     pub planned_rate_bps: f64,
@@ -88,7 +88,7 @@ pub struct SchemeFigures {
     pub ps_ingress_bytes: u64,
     /// Frames that became part of a sum in a switch, all rounds.
     pub packets_aggregated: u64,
-    /// Chunks that workers sent again.
+    /// Chunks that workers retransmitted.
     pub retransmissions: u64,
     /// Frames dropped on the links on purpose.
     pub link_drops: u64,
@@ -186,8 +186,9 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of rounds that took so many seconds by the clock, and in which every worker sent `values` 32-bit values in
-    /// frames of `frame_bytes` together, on a network slowed down by `scale`. A rate is that of the median round.
+    /// The pace of rounds that took so many seconds by the clock, and in which every worker sent `values`
+    /// 32-bit values in frames of `frame_bytes` together, on a network slowed down by `scale`. A rate is that
+    /// of the median round.
     pub fn of(seconds: &[f64], frame_bytes: usize, values: usize, scale: f64) -> Self {
         let wall_comm_seconds = median(seconds.to_vec());
         let per_second =

@@ -21,8 +21,8 @@ pub struct JobRun {
     chunks: Vec<Range<usize>>,
     /// Rounds of which not every worker has reported: each worker's report by rank.
     pending: BTreeMap<u32, Vec<Option<RoundReport>>>,
-    /// By round whose sums were right: time of the all-reduce at the worker that began it last, so that waiting for slower
-    /// computations does not count, in seconds, by the clock.
+    /// By round whose sums were right: time of the all-reduce at the worker that began it last, so that
+    /// waiting for slower computations does not count, in seconds, by the clock.
     audited: Vec<f64>,
     losses: Vec<f32>,
     /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
@@ -188,7 +188,7 @@ mod tests {
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
-            exact: false,
+            exact_sums: false,
             workers: vec![worker(0), worker(1)],
             shards: vec![ShardAssignment {
                 server: "s".into(),
@@ -255,7 +255,8 @@ mod tests {
         end(&mut run, ["a", "a"]);
         let figures = run.figures(&plan(), 0.01).expect("complete");
         assert_eq!((figures.wall_comm_seconds, figures.ps_ingress_bytes), (0.25, 77));
-        // One frame of 44 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's links.
+        // One frame of 44 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's
+        // links.
         assert!((figures.rate_bps - 172.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
         assert!((figures.throughput_bps - 2.0 * figures.rate_bps).abs() < 1e-6, "{figures:?}");
         // Both gradients of 12 bytes go through the server's link of 3 Gbps.

@@ -1,4 +1,4 @@
-//! From a topology to what has to be built: which interface of whom is linked to which, how fast.
+//! From a topology to what has to be built: nodes, interfaces, links and their rates.
 
 use std::net::Ipv4Addr;
 

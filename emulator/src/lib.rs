@@ -1,10 +1,11 @@
-//! A whole training job on one machine: a network of namespaces with the topology's rates, embedded switches under
-//! P4Runtime, workers and servers that train a real model, and an auditor that checks every sum.
+//! A whole training job on one machine: a network of namespaces with the topology's rates, embedded switches
+//! under P4Runtime, workers and servers that train a real model, and an auditor that checks every sum.
 //!
-//! [`emulate`] does it all. Nothing it makes has a name in the system: namespaces, links, sockets and files are held
-//! by file descriptors, and child processes end with their parent, so that the kernel cleans up however the
-//! emulation ends, and any number of them can run side by side.
+//! [`emulate`] does it all. Nothing it makes has a name in the system: namespaces, links, sockets and files
+//! are held by file descriptors, and child processes end with their parent, so that the kernel cleans up
+//! however the emulation ends, and any number of them can run side by side.
 
+pub mod abort;
 mod agents;
 mod background;
 mod capacity;
@@ -13,14 +14,12 @@ mod child;
 mod controller;
 mod emulation;
 mod error;
+pub mod external;
 pub mod fault;
 pub mod figures;
-pub mod given;
-pub mod given_up;
 mod job;
 mod layout;
 pub mod namespace;
-mod network;
 mod options;
 pub mod relay;
 pub mod scale;
@@ -29,6 +28,7 @@ pub mod site;
 mod supervisor;
 mod switches;
 mod table;
+mod testbed;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;
@@ -36,6 +36,6 @@ mod work;
 
 pub use emulation::{Emulation, Progress, emulate};
 pub use error::Error;
-pub use network::{Network, NetworkCounters};
 pub use options::Options;
+pub use testbed::{Testbed, TestbedCounters};
 pub use work::{Work, Workload};

@@ -1,5 +1,6 @@
-//! Network namespaces. Ours have no names: they are held by file descriptor only, so that the kernel frees them, their
-//! interfaces and their queues when this process and its children end, however they end.
+//! Network namespaces. Those made here have no names: they are held by file descriptor only, so that the
+//! kernel frees them, their interfaces and their queues when this process and its children end, however they
+//! end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,15 +12,18 @@ use std::{panic, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// A network namespace: this process's own, or somebody else's.
+/// A network namespace: made by this process, or opened.
 #[derive(Debug)]
 pub struct Namespace {
     fd: OwnedFd,
 }
 
 impl Namespace {
-    /// A fresh namespace with nothing but its loopback interface, down, and IPv6 off (nothing here speaks it, and
-    /// its router solicitations would disturb the measured links).
+    /// A fresh namespace with nothing but its loopback interface, down, and IPv6 off (nothing here speaks it,
+    /// and its router solicitations would disturb the measured links).
+    ///
+    /// # Errors
+    /// What the system calls report; root is needed.
     pub fn new() -> io::Result<Self> {
         on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -35,6 +39,9 @@ impl Namespace {
     }
 
     /// The namespace that a file stands for, like `/proc/PID/ns/net`.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
     pub fn open(file: &std::path::Path) -> io::Result<Self> {
         Ok(Self { fd: File::open(file)?.into() })
     }
@@ -45,6 +52,9 @@ impl Namespace {
     }
 
     /// Runs `work` on a thread inside the namespace. Sockets that it opens stay in the namespace.
+    ///
+    /// # Errors
+    /// What `work` returns, or what the system says if the namespace cannot be entered.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         on_a_thread(|| {
             setns(&self.fd, CloneFlags::CLONE_NEWNET)?;
@@ -62,6 +72,9 @@ impl Namespace {
     }
 
     /// Feeds a script to `ip -batch -` or `tc -batch -` inside the namespace.
+    ///
+    /// # Errors
+    /// If the program cannot be started, or refuses a line of the script; the error has its output.
     pub fn batch(&self, program: &str, script: &str) -> io::Result<()> {
         if script.is_empty() {
             return Ok(());
@@ -83,11 +96,15 @@ impl Namespace {
         written
     }
 
-    /// Leaves no checksum to be filled in by hardware that is not there: a switch on raw sockets would pass TCP and
-    /// UDP on with wrong ones.
+    /// Leaves no checksum to be filled in by hardware that is not there: a switch on raw sockets would pass
+    /// TCP and UDP on with wrong ones.
+    ///
+    /// # Errors
+    /// If there is no such interface, or it refuses the change.
     pub fn disable_checksum_offload(&self, interface: &str) -> io::Result<()> {
         self.run(|| {
-            let socket = std::os::unix::net::UnixDatagram::unbound()?; // any socket reaches the interface ioctls
+            // Any socket reaches the interface ioctls.
+            let socket = std::os::unix::net::UnixDatagram::unbound()?;
             #[repr(C)]
             struct EthtoolValue {
                 command: u32,
@@ -102,7 +119,8 @@ impl Namespace {
                 *to = from as libc::c_char;
             }
             request.ifr_ifru.ifru_data = (&raw mut value).cast();
-            // SAFETY: SIOCETHTOOL reads and writes the ethtool_value that ifru_data points to, alive until after.
+            // SAFETY: SIOCETHTOOL reads and writes the ethtool_value that ifru_data points to, alive until
+            // after.
             match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) } {
                 0 => Ok(()),
                 _ => Err(io::Error::last_os_error()),

@@ -8,8 +8,8 @@ use inart_planner::{Job, Levels, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
+use crate::external::ExternalTestbed;
 use crate::fault::DropRate;
-use crate::given::GivenNetwork;
 use crate::scale::Scale;
 use crate::work::{Work, Workload};
 
@@ -20,7 +20,7 @@ pub struct Options {
     pub topology: Topology,
     /// The schemes, in the order in which they run.
     pub schemes: Vec<Scheme>,
-    /// How often the plans of scheme inart may add a gradient up; the other schemes add it up once at most.
+    /// Aggregation depth of the plans of scheme inart; the other schemes have depth 1.
     pub levels: Levels,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
@@ -34,10 +34,10 @@ pub struct Options {
     pub scale: Option<Scale>,
     /// Share of frames that every link drops.
     pub drop: DropRate,
-    /// What else goes wrong, and what else is on the links.
+    /// The fault schedule, and background traffic.
     pub faults: Faults,
     /// How long hosts wait for a silent peer.
-    pub patience: Duration,
+    pub peer_timeout: Duration,
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
     /// (`controller.sock`) and the hosts' status sockets (`hosts`).
     pub expose: Option<PathBuf>,
@@ -47,18 +47,18 @@ pub struct Options {
     pub program: PathBuf,
     /// Another switch with the command line of bmv2's `simple_switch_grpc`, instead of the embedded one.
     pub switch: Option<PathBuf>,
-    /// A network that is there already, instead of one to be built.
-    pub network: Option<GivenNetwork>,
+    /// A testbed that exists already, instead of one to be built.
+    pub external: Option<ExternalTestbed>,
 }
 
-/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading them. The
-/// longest frame is what its interfaces send.
+/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading
+/// them. The longest frame is what its interfaces send.
 pub const CAPABILITIES: Capabilities =
     Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes: 64..=1514 };
 
-/// The most jobs at the same time: each gets its part of the network, which gets thin.
+/// The most jobs at the same time.
 const MAX_JOBS: usize = 16;
-/// More rounds than anybody waits for.
+/// The most rounds.
 const MAX_ROUNDS: u32 = 100_000;
 /// The training set has 1438 images.
 const MAX_BATCH: usize = 1000;
@@ -67,53 +67,58 @@ const MAX_VALUES: usize = 100_000_000;
 
 impl Options {
     /// Refuses what cannot be emulated.
+    ///
+    /// # Errors
+    /// [`Error::Option`] names the first setting that is refused, and why.
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |option, problem: String| Err(Error::Option { option, problem });
         if self.schemes.is_empty() {
-            return refuse("--schemes", "name at least one scheme".into());
+            return refuse("schemes", "name at least one scheme".into());
         }
         if let Some(twice) = self.schemes.iter().enumerate().find(|(i, s)| self.schemes[..*i].contains(s)) {
-            return refuse("--schemes", format!("{} is named twice; name it once", twice.1));
+            return refuse("schemes", format!("{} is named twice; name it once", twice.1));
         }
         if !(1..=MAX_JOBS).contains(&self.jobs) {
-            return refuse("--jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
+            return refuse("jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
         }
         let Work { rounds, workload } = self.work;
         if !(1..=MAX_ROUNDS).contains(&rounds) {
-            return refuse("--rounds", format!("{rounds}; give a number from 1 to {MAX_ROUNDS}"));
+            return refuse("rounds", format!("{rounds}; give a number from 1 to {MAX_ROUNDS}"));
         }
         match workload {
             Workload::Train { batch } if !(1..=MAX_BATCH).contains(&batch) => {
-                return refuse("--batch", format!("{batch}; give a number from 1 to {MAX_BATCH}"));
+                return refuse("batch", format!("{batch}; give a number from 1 to {MAX_BATCH}"));
             }
             Workload::AllReduce { values } if !(1..=MAX_VALUES).contains(&values) => {
                 let problem = format!("{values} values of 4 B; give from 4 B to 400 MB");
-                return refuse("--gradient", problem);
+                return refuse("gradient", problem);
             }
             _ => {}
         }
         if !self.window_chunks.is_power_of_two() || self.window_chunks > inart_p4::SLOTS {
             let problem =
                 format!("{}; give a power of two from 1 to {}", self.window_chunks, inart_p4::SLOTS);
-            return refuse("--window", problem);
+            return refuse("window", problem);
         }
-        if let Some(network) = &self.network {
-            network.validate(&self.topology)?;
+        if let Some(external) = &self.external {
+            external.validate(&self.topology)?;
             let built = [
-                ("--switch", self.switch.is_some()),
-                ("--scale", self.scale.is_some()),
-                ("--drop", self.drop.share().get() > 0.0),
-                ("--faults", self.faults != Faults::default()),
+                ("switch", self.switch.is_some()),
+                ("scale", self.scale.is_some()),
+                ("drop", self.drop.share().get() > 0.0),
+                ("faults", self.faults != Faults::default()),
             ];
             if let Some((option, _)) = built.into_iter().find(|(_, given)| *given) {
-                let problem = "is for a network that is built here; leave it out with --network".into();
+                let problem =
+                    "is for a network that the emulator builds; leave it out on an external testbed".into();
                 return refuse(option, problem);
             }
         }
         Ok(())
     }
 
-    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else of it.
+    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else
+    /// of it.
     ///
     /// # Errors
     /// What [`Schedule::new`] refuses.
@@ -169,12 +174,12 @@ mod tests {
             scale: None,
             drop: "0".parse().expect("a rate"),
             faults: Faults::default(),
-            patience: Duration::from_secs(10),
+            peer_timeout: Duration::from_secs(10),
             expose: None,
             seed: 1,
             program: "inart".into(),
             switch: None,
-            network: None,
+            external: None,
         }
     }
 
@@ -193,13 +198,13 @@ mod tests {
         assert!(options().validate().is_ok());
         let work = |rounds, workload| Options { work: Work { rounds, workload }, ..options() };
         for (wrong, named) in [
-            (Options { schemes: vec![], ..options() }, "--schemes"),
-            (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "--schemes: atp"),
-            (Options { jobs: 0, ..options() }, "--jobs: 0;"),
-            (work(0, Workload::Train { batch: 1 }), "--rounds: 0;"),
-            (work(1, Workload::Train { batch: 1001 }), "--batch: 1001;"),
-            (work(1, Workload::AllReduce { values: 0 }), "--gradient: 0 values"),
-            (Options { window_chunks: 48, ..options() }, "--window: 48;"),
+            (Options { schemes: vec![], ..options() }, "schemes"),
+            (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "schemes: atp"),
+            (Options { jobs: 0, ..options() }, "jobs: 0;"),
+            (work(0, Workload::Train { batch: 1 }), "rounds: 0;"),
+            (work(1, Workload::Train { batch: 1001 }), "batch: 1001;"),
+            (work(1, Workload::AllReduce { values: 0 }), "gradient: 0 values"),
+            (Options { window_chunks: 48, ..options() }, "window: 48;"),
         ] {
             let message = wrong.validate().expect_err(named).to_string();
             assert!(message.starts_with(named), "{message}");

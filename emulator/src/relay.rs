@@ -1,5 +1,6 @@
-//! The middle of every link when links shall be faulty: carries frames between the inner ends of the cut links, but
-//! drops, doubles and holds back those whose fate that is, and carries nothing over a link that is down.
+//! The middle of every link when links are faulty: carries frames between the inner ends of the cut
+//! links, but drops, doubles and holds back frames as their faults say, and carries nothing over a link that
+//! is down.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +16,7 @@ use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_inde
 use nix::poll::{PollFd, PollFlags, ppoll};
 use serde::Serialize;
 
-use crate::fault::Fates;
+use crate::fault::FrameFaultDraws;
 use crate::namespace::Namespace;
 
 /// Frames on all links since the start.
@@ -72,11 +73,17 @@ struct Shared {
 }
 
 impl Relay {
-    /// Starts to carry frames between `a0` and `b0`, `a1` and `b1`, … of the namespace. `faults` are those of each
-    /// direction: from a0 to b0, from b0 to a0, from a1 to b1, ….
+    /// Starts to carry frames between `a0` and `b0`, `a1` and `b1`, … of the namespace. `faults` are those of
+    /// each direction: from a0 to b0, from b0 to a0, from a1 to b1, ….
+    ///
+    /// # Errors
+    /// If a socket or the thread cannot be made.
     pub fn start(namespace: &Namespace, faults: &[LinkFaults], seed: u64) -> io::Result<Self> {
-        let fates =
-            faults.iter().enumerate().map(|(end, faults)| Fates::new(faults.clone(), seed, end)).collect();
+        let draws = faults
+            .iter()
+            .enumerate()
+            .map(|(end, faults)| FrameFaultDraws::new(faults.clone(), seed, end))
+            .collect();
         let sockets = namespace.run(|| {
             let names = (0..faults.len()).map(|end| format!("{}{}", ["a", "b"][end % 2], end / 2));
             names.map(|name| PacketSocket::open(interface_index(&name)?, false)).collect()
@@ -87,7 +94,7 @@ impl Relay {
         let told = Arc::clone(&shared);
         let thread = thread::Builder::new().name("relay".into()).spawn(move || {
             let mut carrier =
-                Carrier { sockets, fates, shared: &told, held: BTreeMap::new(), latest: Vec::new() };
+                Carrier { sockets, draws, shared: &told, held: BTreeMap::new(), latest: Vec::new() };
             if let Err(error) = carrier.carry(&waker) {
                 tracing::error!("the relay between the links stopped: {error}");
             }
@@ -142,7 +149,7 @@ struct Carrier<'a> {
     /// Ends 2n and 2n + 1 belong to link n.
     sockets: Vec<PacketSocket>,
     /// Of the frames that come in at each end.
-    fates: Vec<Fates>,
+    draws: Vec<FrameFaultDraws>,
     shared: &'a Shared,
     /// Frames to be sent later: when, a serial number, and to which end.
     held: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
@@ -190,17 +197,17 @@ impl Carrier<'_> {
 
     /// Decides on a frame that came in at an end: queued at once, held back, or lost.
     fn take(&mut self, from: usize, frame: &[u8], queue: &mut Queue, serial: &mut u64) {
-        let fate = self.fates[from].next_fate();
+        let fault = self.draws[from].next_fault();
         let count = |counter: &AtomicU64| counter.fetch_add(1, Relaxed);
         if self.shared.down[from / 2].load(Relaxed) {
             count(&self.shared.cut);
             return;
         }
-        if fate.drop {
+        if fault.drop {
             count(&self.shared.dropped);
             return;
         }
-        let copies = if fate.twice {
+        let copies = if fault.twice {
             count(&self.shared.duplicated);
             2
         } else {
@@ -208,14 +215,14 @@ impl Carrier<'_> {
         };
         let now = Instant::now();
         let mut at = self.latest[from].filter(|latest| *latest > now);
-        if fate.delay > Duration::ZERO {
+        if fault.delay > Duration::ZERO {
             count(&self.shared.delayed);
-            at = Some(at.unwrap_or(now) + fate.delay);
+            at = Some(at.unwrap_or(now) + fault.delay);
         }
         self.latest[from] = at;
-        if fate.overtaken > Duration::ZERO {
+        if fault.overtaken > Duration::ZERO {
             count(&self.shared.reordered);
-            at = Some(at.unwrap_or(now) + fate.overtaken);
+            at = Some(at.unwrap_or(now) + fault.overtaken);
         }
         for _ in 0..copies {
             match at {

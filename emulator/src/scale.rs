@@ -16,7 +16,8 @@ pub struct Scale(f64);
 pub struct ScaleError(String);
 
 impl Scale {
-    /// The largest of 1, 1/2, 1/5, 1/10, 1/20, … with which `demand` frames per second become at most `capacity`.
+    /// The largest of 1, 1/2, 1/5, 1/10, 1/20, … with which `demand` frames per second become at most
+    /// `capacity`.
     pub fn fitting(demand_frames_per_second: f64, capacity_frames_per_second: f64) -> Self {
         let mut decade = 1.0;
         while decade < 1e12 {

@@ -1,5 +1,5 @@
-//! A directory in memory that no path of the file system leads to: other processes reach it through this process's
-//! open file, and the kernel frees it when this process ends, however it ends.
+//! A directory in memory that no path of the file system leads to: other processes reach it through this
+//! process's open file, and the kernel frees it when this process ends, however it ends.
 
 use std::ffi::CStr;
 use std::io;
@@ -17,8 +17,8 @@ impl Scratch {
     /// An empty directory, for root only.
     pub fn new() -> io::Result<Self> {
         const TMPFS: &CStr = c"tmpfs";
-        // SAFETY: the strings are zero-terminated and outlive the calls; each descriptor that the kernel returns is
-        // owned by exactly one OwnedFd.
+        // SAFETY: the strings are zero-terminated and outlive the calls; each descriptor that the kernel
+        // returns is owned by exactly one OwnedFd.
         unsafe {
             let filesystem = owned(libc::syscall(libc::SYS_fsopen, TMPFS.as_ptr(), libc::FSOPEN_CLOEXEC))?;
             let configure =

@@ -1,4 +1,5 @@
-//! Where the hosts and switches of a network are: in namespaces and processes of our own, or in somebody else's.
+//! Where the hosts and switches of a network are: in namespaces and processes made here, or in an external
+//! testbed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,7 @@ use inart_planner::{NodeId, Topology};
 
 use crate::background::BackgroundFlow;
 use crate::error::Error;
-use crate::given::{GivenNetwork, GivenSwitch};
+use crate::external::{ExternalSwitch, ExternalTestbed};
 use crate::layout::blueprint;
 use crate::namespace::Namespace;
 use crate::options::Options;
@@ -18,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::switches::{SwitchProcess, SwitchSpec};
 use crate::wiring::{NodeIndex, Wiring};
 
-/// The interface that a host's processes use, in a network of our own.
+/// The interface that a host's processes use, in a network built here.
 const HOST_INTERFACE: &str = "eth0";
 
 /// Where a host's process runs.
@@ -40,13 +41,13 @@ pub(crate) struct SwitchPlace {
 
 /// The hosts and switches of a network.
 pub(crate) enum Site {
-    /// Ours; gone when this is dropped.
+    /// Built here; removed when this is dropped.
     Built(Box<Built>),
-    /// Somebody else's: hosts' namespaces and interfaces, and switches, by name.
-    Given { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, GivenSwitch> },
+    /// An external testbed: hosts' namespaces and interfaces, and switches, by name.
+    External { hosts: BTreeMap<String, (Namespace, String)>, switches: BTreeMap<String, ExternalSwitch> },
 }
 
-/// A site of our own.
+/// A site built here.
 pub(crate) struct Built {
     topology: Topology,
     relay: Option<Relay>,
@@ -126,19 +127,19 @@ impl Site {
         })))
     }
 
-    /// Goes to a network whose names are the topology's.
-    pub fn given(network: &GivenNetwork) -> Result<Self, Error> {
-        let hosts = network.hosts.iter().map(|(name, host)| {
+    /// Attaches to an external testbed whose names are the topology's.
+    pub fn external(testbed: &ExternalTestbed) -> Result<Self, Error> {
+        let hosts = testbed.hosts.iter().map(|(name, host)| {
             let namespace = Namespace::open(&host.namespace).map_err(Error::system(format!(
-                "open the namespace {} of {name} (--network)",
+                "open the namespace {} of {name}",
                 host.namespace.display()
             )))?;
             let seen = namespace.run(|| Ok(Path::new("/sys/class/net").exists()));
-            seen.map_err(Error::system(format!("enter the namespace of {name} (--network)")))?;
+            seen.map_err(Error::system(format!("enter the namespace of {name}")))?;
             Ok((name.clone(), (namespace, host.interface.clone())))
         });
         let hosts = hosts.collect::<Result<_, Error>>()?;
-        Ok(Self::Given { hosts, switches: network.switches.clone() })
+        Ok(Self::External { hosts, switches: testbed.switches.clone() })
     }
 
     /// Where the switches are, sorted by name. Waits for those that are still starting.
@@ -152,8 +153,8 @@ impl Site {
                     Ok(SwitchPlace { name: switch.name().to_owned(), address, device: switch.device() })
                 })
                 .collect(),
-            Self::Given { switches, .. } => {
-                let place = |(name, switch): (&String, &GivenSwitch)| SwitchPlace {
+            Self::External { switches, .. } => {
+                let place = |(name, switch): (&String, &ExternalSwitch)| SwitchPlace {
                     name: name.clone(),
                     address: switch.address.clone(),
                     device: switch.device_id,
@@ -170,14 +171,14 @@ impl Site {
                 namespace: built.wiring.namespace(index_of(&built.topology, name)),
                 interface: HOST_INTERFACE,
             },
-            Self::Given { hosts, .. } => {
+            Self::External { hosts, .. } => {
                 let (namespace, interface) = &hosts[name];
                 HostPlace { namespace, interface }
             }
         }
     }
 
-    /// Does what a step says to switches and links of our own.
+    /// Executes a step on switches and links built here.
     pub fn act(&mut self, step: Step) -> Result<(), Error> {
         let Self::Built(built) = self else { return Ok(()) };
         match step {
@@ -194,7 +195,8 @@ impl Site {
                 }
                 Ok(())
             }
-            // The supervisor and the network see to processes of hosts and to the controller; nobody here reads frames.
+            // The supervisor and the network see to processes of hosts and to the controller; nobody here
+            // reads frames.
             Step::Kill(Victim::Host(_) | Victim::Controller)
             | Step::Start(Victim::Host(_) | Victim::Controller)
             | Step::Pause(_)
@@ -204,11 +206,11 @@ impl Site {
         }
     }
 
-    /// What links did to frames; nothing, where none of ours looks.
+    /// What links did to frames; zeros without a relay.
     pub fn link_counters(&self) -> RelayCounters {
         match self {
             Self::Built(built) => built.relay.as_ref().map(Relay::counters).unwrap_or_default(),
-            Self::Given { .. } => RelayCounters::default(),
+            Self::External { .. } => RelayCounters::default(),
         }
     }
 }

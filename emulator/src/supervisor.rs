@@ -1,5 +1,5 @@
-//! The hosts of all jobs under one scheme: starts them, does to everybody what the fault schedule says, and takes in what
-//! they report until all have ended, with figures or with errors.
+//! The hosts of all jobs under one scheme. Starts them, executes the fault schedule, and collects reports
+//! until all hosts have ended, with figures or with errors.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,19 +11,20 @@ use inart_host_agent::report::{Report, Role};
 use inart_wire::{Rank, ShardId};
 use nix::sys::signal::Signal;
 
+use crate::abort::{AbortReport, HostEnd};
 use crate::agents::Agents;
 use crate::error::Error;
 use crate::figures::FaultRecord;
-use crate::given_up::{GivenUp, HostEnd};
 use crate::job::JobRun;
-use crate::network::Network;
 use crate::options::Options;
+use crate::testbed::Testbed;
 use crate::work::{Work, Workload};
 
-/// How long the hosts of a job that is given up may take to end: far more than was promised, so that a figure comes out.
+/// How long the hosts of an aborted job may take to end: far more than the limit, so that the time is
+/// measured.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
-/// How long no host may report: longer than any of a job waits for another, and a round may take far longer than planned.
+/// How long there may be no report: longer than the peer timeout. A round may take far longer than planned.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const ROUNDS_OF_SILENCE: u32 = 5;
 
@@ -40,7 +41,7 @@ struct Host {
 pub struct Supervisor<'a> {
     options: &'a Options,
     work: Work,
-    network: &'a mut Network,
+    testbed: &'a mut Testbed,
     agents: Agents,
     report: std::path::PathBuf,
     hosts: Vec<Host>,
@@ -59,11 +60,11 @@ impl<'a> Supervisor<'a> {
     pub fn new(
         options: &'a Options,
         work: Work,
-        network: &'a mut Network,
+        testbed: &'a mut Testbed,
         runs: &[JobRun],
         longest_round: Duration,
     ) -> Result<Self, Error> {
-        let report = network.scratch_path("reports.sock");
+        let report = testbed.scratch_path("reports.sock");
         let _ = std::fs::remove_file(&report); // an earlier scheme's
         let mut hosts = Vec::new();
         for (job, run) in runs.iter().enumerate() {
@@ -79,13 +80,13 @@ impl<'a> Supervisor<'a> {
             });
             hosts.extend(workers);
         }
-        let mut steps = network.schedule().steps.clone().into_iter();
+        let mut steps = testbed.schedule().steps.clone().into_iter();
         let next_step = steps.next();
         let agents = Agents::new(&report, LONGEST_SILENCE + ROUNDS_OF_SILENCE * longest_round)?;
         Ok(Self {
             options,
             work,
-            network,
+            testbed,
             agents,
             report,
             hosts,
@@ -98,8 +99,8 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// Starts the hosts of all jobs, servers first, and takes in what they report until all have ended. Says what was done
-    /// to whom.
+    /// Starts the hosts of all jobs, servers first, and collects reports until all have ended. Returns what
+    /// the fault schedule did.
     pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Vec<FaultRecord>, Error> {
         let is_server = |host: &Host| matches!(host.role, Role::Server(..));
         let servers: Vec<_> = (0..self.hosts.len()).filter(|&host| is_server(&self.hosts[host])).collect();
@@ -129,21 +130,21 @@ impl<'a> Supervisor<'a> {
         }
         self.mend_what_is_left()?;
         if !self.ended.is_empty() {
-            return Err(self.given_up(runs));
+            return Err(self.aborted(runs));
         }
         if let Some((at, step)) = self.next_step {
-            let step = step.describe(self.network.topology());
-            let problem = format!("\"{step}\" at {at} came after the training; give more --rounds");
-            return Err(Error::Option { option: "--faults", problem });
+            let step = step.describe(self.testbed.topology());
+            let problem = format!("\"{step}\" at {at} came after the training; give more rounds");
+            return Err(Error::Option { option: "faults", problem });
         }
-        self.network.settle()?;
+        self.testbed.settle()?;
         Ok(self.happened)
     }
 
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
         let Host { role, job, node } = &self.hosts[host];
         let assignment = runs[*job].assignment();
-        let place = self.network.host(node);
+        let place = self.testbed.host(node);
         let mut command: Command = place.namespace.command(&self.options.program);
         let what = match role {
             Role::Server(_, shard) => {
@@ -163,25 +164,25 @@ impl<'a> Supervisor<'a> {
                 "worker"
             }
         };
-        let controller = self.network.controller_address().expect("plans were installed");
+        let controller = self.testbed.controller_address().expect("plans were installed");
         command.args(["--interface", place.interface, "--controller", controller, "--job", &assignment.name]);
         command.arg("--report").arg(&self.report);
         if let Some(folder) = &self.options.expose {
             let socket = folder.join("hosts").join(format!("{node}.{}.sock", assignment.job));
             command.arg("--status").arg(socket);
         }
-        command.args(["--patience", &self.options.patience.as_secs_f64().to_string()]);
+        command.args(["--peer-timeout", &self.options.peer_timeout.as_secs_f64().to_string()]);
         let name = format!("{what} {node} of job {}", assignment.name);
         self.agents.start(*role, name, command)
     }
 
-    /// Whether every job has its figures, or nobody who could get them.
+    /// Whether every job has its figures, or no host is left that could report them.
     fn is_over(&mut self, runs: &[JobRun]) -> bool {
-        let given_up: Vec<usize> = (0..runs.len()).filter(|job| !runs[*job].is_ended()).collect();
-        if given_up.is_empty() {
+        let aborted: Vec<usize> = (0..runs.len()).filter(|job| !runs[*job].is_ended()).collect();
+        if aborted.is_empty() {
             return true;
         }
-        let of_job = self.hosts.iter().filter(|host| given_up.contains(&host.job));
+        let of_job = self.hosts.iter().filter(|host| aborted.contains(&host.job));
         self.since.is_some()
             && of_job.clone().all(|host| {
                 self.culprits.contains(&host.node) || self.ended.iter().any(|(role, _)| *role == host.role)
@@ -217,7 +218,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// A host ended with an error: as it had to, if somebody was killed or stopped before.
+    /// A host ended with an error. That is expected if a host was killed or stopped before.
     fn end(&mut self, role: Role, error: String) -> Result<(), Error> {
         let Some(since) = self.since else {
             return Err(Error::Failed { who: self.agents.name(role), why: error });
@@ -234,7 +235,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Nothing was heard for a moment: looks for processes that ended without a word.
+    /// No report came for a moment: looks for processes that ended without a report.
     fn look_after(&mut self, runs: &[JobRun]) -> Result<(), Error> {
         let Some(since) = self.since else { return self.agents.check() };
         for host in 0..self.hosts.len() {
@@ -245,7 +246,7 @@ impl<'a> Supervisor<'a> {
             if !expected
                 && !heard
                 && !runs[job].is_done()
-                && let Some(words) = self.agents.last_words(role)
+                && let Some(words) = self.agents.last_output(role)
             {
                 self.end(role, words)?;
             }
@@ -266,7 +267,7 @@ impl<'a> Supervisor<'a> {
             self.act(step, runs)?;
             let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
             let seconds = start.elapsed().as_secs_f64();
-            let what = step.describe(self.network.topology());
+            let what = step.describe(self.testbed.topology());
             self.happened.push(FaultRecord { seconds, rounds_audited, what });
             self.next_step = self.steps.next();
         }
@@ -281,7 +282,7 @@ impl<'a> Supervisor<'a> {
             _ => None,
         };
         if let Some((node, signal)) = signalled {
-            let node = &self.network.topology().node(node).name;
+            let node = &self.testbed.topology().node(node).name;
             self.hosts.iter().filter(|host| host.node == *node).for_each(|host| {
                 self.agents.signal(host.role, signal);
             });
@@ -291,23 +292,23 @@ impl<'a> Supervisor<'a> {
             }
         }
         if let Step::Start(Victim::Host(node)) = step {
-            let node = self.network.topology().node(node).name.clone();
+            let node = self.testbed.topology().node(node).name.clone();
             for host in
                 (0..self.hosts.len()).filter(|&host| self.hosts[host].node == node).collect::<Vec<_>>()
             {
                 self.start(host, runs)?;
             }
         }
-        self.network.act(step)
+        self.testbed.act(step)
     }
 
-    /// Ends the faults that are still in force, so that the next scheme finds everything in order.
+    /// Ends the faults that are still in force, before the next scheme starts.
     fn mend_what_is_left(&mut self) -> Result<(), Error> {
         let left: Vec<_> = self.next_step.take_if(|(_, step)| step.ends_fault()).into_iter().collect();
         let mut later = Vec::new();
         for (at, step) in left.into_iter().chain(self.steps.by_ref()) {
             match step.ends_fault() {
-                true => self.network.act(step)?,
+                true => self.testbed.act(step)?,
                 false => later.push((at, step)),
             }
         }
@@ -315,8 +316,8 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    fn given_up(self, runs: &[JobRun]) -> Error {
-        Error::GivenUp(Box::new(GivenUp {
+    fn aborted(self, runs: &[JobRun]) -> Error {
+        Error::Aborted(Box::new(AbortReport {
             culprits: self.culprits,
             rounds_audited: runs.iter().map(JobRun::rounds_audited).sum(),
             ended: self.ended.into_iter().map(|(_, end)| end).collect(),

@@ -1,4 +1,5 @@
-//! Switch processes: the embedded switch, or another one with the command line of bmv2's `simple_switch_grpc`.
+//! Switch processes: the embedded switch, or another one with the command line of bmv2's
+//! `simple_switch_grpc`.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -24,10 +25,11 @@ pub struct SwitchSpec {
     pub name: String,
     /// Its number among those behind its address.
     pub device: u64,
-    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its namespace.
+    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its
+    /// namespace.
     pub ports: Vec<u64>,
-    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's own
-    /// clients can reach it too; for another switch, the Unix socket that it shall listen on.
+    /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's
+    /// own clients can reach it too; for another switch, the Unix socket that it shall listen on.
     pub socket: Option<PathBuf>,
 }
 
@@ -109,10 +111,10 @@ impl SwitchProcess {
         Ok(format!("unix:{}", socket.display()))
     }
 
-    /// Why it failed; in its last words if nothing else is known.
+    /// Why it failed; in its last output if nothing else is known.
     fn failed(&mut self, why: Option<String>) -> Error {
         let who = format!("switch {}", self.name());
-        Error::Failed { who, why: why.unwrap_or_else(|| self.child.epitaph()) }
+        Error::Failed { who, why: why.unwrap_or_else(|| self.child.exit_message()) }
     }
 }
 

@@ -36,7 +36,7 @@ impl fmt::Display for Summary {
                 ("comm. per round", &|s| beside(si(s.comm_seconds, "s"), s.planned.comm_seconds, "s")),
                 ("all workers", &|s| beside(si(s.throughput_bps, "bps"), s.planned.throughput_bps, "bps")),
                 ("PS ingress per round", &|s| beside(ingress(s), s.planned.ps_ingress_bytes, "B")),
-                ("sent again", &|s| s.retransmissions.to_string()),
+                ("retransmitted", &|s| s.retransmissions.to_string()),
             ];
             grid(f, &columns, &self.schemes)?;
             writeln!(f, "planned: of values alone, by arithmetic; measured: of whole frames, by the clock")?;
@@ -48,7 +48,7 @@ impl fmt::Display for Summary {
                 ("comm. per round", &|s| si(s.comm_seconds, "s")),
                 ("summed in switches", &|s| format!("{} frames", s.packets_aggregated)),
                 ("PS ingress per round", &ingress),
-                ("sent again", &|s| s.retransmissions.to_string()),
+                ("retransmitted", &|s| s.retransmissions.to_string()),
             ];
             grid(f, &columns, &self.schemes)?;
         }

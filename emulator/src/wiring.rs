@@ -1,7 +1,7 @@
 //! A network of namespaces: one per host, one per switch's ports, joined by rate-limited veth pairs.
 //!
-//! Switch ports are named `p1`, `p2`, … after their numbers, host interfaces `eth0`, `eth1`, …. Every end of a link
-//! sends through an HTB class of the link's rate and a short first-in-first-out queue.
+//! Switch ports are named `p1`, `p2`, … after their numbers, host interfaces `eth0`, `eth1`, …. Every end of
+//! a link sends through an HTB class of the link's rate and a short first-in-first-out queue.
 
 use std::fmt::Write;
 use std::io;
@@ -67,7 +67,8 @@ impl Blueprint {
     }
 }
 
-/// The namespaces of a built network. Everything is gone when this is dropped and no child uses them any more.
+/// The namespaces of a built network. Everything is gone when this is dropped and no child uses them any
+/// more.
 #[derive(Debug)]
 pub struct Wiring {
     namespaces: Vec<Namespace>,
@@ -92,8 +93,11 @@ pub enum WiringError {
 }
 
 impl Wiring {
-    /// Builds the network. With `relayed`, each link is cut in two and its inner ends wait in the relay's namespace
-    /// as `a0`/`b0`, `a1`/`b1`, …: somebody has to carry the frames across.
+    /// Builds the network. With `relayed`, each link is cut in two and its inner ends wait in the relay's
+    /// namespace as `a0`/`b0`, `a1`/`b1`, …: somebody has to carry the frames across.
+    ///
+    /// # Errors
+    /// [`WiringError`] for a namespace or link that cannot be made.
     pub fn build(blueprint: &Blueprint, relayed: bool) -> Result<Self, WiringError> {
         let namespaces = blueprint.nodes.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
         let relay = relayed.then(namespace).transpose()?;
@@ -175,6 +179,9 @@ impl Wiring {
 }
 
 /// A fresh namespace.
+///
+/// # Errors
+/// [`WiringError`] if the kernel makes none; root is needed.
 pub fn namespace() -> Result<Namespace, WiringError> {
     Namespace::new().map_err(|error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => WiringError::NotAllowed(error),
@@ -192,7 +199,8 @@ fn rate_script(interface: &str, rate_bps: f64, queue: QueueLimit) -> String {
     };
     format!(
         "qdisc add dev {interface} root handle 1: htb default 1\n\
-         class add dev {interface} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} quantum 1514\n\
+         class add dev {interface} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} \
+         quantum 1514\n\
          qdisc add dev {interface} parent 1:1 {queue}\n"
     )
 }

@@ -71,7 +71,7 @@ pub struct Measured {
     pub ingress_bytes: f64,
     /// The plan's, in bytes of values.
     pub planned_ingress_bytes: f64,
-    /// Chunks that workers sent again.
+    /// Chunks that workers retransmitted.
     pub sent_again: u64,
 }
 

@@ -1,20 +1,21 @@
-//! The document of faults, as people write it: see `docs/simulation.md`.
+//! The document of a fault schedule: see `docs/simulation.md`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::quantity::{QueueLimit, Share, Span};
 
-/// What goes wrong in a run, and what else is on the links.
+/// A fault schedule, and background traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// How much may wait at each end of every link.
     pub queue: QueueLimit,
-    /// Hosts' timers go off late, at random by up to this, as in any operating system. Without it, hosts that began
-    /// together meet in the same full queue again and again. The simulator's hosts only.
+    /// Hosts' timers expire late, at random by up to this, as in any operating system. Without it, hosts that
+    /// began together meet in the same full queue again and again. Only for the simulator's hosts.
     pub jitter: Span,
-    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a link.
+    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a
+    /// link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkFaults>,
     /// What happens at a stated time.
@@ -26,7 +27,7 @@ pub struct Faults {
 }
 
 impl Default for Faults {
-    /// Nothing goes wrong.
+    /// No faults.
     fn default() -> Self {
         Self {
             queue: QueueLimit::default(),
@@ -95,7 +96,7 @@ pub struct FaultEvent {
     /// This host's interface is down for `for`; frames to and from it are lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounce: Option<String>,
-    /// This host does nothing for `for`; frames wait for it.
+    /// This host stands still for `for`; frames wait for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,
     /// This host's processes are killed; a server is started again after `for`, if that is given.
@@ -107,7 +108,7 @@ pub struct FaultEvent {
     /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<String>,
-    /// This host sends `count` gradients, partials, results and messages that it makes up in the name of jobs it is no part of.
+    /// This host forges `count` gradients, partials, results and messages of jobs that it does not belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<String>,
     /// How many.
@@ -151,8 +152,8 @@ mod rate {
 }
 
 impl Faults {
-    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong. [`Schedule`](crate::Schedule) checks
-    /// the names.
+    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong.
+    /// [`Schedule`](crate::Schedule) checks the names.
     ///
     /// # Errors
     /// [`Error::Document`] if it is not YAML, or has unknown fields or quantities that cannot be read.
@@ -166,9 +167,9 @@ impl Faults {
             let text = error.to_string();
             let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let mend =
+            let hint =
                 if problem.starts_with("expected") { "; docs/simulation.md has an example" } else { "" };
-            Error::Document { line, problem: format!("{problem}{mend}") }
+            Error::Document { line, problem: format!("{problem}{hint}") }
         })
     }
 

@@ -3,7 +3,7 @@
 /// Why a fault schedule cannot be used, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The text is not a document of faults.
+    /// The text is not a fault schedule.
     #[error("{}{problem}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Document {
         /// The line, from 1, if the problem is in one.
@@ -11,12 +11,12 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// An entry makes no sense on this topology, or the runner cannot carry it out.
+    /// An entry does not fit this topology, or the runner cannot execute it.
     #[error("{place}: {problem}")]
     Entry {
         /// The entry, like `events[0]`.
         place: String,
-        /// What is wrong with it, and how to mend it.
+        /// What is wrong with it, and how to fix it.
         problem: String,
     },
 }

@@ -1,8 +1,8 @@
 //! Fault schedules: what may happen to a link or a process, and when.
 //!
-//! [`Faults`] is the document that people write (see `docs/simulation.md`), with [quantities](quantity) that have units.
-//! [`Schedule`] is the same on one topology: names are resolved, and entries that the runner cannot carry out are
-//! refused. The simulator and the emulator run schedules. Pure functions: no I/O, no clock.
+//! [`Faults`] is the document (see `docs/simulation.md`), with [quantities](quantity) that have units.
+//! [`Schedule`] is the same on one topology: names are resolved, and entries that the runner cannot execute
+//! are refused. The simulator and the emulator execute schedules. Pure functions: no I/O, no clock.
 //!
 //! ```
 //! use inart_faults::{Capabilities, Faults, Schedule};
@@ -13,7 +13,12 @@
 //!       links: [{ends: [w, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
 //! )?;
 //! let faults = Faults::from_yaml("{links: [{drop: 1%}], events: [{at: 2 ms, restart: v, for: 20 ms}]}")?;
-//! let runner = Capabilities { controller: false, worker_restart: false, injection: true, frame_bytes: 64..=9000 };
+//! let runner = Capabilities {
+//!     controller: false,
+//!     worker_restart: false,
+//!     injection: true,
+//!     frame_bytes: 64..=9000,
+//! };
 //! let schedule = Schedule::new(&topology, &faults, &runner)?;
 //! assert_eq!(schedule.links[1][0].drop.get(), 0.01);
 //! let (at, step) = schedule.steps[1];

@@ -1,4 +1,4 @@
-//! Shares, spans and queue lengths as people write them.
+//! Shares, spans and queue lengths, as written in documents.
 
 use std::fmt;
 use std::str::FromStr;
@@ -73,7 +73,8 @@ impl fmt::Display for Span {
     }
 }
 
-/// How much may wait at one end of a link for its turn, the frame being sent included; written `64 KB` or `100 frames`.
+/// How much may wait at one end of a link for its turn, the frame being sent included; written `64 KB` or
+/// `100 frames`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// So many bytes of frames.

@@ -1,4 +1,4 @@
-//! Faults on the nodes and links of one topology.
+//! The fault schedule on one topology: names resolved.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::quantity::Span;
 use crate::step::{Step, Victim};
 
-/// What the controller is called in a document of faults.
+/// The name of the controller in a fault schedule.
 const CONTROLLER: &str = "controller";
 const HOSTS: [NodeKind; 2] = [NodeKind::Worker, NodeKind::Server];
 const ANY: [NodeKind; 3] = [NodeKind::Switch, NodeKind::Worker, NodeKind::Server];
@@ -44,7 +44,7 @@ pub struct Flow {
 /// Faults with their names resolved on one topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// What is done when, by time since the start.
+    /// The steps, by time since the start.
     pub steps: Vec<(Span, Step)>,
     /// What each link does to frames at random: from its first end to its second, then back.
     pub links: Vec<[LinkFaults; 2]>,
@@ -56,8 +56,9 @@ impl Schedule {
     /// Resolves the names of `faults`. A link that no entry is about does nothing to frames.
     ///
     /// # Errors
-    /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is not exactly
-    /// one action with what it needs, for quantities out of range, and for what the runner cannot do.
+    /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is
+    /// not exactly one action with what it needs, for quantities out of range, and for what the runner cannot
+    /// do.
     pub fn new(topology: &Topology, faults: &Faults, runner: &Capabilities) -> Result<Self, Error> {
         Self::with_default(topology, faults, runner, &LinkFaults::default())
     }

@@ -1,4 +1,4 @@
-//! What a schedule does at a time.
+//! The steps of a fault schedule.
 
 use inart_planner::{LinkId, NodeId, Topology};
 
@@ -13,12 +13,12 @@ pub enum Victim {
     Host(NodeId),
 }
 
-/// What is done at a time.
+/// One step of a fault schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Ends a process without warning.
     Kill(Victim),
-    /// Starts it again; it knows nothing of before.
+    /// Starts it again, without its state.
     Start(Victim),
     /// Halts all processes of a host; frames wait for it.
     Pause(NodeId),
@@ -34,7 +34,7 @@ pub enum Step {
     LinkUp(LinkId),
     /// Delivers again the last frames that a host sent, so many at most, as frames of the epoch before.
     Stale(NodeId, u32),
-    /// Has a host send so many frames in the name of jobs that it is no part of.
+    /// Makes a host forge so many frames of jobs that it does not belong to.
     Forge(NodeId, u32),
 }
 
@@ -44,7 +44,7 @@ impl Step {
         matches!(self, Step::Start(_) | Step::Resume(_) | Step::InterfaceUp(_) | Step::LinkUp(_))
     }
 
-    /// What is done to whom, for people, like `switch v1 killed`.
+    /// The step as text, like `switch v1 killed`.
     pub fn describe(self, topology: &Topology) -> String {
         let name = |node: NodeId| topology.node(node).name.as_str();
         let link = |link: LinkId| topology.link(link).ends.map(name).join("-");

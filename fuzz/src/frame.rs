@@ -2,7 +2,8 @@
 
 use inart_wire::{ControlMessage, Frame, FrameRepr, ValuesPerPacket};
 
-/// A frame is the bytes, or as many of them as a frame is long with zeros after them: the lengths that a frame may have are few.
+/// A frame is the bytes, or as many of them as a frame is long with zeros after them: the lengths that a
+/// frame may have are few.
 pub fn run(bytes: &[u8]) {
     read(bytes);
     let mut padded = [0; ValuesPerPacket::N32.frame_bytes()];

@@ -1,11 +1,13 @@
-//! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost, doubled, held back, summed on the
-//! way and damaged while time goes by and hosts begin anew. Every round that ends, ends in the right sum or an error: no sum mixes two lives of
-//! a worker.
+//! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost,
+//! doubled, held back, summed on the way and damaged while time goes by and hosts begin anew. Every round
+//! that ends, ends in the right sum or an error: no sum mixes two incarnations of a worker.
 
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use inart_core::{Assignment, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow};
+use inart_core::{
+    Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
+};
 use inart_wire::{
     Contributors, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, Rank,
     ValuesPerPacket,
@@ -13,7 +15,7 @@ use inart_wire::{
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 const FRAME_BYTES: usize = VALUES.frame_bytes();
-const PATIENCE: Duration = Duration::from_secs(2);
+const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Most frames under way: more are lost.
 const MOST_FRAMES: usize = 64;
 
@@ -31,11 +33,13 @@ struct Job {
     macs: Vec<MacAddr>,
     gradient_len: usize,
     under_way: Vec<FrameBytes>,
-    /// A damaged frame was delivered. The check sequence of a real network keeps those out, so sums may be wrong now.
+    /// A damaged frame was delivered. The check sequence of a real network keeps those out, so sums may be
+    /// wrong now.
     damaged: bool,
 }
 
-/// A value of the gradient of one life of a worker: small whole numbers, so that sums are exact as floats.
+/// A value of the gradient of one incarnation of a worker: small whole numbers, so that sums are exact as
+/// floats.
 fn value(rank: usize, life: u32, index: usize) -> f32 {
     ((rank + 1) * (index % 13 + 1 + 100 * life as usize)) as f32
 }
@@ -43,12 +47,13 @@ fn value(rank: usize, life: u32, index: usize) -> f32 {
 fn worker(assignment: &Assignment, rank: usize, life: u32) -> WorkerFlow {
     let incarnation = Incarnation::new(1 + rank as u32 + 16 * life);
     let rank = Rank::try_from(rank).expect("there are few workers");
-    WorkerFlow::new(assignment.clone(), rank, incarnation, PATIENCE).expect("the assignment is right")
+    WorkerFlow::new(assignment.clone(), rank, incarnation, PEER_TIMEOUT).expect("the assignment is right")
 }
 
 fn server(assignment: &Assignment, life: u32) -> ServerShard {
     let incarnation = Incarnation::new(0x100 + life);
-    ServerShard::new(assignment.clone(), 0.into(), incarnation, PATIENCE).expect("the assignment is right")
+    ServerShard::new(assignment.clone(), 0.into(), incarnation, PEER_TIMEOUT)
+        .expect("the assignment is right")
 }
 
 impl Job {
@@ -63,7 +68,7 @@ impl Job {
             epoch: 3.into(),
             values_per_packet: VALUES,
             window_chunks: 1 << (shape >> 1 & 1),
-            exact: shape >> 5 & 1 == 1,
+            exact_sums: shape >> 5 & 1 == 1,
             workers: (0..workers)
                 .map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) })
                 .collect(),
@@ -96,16 +101,16 @@ impl Job {
     fn start(&mut self, rank: usize) {
         let gradient: Vec<f32> =
             (0..self.gradient_len).map(|index| value(rank, self.lives[rank], index)).collect();
-        // A job that was given up does not start again.
+        // A job that was aborted does not start again.
         let _ = self.workers[rank].start_round(self.now, &gradient);
     }
 
     /// Lets every host send what it has to.
     fn poll(&mut self) {
         let mut sent = 0;
-        let mut take = |machine: &mut dyn Machine| {
+        let mut take = |state_machine: &mut dyn StateMachine| {
             let mut frame = [0; FRAME_BYTES];
-            while machine.poll_transmit(self.now, &mut frame).is_some() {
+            while state_machine.poll_transmit(self.now, &mut frame).is_some() {
                 if self.under_way.len() < MOST_FRAMES {
                     self.under_way.push(frame);
                 }

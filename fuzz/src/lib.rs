@@ -1,6 +1,7 @@
 //! Fuzz targets: each takes any bytes, and panics if the code under it does, or breaks its promise.
 //!
-//! `cargo test -p inart-fuzz` runs them over the files of `seeds/` and `regressions/`; `make fuzz` lets libFuzzer run them.
+//! `cargo test -p inart-fuzz` runs them over the files of `seeds/` and `regressions/`; `make fuzz` lets
+//! libFuzzer run them.
 
 pub mod bmv2;
 mod edit;

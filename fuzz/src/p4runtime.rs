@@ -1,5 +1,5 @@
-//! P4Runtime messages: any bytes are refused, or updates and reads of a pipeline, which keeps its promises: what was inserted is read
-//! back, and what is read can be deleted until nothing is left.
+//! P4Runtime messages: any bytes are refused, or updates and reads of a pipeline, which keeps its promises:
+//! what was inserted is read back, and what is read can be deleted until nothing is left.
 
 use std::cell::RefCell;
 

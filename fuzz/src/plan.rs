@@ -1,5 +1,5 @@
-//! The plan parser and the checker: any text is refused, or read as a plan that writes itself and reads back the same,
-//! and that the checker judges.
+//! The plan parser and the checker: any text is refused, or read as a plan that writes itself and reads back
+//! the same, and that the checker judges.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
-//! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some workers is the sum
-//! of those workers' values for that chunk, epoch and run; and what has a VLAN tag before it does not leave.
+//! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some
+//! workers is the sum of those workers' values for that chunk, epoch and run; and what has a VLAN tag before
+//! it does not leave.
 
 use std::cell::RefCell;
 
@@ -69,7 +70,8 @@ fn of_worker(worker: u16) -> u32 {
     1 + u32::from(worker)
 }
 
-/// A worker's value: differs in every lane, for every chunk, epoch and run, and for a last chunk; no sum of three saturates.
+/// A worker's value: differs in every lane, for every chunk, epoch and run, and for a last chunk; no sum of
+/// three saturates.
 fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
     let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.epoch.get()) << 7;
     let last = u32::from(header.flags.contains(Flags::LAST));

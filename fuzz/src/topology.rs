@@ -1,4 +1,5 @@
-//! The topology parser: any text is refused, or read as a topology that writes itself and reads back the same.
+//! The topology parser: any text is refused, or read as a topology that writes itself and reads back the
+//! same.
 
 use std::sync::LazyLock;
 

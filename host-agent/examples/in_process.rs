@@ -19,7 +19,8 @@ fn mac(host: u8) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host])
 }
 
-/// What every host of the job knows. A controller writes it from a plan; here the servers share the gradient evenly.
+/// What every host of the job knows. A controller writes it from a plan; here the servers share the gradient
+/// evenly.
 fn assignment() -> Assignment {
     let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
     let shard = |shard| ShardAssignment {
@@ -35,7 +36,7 @@ fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N256,
         window_chunks: 64,
-        exact: false,
+        exact_sums: false,
         workers: (0..WORKERS).map(worker).collect(),
         shards: (0..SERVERS).map(shard).collect(),
     }

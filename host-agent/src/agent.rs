@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{DEFAULT_PATIENCE, Instant, Machine};
+use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, StateMachine};
 use inart_wire::Incarnation;
 use rand::Rng;
 
@@ -18,20 +18,20 @@ use crate::transport::{Transport, Wake};
 /// How a host agent runs.
 #[derive(Debug)]
 pub struct Options {
-    /// How long a peer that is waited for may be silent before the job is given up.
-    pub patience: Duration,
+    /// How long a peer that is waited for may be silent before the job is aborted.
+    pub peer_timeout: Duration,
     /// Ends the agent when it is received.
     pub stop: Option<StopSignal>,
-    /// Tells whoever asks what the agent is doing.
+    /// Answers questions about what the agent is doing.
     pub status: Option<StatusSocket>,
-    /// Names this host's life: the same plan may be run again by others. Not 0; drawn at random by default.
+    /// This host's incarnation: the same plan may be run again by others. Not 0; drawn at random by default.
     pub incarnation: Incarnation,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let incarnation = Incarnation::new(rand::rng().random_range(1..=u32::MAX));
-        Self { patience: DEFAULT_PATIENCE, stop: None, status: None, incarnation }
+        Self { peer_timeout: DEFAULT_PEER_TIMEOUT, stop: None, status: None, incarnation }
     }
 }
 
@@ -64,7 +64,7 @@ impl Stopper {
     }
 }
 
-/// A host's way out, and who may tell it to stop or ask what it does.
+/// A host's transport, its stop signals and its status socket.
 pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
@@ -77,7 +77,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Frames taken in before the state machine is asked what it wants to send.
+    /// Frames processed before the state machine may send.
     const RECEIVE_BATCH: usize = 32;
     /// A stop signal is looked for this often where it ends no wait.
     const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -104,7 +104,7 @@ impl Agent {
         self.transport.as_ref()
     }
 
-    /// Tells those who ask what the agent is doing; at once if it `matters`, else now and then.
+    /// Updates the status that the socket answers with; at once if it `matters`, else now and then.
     pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(Instant) -> HostStatus) {
         let now = self.clock.now();
         if let Some(socket) = self.status.as_mut().filter(|socket| matters || socket.is_due()) {
@@ -125,8 +125,8 @@ impl Agent {
     }
 
     /// Sends everything that is due.
-    pub(crate) fn transmit(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
-        while let Some(length) = machine.poll_transmit(self.clock.now(), &mut self.buffer) {
+    pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
+        while let Some(length) = state_machine.poll_transmit(self.clock.now(), &mut self.buffer) {
             self.transport.send(&self.buffer[..length])?;
         }
         Ok(())
@@ -139,12 +139,12 @@ impl Agent {
         self.transport.wait(timeout.into_iter().chain(look).min())
     }
 
-    /// Takes in what came.
-    pub(crate) fn take_in(&mut self, machine: &mut dyn Machine) -> Result<(), Error> {
+    /// Processes the frames that came.
+    pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         for _ in 0..Self::RECEIVE_BATCH {
             let now = self.clock.now();
             match self.transport.receive()? {
-                Some(frame) => machine.handle_frame(now, frame),
+                Some(frame) => state_machine.handle_frame(now, frame),
                 None => break,
             }
         }

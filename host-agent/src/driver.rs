@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{Instant, Machine, Reduced, TensorId, WorkerCounters, WorkerFlow};
+use inart_core::{Instant, Reduced, StateMachine, TensorId, WorkerCounters, WorkerFlow};
 
 use crate::agent::{Agent, Clock};
 use crate::status::HostStatus;
@@ -13,13 +13,13 @@ use crate::{Error, Wake};
 /// What the driver and those who wait share.
 struct State {
     flow: WorkerFlow,
-    /// What somebody waits for: a tensor, or that all has been said.
+    /// What a caller waits for: a tensor, or that all messages are sent.
     waiting: Vec<Option<TensorId>>,
     /// Whether the worker is no longer needed.
     ended: bool,
     /// What ended the driver, if anything did.
     error: Option<Error>,
-    /// The same in words, once somebody was told.
+    /// The same as text, once a caller was told.
     told: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Drop for Driver {
     }
 }
 
-/// Drives the state machine until its end is asked for.
+/// Drives the state machine until it is told to end.
 fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
     let mut done = false;
     loop {
@@ -94,7 +94,7 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
 }
 
 impl State {
-    /// Whether that tensor has come to its end, or, if none is named, everything has.
+    /// Whether that tensor has ended, or, if none is named, everything has.
     fn has_ended(&self, tensor: Option<TensorId>) -> bool {
         match tensor {
             Some(tensor) => self.flow.is_done(tensor),
@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// What ended the driver: to the first who asks as it is, to others in words.
+    /// What ended the driver: as it is for the first caller, as text for later ones.
     fn take_error(&mut self) -> Option<Error> {
         match self.error.take() {
             Some(error) => {
@@ -122,7 +122,7 @@ impl Shared {
     /// Starts to sum a tensor; its name, when that was, and what had been counted before.
     ///
     /// # Errors
-    /// Why there will be no sum; then the peers have been told.
+    /// Why there will be no sum. The peers have been told.
     pub(crate) fn begin(&self, tensor: Vec<f32>) -> Result<(TensorId, Instant, WorkerCounters), Error> {
         let mut state = self.lock();
         if let Some(error) = state.take_error() {
@@ -163,7 +163,7 @@ impl Shared {
         Ok(Some((reduced, self.clock.now(), state.flow.counters())))
     }
 
-    /// Nobody will ask for that tensor.
+    /// The sum of that tensor is not wanted.
     pub(crate) fn discard(&self, tensor: TensorId) {
         self.lock().flow.discard(tensor);
     }

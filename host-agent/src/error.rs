@@ -9,7 +9,7 @@ use crate::port_error::PortError;
 /// Why a host agent cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The assignment makes no sense, or has no such host.
+    /// The assignment contradicts itself, or has no such host.
     #[error("assignment: {0}")]
     Assignment(#[from] AssignmentError),
     /// The interface cannot be used.
@@ -32,7 +32,7 @@ pub enum Error {
         /// As many may be.
         most: usize,
     },
-    /// What ended the host's agent, which somebody has been told before.
+    /// What ended the host's agent; an earlier call has returned it, too.
     #[error("{0}")]
     Ended(String),
 }

@@ -1,4 +1,4 @@
-//! A network within one process.
+//! A transport within one process.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -10,13 +10,14 @@ use inart_wire::{ETHERNET_BYTES, MacAddr};
 use crate::error::Error;
 use crate::transport::{Transport, Wake};
 
-/// A switch within the process: hosts of a job can be threads. It only forwards; parameter servers add everything up.
+/// A switch within the process: the hosts of a job are threads. It only forwards; parameter servers do all
+/// sums.
 #[derive(Clone, Default)]
 pub struct InProcess {
     ports: Arc<Mutex<Vec<Arc<Inbox>>>>,
 }
 
-/// What has come to a host.
+/// Frames that have arrived at a host.
 struct Inbox {
     mac: MacAddr,
     state: Mutex<State>,
@@ -33,13 +34,13 @@ impl InProcess {
     /// Frames that wait for a host; more are lost.
     const MOST_FRAMES: usize = 1 << 16;
 
-    /// A network without hosts.
+    /// A switch without hosts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A host's access, under its address in the assignment. Two ports may have one address: a worker's and a server's on one host. Both
-    /// get all that is sent to it.
+    /// A host's access, under its address in the assignment. Two ports may have one address: a worker's and a
+    /// server's on one host. Both get all that is sent to it.
     pub fn port(&self, mac: MacAddr) -> InProcessPort {
         let inbox = Arc::new(Inbox { mac, state: Mutex::default(), changed: Condvar::new() });
         self.ports.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&inbox));

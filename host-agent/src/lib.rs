@@ -1,8 +1,10 @@
-//! Workers and servers: `inart-core`'s state machines around a transport of frames, mostly a raw Ethernet socket.
+//! Workers and servers: `inart-core`'s state machines around a transport of frames, mostly a raw Ethernet
+//! socket.
 //!
-//! A thread drives a worker's state machine from its making to its end. It sleeps until a frame comes, the state machine's next deadline,
-//! a signal, or a tensor to be summed. So tensors are summed while the program computes the next, and peers know that it is there
-//! however long that takes. No decision of the protocol is made here.
+//! A thread drives a worker's state machine from its making to its end. It sleeps until a frame comes, the
+//! state machine's next deadline, a signal, or a tensor to be summed. So tensors are summed while the program
+//! computes the next, and peers know that it is there however long that takes. No decision of the protocol is
+//! made here.
 //!
 //! ```no_run
 //! # fn rounds(assignment: inart_core::Assignment) -> Result<(), Box<dyn std::error::Error>> {

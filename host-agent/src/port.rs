@@ -21,8 +21,8 @@ use crate::transport::{Transport, Wake};
 
 /// An interface opened for INART frames; others never reach this process.
 ///
-/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks but
-/// waiting, and sending for `LONGEST_STALL`.
+/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
+/// but waiting, and sending for `LONGEST_STALL`.
 pub struct Port {
     name: String,
     /// The interface's number; one that is made later has another.
@@ -34,7 +34,7 @@ pub struct Port {
     /// What ends a wait, too, when it is readable.
     watched: Vec<OwnedFd>,
     buffer: Box<[u8]>,
-    /// Whether the last that was heard of the interface is that it is down.
+    /// Whether the interface was down when it was last checked.
     down: bool,
     /// Whether the last frame found no room, and waiting did not help.
     stalled: bool,
@@ -45,12 +45,16 @@ impl Port {
     const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
     /// Longer than any INART frame, so that a longer frame shows its length.
     const READ_BUFFER_BYTES: usize = 2048;
-    /// How long a frame may wait for room: a slow interface sends some frames in this time, and no host is taken for silent.
+    /// How long a frame may wait for room: a slow interface sends some frames in this time, and it is short
+    /// beside the peer timeout.
     const LONGEST_STALL: Duration = Duration::from_millis(50);
-    /// An interface that is down is looked for this often: nobody tells when it is removed.
+    /// An interface that is down is checked this often: the kernel does not report its removal.
     const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
     /// Opens the interface of that name.
+    ///
+    /// # Errors
+    /// [`PortError`] for an interface that does not exist or cannot be opened; root is needed.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let interfaces = datalink::interfaces();
         let Some(interface) = interfaces.iter().find(|interface| interface.name == name) else {
@@ -64,7 +68,8 @@ impl Port {
             io::ErrorKind::PermissionDenied => PortError::Permission(name.into()),
             _ => PortError::System { name: name.into(), source },
         };
-        // A raw socket that pnet binds to one EtherType: the kernel sorts out everything else, our own sending too.
+        // A raw socket that pnet binds to one EtherType: the kernel sorts out everything else, our own
+        // sending too.
         let socket = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)
             .map_err(|errno| refused(errno.into()))?;
         // Without the privilege for more than the system's limit, the limit has to do.
@@ -77,8 +82,8 @@ impl Port {
             socket_fd: Some(socket.try_clone().map_err(refused)?.into_raw_fd()),
             ..Config::default()
         };
-        // Its own channel waits for room for ever and takes an interface that was down for one that is broken: frames are
-        // sent and received below.
+        // Its own channel waits for room for ever and takes an interface that was down for one that is
+        // broken: frames are sent and received below.
         datalink::channel(interface, config).map_err(refused)?;
         let buffer = vec![0; Self::READ_BUFFER_BYTES].into();
         let waker = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
@@ -99,7 +104,8 @@ impl Port {
         send(self.socket.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT)
     }
 
-    /// Sleeps until the socket is ready for that, something watched is readable, or the time is up. `waker` may end it, too.
+    /// Sleeps until the socket is ready for that, something watched is readable, or the time is up. `waker`
+    /// may end it, too.
     fn poll(
         &self,
         what: PollFlags,
@@ -115,8 +121,8 @@ impl Port {
         }
     }
 
-    /// Goes on after an error that tells that the interface is down; any other ends the use of it.
-    fn heed(&mut self, errno: Errno) -> Result<(), PortError> {
+    /// Continues after an error that says that the interface is down; fails with any other.
+    fn note_error(&mut self, errno: Errno) -> Result<(), PortError> {
         match errno {
             Errno::ENETDOWN => {
                 if !self.down {
@@ -133,7 +139,7 @@ impl Port {
         }
     }
 
-    /// Sees that the interface still exists, in the network namespace of this thread.
+    /// Checks that the interface still exists, in the network namespace of this thread.
     fn look(&self) -> Result<(), PortError> {
         let removed = match if_indextoname(self.index) {
             // What nix 0.31 answers for a number that no interface has.
@@ -159,8 +165,8 @@ impl Transport for Port {
         &self.name
     }
 
-    /// Sends a frame. One that finds no room waits for `LONGEST_STALL` at most and not when what is watched is readable;
-    /// without room then, or while the interface is down, it is lost, as on any network.
+    /// Sends a frame. One that finds no room waits for `LONGEST_STALL` at most and not when what is watched
+    /// is readable; without room then, or while the interface is down, it is lost, as on any network.
     fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
         let mut sent = self.try_send(frame);
         if sent == Err(Errno::EAGAIN) && !self.stalled {
@@ -174,7 +180,7 @@ impl Transport for Port {
                 tracing::debug!(interface = self.name, "send queue full, frame lost");
             }
             Err(Errno::EINTR) => {}
-            Err(errno) => self.heed(errno)?,
+            Err(errno) => self.note_error(errno)?,
         }
         Ok(())
     }
@@ -188,7 +194,7 @@ impl Transport for Port {
             Err(Errno::EAGAIN | Errno::EINTR) if self.down => self.look()?,
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             // Reading the error has cleared it.
-            Err(errno) => self.heed(errno)?,
+            Err(errno) => self.note_error(errno)?,
         }
         Ok(None)
     }

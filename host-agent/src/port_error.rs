@@ -16,10 +16,10 @@ pub enum PortError {
     /// It is down.
     #[error("interface {0}: it is down; bring it up with `ip link set {0} up`")]
     Down(String),
-    /// It was there when it was opened, and has been removed since.
+    /// It was removed after it had been opened.
     #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
     Removed(String),
-    /// Raw sockets are not for everybody.
+    /// The process may not open raw sockets.
     #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
     Permission(String),
     /// The operating system refuses.

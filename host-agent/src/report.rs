@@ -1,5 +1,5 @@
-//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length and
-//! that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
+//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
+//! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// One message from a host process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Report {
-    /// Always first: who is speaking. The process is ready to receive frames.
+    /// Always first: the role of the process, which is now ready to receive frames.
     Hello(Role),
     /// A worker ended a round.
     Round(RoundReport),
@@ -37,7 +37,7 @@ pub enum Report {
     },
 }
 
-/// Who is speaking.
+/// The role of a host process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A worker of a job.
@@ -58,11 +58,11 @@ pub struct RoundReport {
     pub comm_seconds: f64,
     /// What was counted during the round.
     pub counters: WorkerCounters,
-    /// What this worker put into the sum.
+    /// What this worker sent.
     pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<i8>,
-    /// The sum this worker got.
+    /// The sum that this worker received.
     pub result: Vec<i32>,
     /// What the sum is scaled by.
     pub result_exponents: Vec<i8>,
@@ -73,13 +73,13 @@ pub struct RoundReport {
 pub struct Trained {
     /// Mean loss on the test set.
     pub loss: f64,
-    /// Share of the test set told rightly, 0 to 1.
+    /// Share of the test set that is classified correctly, 0 to 1.
     pub accuracy: f64,
     /// SHA-256 over the bits of the last weights, in hexadecimal.
     pub digest: String,
 }
 
-/// The longest message that is read: no gradient of an emulation comes near.
+/// The longest message that is read.
 const MAX_MESSAGE_BYTES: u32 = 1 << 30;
 
 /// The sending end.
@@ -90,11 +90,17 @@ pub struct Reporter {
 
 impl Reporter {
     /// Connects to the emulator's socket.
+    ///
+    /// # Errors
+    /// If nobody listens at the socket.
     pub fn connect(socket: &Path) -> io::Result<Self> {
         Ok(Self { stream: UnixStream::connect(socket)? })
     }
 
     /// Sends one message.
+    ///
+    /// # Errors
+    /// If the other end is gone.
     pub fn send(&mut self, report: &Report) -> io::Result<()> {
         let mut message = postcard::to_extend(report, vec![0; 4]).map_err(io::Error::other)?;
         let length = u32::try_from(message.len() - 4).map_err(io::Error::other)?;
@@ -102,13 +108,19 @@ impl Reporter {
         self.stream.write_all(&message)
     }
 
-    /// Waits until whoever is reported to lets the worker begin ([`start`]): then its peers are there too.
+    /// Waits until the emulator lets the worker begin ([`start`]): then its peers are there, too.
+    ///
+    /// # Errors
+    /// If the other end is gone, or sends something else.
     pub fn wait_for_start(&mut self) -> io::Result<()> {
         self.stream.read_exact(&mut [0])
     }
 }
 
 /// Lets the worker at the other end begin.
+///
+/// # Errors
+/// If the other end is gone.
 pub fn start(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, Machine, ServerCounters, ServerShard};
+use inart_core::{Assignment, Instant, ServerCounters, ServerShard, StateMachine};
 use inart_wire::ShardId;
 
 use crate::agent::{Agent, Stopper};
@@ -16,7 +16,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// How long workers that have not heard that the job was given up are still told.
+    /// How long workers that have not heard that the job was aborted are still told.
     const LINGER: Duration = Duration::from_secs(2);
 
     /// The server of that shard on a network interface.
@@ -29,7 +29,7 @@ impl Server {
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let shard = ServerShard::new(assignment, shard, options.incarnation, options.patience)?;
+        let shard = ServerShard::new(assignment, shard, options.incarnation, options.peer_timeout)?;
         Ok(Self { shard, agent: Agent::new(Box::new(Port::open(interface)?), options)? })
     }
 
@@ -43,14 +43,14 @@ impl Server {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let shard = ServerShard::new(assignment, shard, options.incarnation, options.patience)?;
+        let shard = ServerShard::new(assignment, shard, options.incarnation, options.peer_timeout)?;
         Ok(Self { shard, agent: Agent::new(Box::new(transport), options)? })
     }
 
-    /// Serves until told to stop, or until the job is given up.
+    /// Serves until told to stop, or until the job is aborted.
     ///
     /// # Errors
-    /// Why the job was given up, or what the transport says.
+    /// Why the job was aborted, or what the transport says.
     pub fn run(&mut self) -> Result<(), Error> {
         let mut until: Option<Instant> = None;
         while !self.agent.is_stopped()? {

@@ -1,6 +1,7 @@
-//! What a host is doing, for whoever asks: a socket that answers every connection with one JSON document and closes it.
+//! What a host is doing: a socket that answers every connection with one JSON document and closes it.
 //!
-//! A thread of its own answers, so that the host answers while its program computes; a process that is stopped does not.
+//! A thread of its own answers, so that the host answers while its program computes; a process that is
+//! stopped does not.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -54,6 +55,9 @@ impl StatusSocket {
     const INTERVAL: Duration = Duration::from_millis(50);
 
     /// Listens on a loopback `HOST:PORT`, or on a Unix socket at a path.
+    ///
+    /// # Errors
+    /// For an address that is not of this machine, or that cannot be listened on.
     pub fn listen(address: &str) -> io::Result<Self> {
         let shared = Shared::default();
         let told = Arc::clone(&shared);
@@ -101,6 +105,9 @@ fn tell(mut stream: impl Write, shared: &Shared) {
 }
 
 /// Asks the host whose status socket is at `address`; `None` if it has not begun yet.
+///
+/// # Errors
+/// If nobody answers within `timeout`, or the answer is not a status.
 pub fn ask(address: &str, timeout: Duration) -> io::Result<Option<StatusReport>> {
     let mut text = String::new();
     match address.parse::<SocketAddr>() {

@@ -1,4 +1,4 @@
-//! Being told to stop.
+//! Stop signals.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,8 +14,11 @@ pub struct StopSignal {
 }
 
 impl StopSignal {
-    /// Catches the signals from now on. Call it before the process starts threads, so that all of them leave the
-    /// signals alone.
+    /// Catches the signals from now on. Call it before the process starts threads, so that all of them leave
+    /// the signals alone.
+    ///
+    /// # Errors
+    /// If the kernel refuses the signal descriptor.
     pub fn catch() -> io::Result<Self> {
         let mut mask = SigSet::empty();
         mask.add(Signal::SIGTERM);
@@ -26,6 +29,9 @@ impl StopSignal {
     }
 
     /// Whether the process was told to stop.
+    ///
+    /// # Errors
+    /// If the signal descriptor cannot be read.
     pub fn is_received(&mut self) -> io::Result<bool> {
         self.received |= self.signals.read_signal()?.is_some();
         Ok(self.received)

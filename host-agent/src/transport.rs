@@ -12,10 +12,11 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
-/// Carries whole Ethernet frames between the hosts of a job. Frames may be lost, doubled, late and out of order; those that arrive
-/// are as they were sent.
+/// Carries whole Ethernet frames between the hosts of a job. Frames may be lost, doubled, late and out of
+/// order; those that arrive are as they were sent.
 ///
-/// [`Port`](crate::Port) is one, on a network interface; [`InProcess`](crate::InProcess) another. One thread uses it.
+/// [`Port`](crate::Port) is one, on a network interface; [`InProcess`](crate::InProcess) another. One thread
+/// uses it.
 pub trait Transport: Send {
     /// What it is, for people: an interface's name.
     fn name(&self) -> &str;
@@ -32,7 +33,8 @@ pub trait Transport: Send {
     /// Nothing can be received any more.
     fn receive(&mut self) -> Result<Option<&[u8]>, Error>;
 
-    /// Sleeps until a frame is there, somebody wakes it, or the time is up; `None` is for ever. It may end sooner.
+    /// Sleeps until a frame is there, somebody wakes it, or the time is up; `None` is for ever. It may end
+    /// sooner.
     ///
     /// # Errors
     /// Nothing can be received any more.
@@ -41,7 +43,8 @@ pub trait Transport: Send {
     /// What ends a wait.
     fn waker(&self) -> Arc<dyn Wake>;
 
-    /// Lets waits also end when that is readable. False if the transport cannot: then it is looked at now and then.
+    /// Lets waits also end when that is readable. False if the transport cannot: then it is looked at now and
+    /// then.
     fn watch(&mut self, source: OwnedFd) -> bool {
         drop(source);
         false

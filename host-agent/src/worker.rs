@@ -12,11 +12,12 @@ use crate::{Error, Options, Port, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
-/// Several tensors may be in flight, of different lengths; all workers start tensors of the same lengths in the same order, and may
-/// wait for them in any. Threads may share a worker, as long as the order of their starts is that.
+/// Several tensors may be in flight, of different lengths; all workers start tensors of the same lengths in
+/// the same order, and may wait for them in any. Threads may share a worker, as long as the order of their
+/// starts is that.
 ///
-/// From its making until it is dropped its peers hear that it is there, whatever the program does. What goes wrong meanwhile (a
-/// peer gave the job up, this process was told to stop) is told by the next start or wait.
+/// From its making until it is dropped its peers hear that it is there, whatever the program does. What goes
+/// wrong meanwhile (a peer aborted the job, this process was told to stop) is told by the next start or wait.
 pub struct Worker {
     driver: Driver,
     rounds: Mutex<Rounds>,
@@ -72,7 +73,7 @@ impl Worker {
     /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
         Self::drive(flow, Box::new(Port::open(interface)?), options)
     }
 
@@ -86,7 +87,7 @@ impl Worker {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.patience)?;
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
         Self::drive(flow, Box::new(transport), options)
     }
 
@@ -95,11 +96,12 @@ impl Worker {
         Ok(Self { driver, rounds: Mutex::default() })
     }
 
-    /// Starts to sum a tensor with those that all workers start in the same place, and returns at once. The tensor is something that holds
-    /// floats: a `&mut [f32]`, a `Vec<f32>`.
+    /// Starts to sum a tensor with those that all workers start in the same place, and returns at once. The
+    /// tensor is something that holds floats: a `&mut [f32]`, a `Vec<f32>`.
     ///
     /// # Errors
-    /// Why there will be no sum: then the job is over, unless there are [too many tensors](Error::TooManyTensors).
+    /// Why there will be no sum: then the job is over, unless there are [too many
+    /// tensors](Error::TooManyTensors).
     pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
         let floats = tensor.as_mut().to_vec();
         let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,12 +113,12 @@ impl Worker {
         Ok(Handle { tensor, round, start, before, pending })
     }
 
-    /// Waits for a tensor that this worker has started, and hands it back as the sum over all workers' tensors (the caller divides, if it
-    /// wants the mean).
+    /// Waits for a tensor that this worker has started, and hands it back as the sum over all workers'
+    /// tensors (the caller divides, if it wants the mean).
     ///
-    /// The sum is that of the quantised values, exact to the bit and the same at every worker; for its distance
-    /// from the sum of the floats see [`inart_core::quantise`]. In an exact job it is the sum of the floats, rounded once
-    /// ([`inart_core::exact`]).
+    /// The sum is that of the quantised values, exact to the bit and the same at every worker; for its
+    /// distance from the sum of the floats see [`inart_core::quantise`]. In an exact-sum job it is the sum of
+    /// the floats, rounded once ([`inart_core::exact_sum`]).
     ///
     /// # Errors
     /// Why there is no sum; then the job is over.
@@ -169,7 +171,8 @@ impl Worker {
         Ok(self.wait(handle)?.1)
     }
 
-    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the first.
+    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
+    /// first.
     pub fn record(&self) -> Option<RoundRecord> {
         let rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         rounds.last.as_ref().map(Reduced::record)

@@ -11,13 +11,13 @@ use std::thread;
 use inart_core::Failure;
 use inart_host_agent::{Error, Options, PortError, Server, Worker};
 use inart_wire::{AbortReason, Rank};
-use support::{PATIENCE, assignment, impatient, on_a_bridge, options};
+use support::{PEER_TIMEOUT, assignment, on_a_bridge, options, short_peer_timeout};
 
 /// Values of each gradient.
 const LEN: usize = 5000;
 
-/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before one of them
-/// gives up: the job would end for the other in the midst of its round.
+/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before
+/// one of them gives up: the job would end for the other in the midst of its round.
 fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     let mut worker = Worker::new(assignment(), Rank::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
     let mut gradient = vec![0.0f32; LEN];
@@ -43,23 +43,23 @@ fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named()
             server.run().unwrap_err().to_string()
         });
         let slow = thread::spawn(|| {
-            let mut worker = impatient(1);
+            let mut worker = short_peer_timeout(1);
             for _ in 0..2 {
-                thread::sleep(3 * PATIENCE);
+                thread::sleep(3 * PEER_TIMEOUT);
                 worker.all_reduce(&mut [0.5; LEN]).unwrap();
             }
             // And is gone, between rounds.
         });
-        let mut worker = impatient(0);
+        let mut worker = short_peer_timeout(0);
         let mut sum = [0.5; LEN];
         worker.all_reduce(&mut sum).unwrap();
         assert_eq!(sum, [1.0; LEN]);
         worker.all_reduce(&mut sum).unwrap();
         slow.join().unwrap();
         // This worker's program hears of it by its next round.
-        thread::sleep(2 * PATIENCE);
+        thread::sleep(2 * PEER_TIMEOUT);
         let error = worker.all_reduce(&mut sum).unwrap_err();
-        let told = "the job was given up: worker 1 (w1) has not been heard from";
+        let told = "the job was aborted: worker 1 (w1) has not been heard from";
         assert_eq!(error.to_string(), told);
         assert_eq!(server.join().unwrap(), told);
     });
@@ -71,8 +71,8 @@ fn what_happens_while_a_worker_computes_is_told_by_its_next_round() {
         let server = thread::spawn(|| {
             Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err();
         });
-        let mut worker = impatient(0);
-        let mut culprit = impatient(1);
+        let mut worker = short_peer_timeout(0);
+        let mut culprit = short_peer_timeout(1);
         let failed = thread::spawn(move || culprit.all_reduce(&mut [f32::NAN; LEN]).unwrap_err());
         failed.join().unwrap();
         server.join().unwrap();
@@ -80,7 +80,7 @@ fn what_happens_while_a_worker_computes_is_told_by_its_next_round() {
         let error = worker.all_reduce(&mut [0.0; LEN]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the job was given up: worker 1 (w1) has a gradient with a NaN or an infinity"
+            "the job was aborted: worker 1 (w1) has a gradient with a NaN or an infinity"
         );
     });
 }
@@ -116,13 +116,13 @@ fn two_workers_and_a_server_on_a_bridge() {
         };
         assert_eq!(name, "w0");
         let (end, counters) = server.join().unwrap();
-        assert_eq!(end, "the job was given up: worker 0 (w0) has a gradient with a NaN or an infinity");
+        assert_eq!(end, "the job was aborted: worker 0 (w0) has a gradient with a NaN or an infinity");
         assert_eq!(counters.chunks, 2 * LEN.div_ceil(64) as u64);
         assert_eq!((counters.malformed, counters.overlaps, counters.exponents), (0, 0, 0));
     });
 }
 
-/// What a worker's rounds end with, at the latest after some patiences.
+/// What a worker's rounds end with, at the latest after some peer timeouts.
 fn last_error(mut worker: Worker, mut gradient: Vec<f32>) -> String {
     loop {
         if let Err(error) = worker.all_reduce(&mut gradient) {
@@ -137,13 +137,13 @@ fn a_worker_made_anew_ends_everybody_with_its_name() {
         let server = thread::spawn(|| {
             Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
         });
-        let peer = thread::spawn(|| last_error(impatient(0), vec![0.5; LEN]));
-        let mut worker = impatient(1);
+        let peer = thread::spawn(|| last_error(short_peer_timeout(0), vec![0.5; LEN]));
+        let mut worker = short_peer_timeout(1);
         worker.all_reduce(&mut [0.5; LEN]).unwrap();
         drop(worker);
-        // In the same process, within the patience; its peer waits for it in a round.
-        let anew = last_error(impatient(1), vec![0.5; LEN]);
-        let told = "the job was given up: worker 1 (w1) was restarted";
+        // In the same process, within the peer timeout; its peer waits for it in a round.
+        let anew = last_error(short_peer_timeout(1), vec![0.5; LEN]);
+        let told = "the job was aborted: worker 1 (w1) was restarted";
         assert_eq!([anew, peer.join().unwrap(), server.join().unwrap()], [told; 3]);
     });
 }
@@ -154,9 +154,9 @@ fn an_empty_gradient_at_one_worker_ends_both() {
         let server = thread::spawn(|| {
             Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
         });
-        let full = thread::spawn(|| last_error(impatient(0), vec![0.5; LEN]));
-        let empty = impatient(1).all_reduce(&mut []).unwrap_err().to_string();
-        let told = "the job was given up: worker 1 (w1) has a gradient of 0 values, others have 5000";
+        let full = thread::spawn(|| last_error(short_peer_timeout(0), vec![0.5; LEN]));
+        let empty = short_peer_timeout(1).all_reduce(&mut []).unwrap_err().to_string();
+        let told = "the job was aborted: worker 1 (w1) has a gradient of 0 values, others have 5000";
         assert_eq!([empty, full.join().unwrap(), server.join().unwrap()], [told; 3]);
     });
 }

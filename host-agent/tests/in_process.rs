@@ -1,4 +1,5 @@
-//! Workers and servers as threads of one process: several tensors in flight, and transports of the test's own.
+//! Workers and servers as threads of one process: several tensors in flight, and transports of the test's
+//! own.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +14,7 @@ use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
 use inart_host_agent::{Error, InProcess, InProcessPort, Options, Server, Transport, Wake, Worker};
 use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PEER_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn mac(host: u8) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host])
@@ -27,7 +28,7 @@ fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N64,
         window_chunks: 16,
-        exact: false,
+        exact_sums: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
         shards: vec![ShardAssignment {
             server: "s0".into(),
@@ -40,10 +41,11 @@ fn assignment() -> Assignment {
 }
 
 fn options() -> Options {
-    Options { patience: PATIENCE, ..Options::default() }
+    Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
-/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the transport carries.
+/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the
+/// transport carries.
 fn run<T: Transport + 'static>(
     transport: impl Fn(InProcessPort) -> T,
     programs: [fn(Worker, &Barrier); 2],
@@ -71,7 +73,8 @@ fn the_example_runs() {
     example::main().unwrap();
 }
 
-/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every fifth twice.
+/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every
+/// fifth twice.
 struct Lossy {
     port: InProcessPort,
     sent: u32,
@@ -170,7 +173,7 @@ fn a_wait_may_have_an_end() {
             panic!("its peer has not begun");
         };
         both.wait();
-        let (sum, _) = worker.wait_timeout(handle, PATIENCE).unwrap().ok().expect("its peer has begun");
+        let (sum, _) = worker.wait_timeout(handle, PEER_TIMEOUT).unwrap().ok().expect("its peer has begun");
         assert_eq!(sum, vec![2.0; 900]);
     };
     let late: fn(Worker, &Barrier) = |worker, both| {
@@ -228,7 +231,7 @@ fn too_many_tensors_are_refused_and_end_nothing() {
 fn what_goes_wrong_is_told_by_each_wait() {
     let right: fn(Worker, &Barrier) = |worker, _| {
         let handles = [worker.start(vec![1.0; 500]).unwrap(), worker.start(vec![1.0; 70]).unwrap()];
-        let told = "the job was given up: worker 1 (w1) has a gradient of 69 values, others have 70";
+        let told = "the job was aborted: worker 1 (w1) has a gradient of 69 values, others have 70";
         let [first, second] = handles.map(|handle| worker.wait(handle));
         assert!(first.is_ok() || first.is_err_and(|error| error.to_string() == told));
         assert_eq!(second.err().unwrap().to_string(), told);

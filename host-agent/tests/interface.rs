@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use inart_core::Assignment;
 use inart_host_agent::{Error, Options, Port, Server, Worker};
-use support::{PATIENCE, assignment, impatient, ip, on_a_bridge, options};
+use support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options, short_peer_timeout};
 
 const LEN: usize = 5000;
 /// How long an interface is down: far less than hosts wait for each other here.
 const BOUNCE: Duration = Duration::from_millis(100);
 
-fn patient() -> Options {
-    Options { patience: Duration::from_secs(30), ..Options::default() }
+fn long_peer_timeout() -> Options {
+    Options { peer_timeout: Duration::from_secs(30), ..Options::default() }
 }
 
 fn bounce(interface: &str) {
@@ -44,14 +44,15 @@ fn round(worker: &mut Worker, rank: u16, vote: bool) -> Result<bool, Error> {
 #[test]
 fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
     on_a_bridge(|| {
-        thread::spawn(|| Server::new(assignment(), 0.into(), "s0", patient()).unwrap().run());
+        thread::spawn(|| Server::new(assignment(), 0.into(), "s0", long_peer_timeout()).unwrap().run());
         let (bounced, idle) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(3)));
         let start = |rank: u16| {
             let (bounced, idle) = (Arc::clone(&bounced), Arc::clone(&idle));
             thread::spawn(move || {
                 let port = Port::open(&format!("w{rank}")).unwrap();
                 let mut worker =
-                    Worker::with_options(assignment(), rank.try_into().unwrap(), port, patient()).unwrap();
+                    Worker::with_options(assignment(), rank.try_into().unwrap(), port, long_peer_timeout())
+                        .unwrap();
                 while round(&mut worker, rank, !bounced.load(Ordering::Relaxed)).unwrap() {}
                 // Between rounds another thread looks after the interface.
                 idle.wait();
@@ -81,7 +82,7 @@ fn an_interface_that_is_removed_is_named() {
         });
         let start = |rank| {
             thread::spawn(move || {
-                let mut worker = impatient(rank);
+                let mut worker = short_peer_timeout(rank);
                 loop {
                     if let Err(error) = round(&mut worker, rank, true) {
                         return error.to_string();
@@ -101,7 +102,7 @@ fn an_interface_that_is_removed_is_named() {
             "interface w0: it was removed while it was in use; start the job again when there is one"
         );
         assert_eq!(other, server.join().unwrap());
-        assert!(other.starts_with("the job was given up: worker 0 (w0) has not been heard from"), "{other}");
+        assert!(other.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{other}");
 
         // A server that has nothing to send.
         let server = thread::spawn(|| {
@@ -159,10 +160,10 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
         assert!(choke("w0"));
         summed.wait();
         for _ in 0..2 {
-            let error = ends.recv_timeout(100 * PATIENCE).expect("no worker waits for ever");
+            let error = ends.recv_timeout(100 * PEER_TIMEOUT).expect("no worker waits for ever");
             assert!(matches!(error, Error::Failure(_)), "{error}");
         }
         let told = server.join().unwrap();
-        assert!(told.starts_with("the job was given up: worker 0 (w0) has not been heard from"), "{told}");
+        assert!(told.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{told}");
     });
 }

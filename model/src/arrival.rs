@@ -57,9 +57,9 @@ impl System {
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
                 self.at_server(state, frame)
             }
-            (Node::Server, &Frame::Alive { worker, life, run }) if state.is_live(Peer::Server) => {
+            (Node::Server, &Frame::KeepAlive { worker, life, run }) if state.is_live(Peer::Server) => {
                 let mut server = state.server;
-                let outgoing = server.alive(self.mutant, worker, life, run);
+                let outgoing = server.keepalive(self.mutant, worker, life, run);
                 self.of_server(state, server, outgoing)
             }
             (Node::Worker(rank), frame) if state.is_live(Peer::Worker(rank)) => {
@@ -155,10 +155,10 @@ impl System {
                 }
             }
             Frame::Answer { to, bound } => worker.bound |= worker.is_spoken_to(mutant, to) && bound,
-            Frame::Contribution(_) | Frame::Alive { .. } => {}
+            Frame::Contribution(_) | Frame::KeepAlive { .. } => {}
         }
         if worker.run != before.run {
-            arrival.outgoing.extend(self.alive(&worker));
+            arrival.outgoing.extend(self.keepalive(&worker));
         }
         arrival.counts = worker != before;
         arrival.change = (worker != before).then_some(Change::Worker(rank, worker));

@@ -7,7 +7,7 @@ use inart_core::policy::{Due, Lockstep, Policy, Progress};
 use crate::node::{Node, Ranks, one};
 
 /// What completes a chunk, and who is in it.
-const POLICY: Lockstep = Lockstep { exact: false };
+const POLICY: Lockstep = Lockstep { exact_sums: false };
 
 /// Most workers.
 pub const MAX_WORKERS: u8 = 3;
@@ -22,8 +22,8 @@ pub const MAX_EXPONENT: u8 = 2;
 
 /// Who takes part, and what may go wrong beside loss, duplication, reordering and delay, which always may.
 ///
-/// With one switch, all workers are attached to it. With two, the last worker is attached to the second, through which
-/// the first reaches the server:
+/// With one switch, all workers are attached to it. With two, the last worker is attached to the second,
+/// through which the first reaches the server:
 ///
 /// ```text
 ///  workers 0.. ── switch 0 ── switch 1 ── server
@@ -43,8 +43,9 @@ pub struct Config {
     /// Chunks: up to 5.
     #[arg(long, default_value_t = 3)]
     pub chunks: u8,
-    /// The last worker's gradients go to the server unsummed, and the second switch only forwards: what a plan that sums every
-    /// gradient at most once looks like. Else each switch adds all that comes through it, partials as well.
+    /// The last worker's gradients go to the server unsummed, and the second switch only forwards: what a
+    /// plan that sums every gradient at most once looks like. Else each switch adds all that comes through
+    /// it, partials as well.
     #[arg(long)]
     pub alone: bool,
     /// Switches restart, at any moment, any number of times: their registers are gone.
@@ -53,8 +54,8 @@ pub struct Config {
     /// Gradients of an epoch before are still under way, and both epochs' tables lead to the same slots.
     #[arg(long)]
     pub old_epoch: bool,
-    /// Frames of a run before under the same epoch are still under way: the hosts of that run are gone, and the switches are the
-    /// same.
+    /// Frames of a run before under the same epoch are still under way: the hosts of that run are gone, and
+    /// the switches are the same.
     #[arg(long)]
     pub rerun: bool,
     /// One host, at any moment, is restarted, and knows nothing of its life before.
@@ -63,7 +64,8 @@ pub struct Config {
     /// The last worker's tensor has a chunk less than the others', and it goes on with its next.
     #[arg(long)]
     pub shorter: bool,
-    /// The last chunk is of a tensor that continues that of chunk 0: it is scaled by what the result of that agrees on.
+    /// The last chunk is of a tensor that continues that of chunk 0: it is scaled by what the result of that
+    /// agrees on.
     #[arg(long)]
     pub continued: bool,
     /// Two values of chunk 0 are more than 32 bits hold.
@@ -72,8 +74,8 @@ pub struct Config {
     /// Worker 0's values of chunk 0 do not fit the agreed exponent; worker 1's do not even fit worker 0's.
     #[arg(long)]
     pub clipped: bool,
-    /// Who has asked again since a partial or result last left, which decides whether a repeat is answered or another's answer does
-    /// for it, is part of the state. Else nobody has, at every moment.
+    /// Who has asked again since a partial or result last left, which decides whether a repeat is answered or
+    /// another's answer does for it, is part of the state. Else nobody has, at every moment.
     #[arg(long)]
     pub waves: bool,
     /// One host, at any moment, is gone for good.
@@ -117,40 +119,39 @@ pub enum Entry {
 
 impl Config {
     /// Checks the limits of the model.
+    ///
+    /// # Errors
+    /// The first limit that is exceeded, or two settings that exclude each other.
     pub fn validate(&self) -> Result<()> {
         ensure!(
             matches!(self.workers, 2..=MAX_WORKERS),
-            "--workers {}; expected 2 or {MAX_WORKERS}",
+            "workers: {}; expected 2 or {MAX_WORKERS}",
             self.workers
         );
         ensure!(
             matches!(self.switches, 1..=MAX_SWITCHES),
-            "--switches {}; expected 1 or {MAX_SWITCHES}",
+            "switches: {}; expected 1 or {MAX_SWITCHES}",
             self.switches
         );
         ensure!(
             matches!(self.window, 1 | 2 | MAX_WINDOW),
-            "--window {}; expected 1, 2 or {MAX_WINDOW}",
+            "window: {}; expected 1, 2 or {MAX_WINDOW}",
             self.window
         );
-        ensure!(
-            matches!(self.chunks, 1..=MAX_CHUNKS),
-            "--chunks {}; expected 1 to {MAX_CHUNKS}",
-            self.chunks
-        );
+        ensure!(matches!(self.chunks, 1..=MAX_CHUNKS), "chunks: {}; expected 1 to {MAX_CHUNKS}", self.chunks);
         for (first, second) in [
-            (("--rerun", self.rerun), ("--old-epoch", self.old_epoch)),
-            (("--reborn", self.reborn), ("--clipped", self.clipped)),
-            (("--reborn", self.reborn), ("--crash", self.crash)),
-            (("--reborn", self.reborn), ("--shorter", self.shorter)),
-            (("--shorter", self.shorter), ("--clipped", self.clipped)),
-            (("--shorter", self.shorter), ("--continued", self.continued)),
+            (("rerun", self.rerun), ("old_epoch", self.old_epoch)),
+            (("reborn", self.reborn), ("clipped", self.clipped)),
+            (("reborn", self.reborn), ("crash", self.crash)),
+            (("reborn", self.reborn), ("shorter", self.shorter)),
+            (("shorter", self.shorter), ("clipped", self.clipped)),
+            (("shorter", self.shorter), ("continued", self.continued)),
         ] {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
         ensure!(
             !(self.shorter || self.continued) || self.chunks > 1,
-            "--shorter or --continued with --chunks {}; expected 2 or more",
+            "chunks: {}; with shorter or continued, expected 2 or more",
             self.chunks
         );
         Ok(())
@@ -198,8 +199,8 @@ impl Config {
         if switch + 1 == self.switches { Node::Server } else { Node::Switch(switch + 1) }
     }
 
-    /// The entry of a switch for frames of `worker`, which its `members` never refuse: only frames of the worker's own side
-    /// carry its rank.
+    /// The entry of a switch for frames of `worker`, which its `members` never refuse: only frames of the
+    /// worker's own side carry its rank.
     pub fn entry(&self, switch: u8, worker: u8) -> Entry {
         let last = self.workers - 1;
         if self.alone && (worker == last || switch == 1) {

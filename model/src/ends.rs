@@ -12,23 +12,24 @@ use crate::system::System;
 /// How long a run goes on without having come to an end: far more than any network of this model needs.
 const MOST_TIMEOUTS: usize = 100;
 
-/// Timeouts after which a worker sets flag bypass, and patience ends.
+/// Timeouts without effect after which a worker sets flag bypass, and after as many more the peer timeout is
+/// over.
 const TIMEOUTS_IN_VAIN: u32 = 10;
 
 /// What comes next when timeouts change nothing any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Chunks are sent again.
+    /// Chunks are retransmitted.
     Repeat,
     /// They are sent with flag bypass.
     Bypass,
-    /// Patience has come to its end.
-    Patience,
+    /// The peer timeout is over.
+    PeerTimeout,
 }
 
 impl System {
-    /// Whether every live worker comes to its results, or to an error that names who is gone, when all that is under way is
-    /// lost, nothing is from then on, and timeouts come.
+    /// Whether every live worker comes to its results, or to an error that names who is gone, when all that
+    /// is under way is lost, nothing is from then on, and timeouts come.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
         let (mut stage, mut in_vain) = (Stage::Repeat, 0);
@@ -50,11 +51,11 @@ impl System {
             in_vain = 0;
             stage = match stage {
                 Stage::Repeat => Stage::Bypass,
-                Stage::Bypass => Stage::Patience,
-                Stage::Patience => return false,
+                Stage::Bypass => Stage::PeerTimeout,
+                Stage::PeerTimeout => return false,
             };
-            if stage == Stage::Patience {
-                self.lose_patience(&mut state);
+            if stage == Stage::PeerTimeout {
+                self.peer_timeout(&mut state);
             }
         }
         false
@@ -74,8 +75,8 @@ impl System {
         if !state.is_live(Peer::Worker(rank)) {
             return;
         }
-        let alive = self.alive(&state.workers[usize::from(rank)]);
-        self.carry(state, alive.into_iter().collect());
+        let keepalive = self.keepalive(&state.workers[usize::from(rank)]);
+        self.carry(state, keepalive.into_iter().collect());
         let worker = state.workers[usize::from(rank)];
         let oldest = state.outstanding(&self.config, self.mutant, rank).next();
         if let Some(sequence) = oldest {
@@ -98,7 +99,7 @@ impl System {
         self.config.chunks_of(rank) < self.config.chunks
     }
 
-    fn lose_patience(&self, state: &mut State) {
+    fn peer_timeout(&self, state: &mut State) {
         if state.gone == Some(Peer::Server) {
             for rank in self.waiting_workers(&state.clone()) {
                 state.workers[usize::from(rank)].failed = Some(Peer::Server);
@@ -109,16 +110,17 @@ impl System {
         }
     }
 
-    /// The workers because of whom the server would give the job up when its patience has come to its end: those it waits for who
-    /// are gone or have given up, and the one whose gradient has another length, if frames have shown that.
+    /// The workers because of whom the server would abort the job when its peer timeout has come to its end:
+    /// those it waits for who are gone or have given up, and the one whose gradient has another length, if
+    /// frames have shown that.
     pub(crate) fn blames(&self, state: &State) -> impl Iterator<Item = u8> {
         let server = &state.server;
         let waits = state.is_live(Peer::Server) && server.gave_up.is_none();
         let is_over = |rank: u8| {
             !state.is_live(Peer::Worker(rank)) || state.workers[usize::from(rank)].failed.is_some()
         };
-        let patient = self.mutant == Some(Mutant::NoPatience);
-        let silent = move |rank: u8| !patient && is_over(rank) && server.waits_for(rank);
+        let never_times_out = self.mutant == Some(Mutant::NoPeerTimeout);
+        let silent = move |rank: u8| !never_times_out && is_over(rank) && server.waits_for(rank);
         (0..self.config.workers)
             .filter(move |rank| waits && (silent(*rank) || server.differs && self.is_shorter(*rank)))
     }

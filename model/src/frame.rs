@@ -98,8 +98,8 @@ pub enum Frame {
         /// Whose fault it is.
         culprit: Peer,
     },
-    /// Alive: worker to server.
-    Alive {
+    /// Keep-alive: worker to server.
+    KeepAlive {
         /// The worker's rank.
         worker: u8,
         /// Which life of it speaks.
@@ -107,7 +107,7 @@ pub enum Frame {
         /// The run it knows of, if any.
         run: Option<Run>,
     },
-    /// The answer to alive: server to worker.
+    /// The answer to a keep-alive: server to worker.
     Answer {
         /// Which worker's life is spoken to, and in which run.
         to: Talk,

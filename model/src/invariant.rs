@@ -50,8 +50,8 @@ impl Invariant {
             }
             Self::RepeatsHeal => {
                 "Repeats heal: a repeat for a complete slot sends the complete partial again; a repeat for an \
-                 incomplete one changes nothing. After K timeouts the worker sets bypass, and its packet goes to \
-                 the PS alone."
+                 incomplete one changes nothing. After K timeouts the worker sets bypass, and its packet \
+                 goes to the PS alone."
             }
             Self::Ends => {
                 "Ends: under fair loss every round ends; when a peer is gone for good, the round ends in a named \
@@ -111,7 +111,8 @@ pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, 
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
 }
 
-/// A result was sent in the run of the server's first life: a worker that was restarted is another than was counted before.
+/// A result was sent in the run of the server's first life: a worker that was restarted is another than was
+/// counted before.
 pub fn one_life(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<Life>]) -> Broken {
     let life = |worker| match sum.digit(digit(SECOND_LIFE, sequence, worker)) {
         0 => Life::First,

@@ -1,33 +1,40 @@
-//! Workers, switches and a parameter server as a model whose reachable states are all explored, so that the invariants of
-//! docs/protocol.md are shown for every loss, duplication, reordering, delay and restart at once, in small networks.
+//! Workers, switches and a parameter server as a model whose reachable states are all explored, so that the
+//! invariants of docs/protocol.md are shown for every loss, duplication, reordering, delay and restart at
+//! once, in small networks.
 //!
-//! **The network.** A frame once sent is under way for ever: it may arrive at any later moment, any number of times, or never. This
-//! is loss, duplication, reordering and delay without bounds. Restarts of switches are unbounded, too ([`Config`] lists what may go
-//! wrong).
+//! **The network.** A frame once sent is under way for ever: it may arrive at any later moment, any number of
+//! times, or never. This is loss, duplication, reordering and delay without bounds. Restarts of switches are
+//! unbounded, too ([`Config`] lists what may go wrong).
 //!
-//! **What makes it small.** More frames under way never make less possible, so whatever adds frames and changes nobody is done at
-//! once: a worker's gradients are under way with and without flag bypass as soon as the window lets it send the chunk (a timeout may
-//! come at any moment, so the number of timeouts before bypass does not matter), and a frame that passes a switch without touching a
-//! slot goes on at once. What the server has seen and can make nothing of ever again (another epoch's or run's, a complete chunk's) is no
-//! longer under way. A state of this model stands for all states of the full one with the same hosts and switches and fewer
-//! frames: an invariant that breaks in one of those breaks here. Two things are left out because no decision of this round reads them:
-//! the flags congestion and vanished, and in a partial under way, whose frame completed it (it is given its lowest rank). Who has asked again since a
-//! partial or result last left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for
+//! **What makes it small.** More frames under way never make less possible, so whatever adds frames and
+//! changes nobody is done at once: a worker's gradients are under way with and without flag bypass as soon as
+//! the window lets it send the chunk (a timeout may come at any moment, so the number of timeouts before
+//! bypass does not matter), and a frame that passes a switch without touching a slot goes on at once. What
+//! the server has seen and can make nothing of ever again (another epoch's or run's, a complete chunk's) is
+//! no longer under way. A state of this model stands for all states of the full one with the same hosts and
+//! switches and fewer frames: an invariant that breaks in one of those breaks here. Two things are left out
+//! because no decision of this round reads them: the flags congestion and vanished, and in a partial under
+//! way, whose frame completed it (it is given its lowest rank). Who has asked again since a partial or result
+//! last left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`],
+//! for
 //! *Ends*.
 //!
-//! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's incarnations, message by message; else
-//! they know. A worker's second life has other values than its first, so a sum tells which of them is in it. A worker that gives up
-//! tells nobody here: a server of another run would not listen, and any other has given up before. With [`Config::shorter`], what
-//! tells lengths apart is the frames alone, though workers tell them as well.
+//! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's
+//! incarnations, message by message; else they know. A worker's second life has other values than its first,
+//! so a sum tells which of them is in it. A worker that gives up tells nobody here: a server of another run
+//! would not listen, and any other has given up before. With [`Config::shorter`], what tells lengths apart is
+//! the frames alone, though workers tell them as well.
 //!
-//! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is lost, from then
-//! on nothing is, timeouts come, and every live worker must reach its results or a named error. This is "under fair loss" for a
-//! finite system: the run without loss has some number of frames at most, so with independent loss of less than 1 it happens from
-//! every state with at least some fixed probability, and a round that does not end has probability 0. That patience is
-//! longer than the timeouts take is assumed; how long things take is for the simulation to show.
+//! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
+//! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
+//! error. This is "under fair loss" for a finite system: the run without loss has some number of frames at
+//! most, so with independent loss of less than 1 it happens from every state with at least some fixed
+//! probability, and a round that does not end has probability 0. That the peer timeout is longer than the
+//! timeouts take is assumed; how long things take is for the simulation to show.
 //!
-//! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and `core::WorkerFlow` in step with random
-//! walks of this model and compare what each of them sends. [`Mutant`] lists mistakes, each of which breaks an invariant.
+//! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and
+//! `core::WorkerFlow` in step with random walks of this model and compare what each of them sends. [`Mutant`]
+//! lists mistakes, each of which breaks an invariant.
 
 mod arrival;
 mod config;

@@ -42,7 +42,8 @@ pub enum Mutant {
     WindowAdvancesEarly,
     /// A worker goes on though it lacks the result of the chunk before the last in the slot.
     ResultsMissed,
-    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent comes from.
+    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent
+    /// comes from.
     SendsUnagreed,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
@@ -80,10 +81,10 @@ pub enum Mutant {
     RaiseKeepsSum,
     /// The server takes any exponent.
     AnyExponent,
-    /// The server says only once that the job is given up.
+    /// The server says only once that the job is aborted.
     AbortSaidOnce,
     /// The server does not notice that a worker is gone.
-    NoPatience,
+    NoPeerTimeout,
 }
 
 impl Mutant {
@@ -138,7 +139,7 @@ impl Mutant {
             (Self::RaiseKeepsSum, Once, clipped),
             (Self::AnyExponent, Once, clipped),
             (Self::AbortSaidOnce, Ends, crash),
-            (Self::NoPatience, Ends, crash),
+            (Self::NoPeerTimeout, Ends, crash),
         ]
     }
 }

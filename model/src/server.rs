@@ -12,8 +12,8 @@ use crate::switch::ask;
 pub struct Chunk {
     /// Its number.
     pub sequence: u8,
-    /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent, which nobody
-    /// has told yet.
+    /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent,
+    /// which nobody has told yet.
     pub exponent: Option<u8>,
     /// Whether it is the last chunk of the tensor, as its first frame said.
     pub last: bool,
@@ -40,7 +40,7 @@ pub struct Server {
     pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
     /// Whether frames have shown that gradients differ in length.
     pub differs: bool,
-    /// Because of whom the job was given up, if it was.
+    /// Because of whom the job was aborted, if it was.
     pub gave_up: Option<Peer>,
     /// By rank: which life of the worker was counted in a result. No rule reads it.
     pub counted: [Option<Life>; MAX_WORKERS as usize],
@@ -53,7 +53,7 @@ pub enum Verdict {
     Foreign,
     /// Of another run: another life of the server.
     OtherRun,
-    /// The job was given up; its sender is told.
+    /// The job was aborted; its sender is told.
     GaveUp,
     /// Of a chunk that is kept no more, or that no worker may send yet.
     OutOfWindow,
@@ -132,7 +132,8 @@ impl Server {
         self.ended >> sequence & 1 == 1
     }
 
-    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has its result.
+    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has
+    /// its result.
     fn may_open(&self, config: &Config, sequence: u8) -> bool {
         let before = sequence.checked_sub(config.window);
         !self.has_ended(sequence) && before.is_none_or(|before| self.has_ended(before))
@@ -250,7 +251,13 @@ impl Server {
     }
 
     /// A worker's life says that it is there, and which run it knows of.
-    pub fn alive(&mut self, mutant: Option<Mutant>, worker: u8, life: Life, run: Option<Run>) -> Outgoing {
+    pub fn keepalive(
+        &mut self,
+        mutant: Option<Mutant>,
+        worker: u8,
+        life: Life,
+        run: Option<Run>,
+    ) -> Outgoing {
         let to = Talk { life, run: self.run };
         let to_sender = |frame| vec![(Node::Worker(worker), frame)];
         let mut told = Vec::new();
@@ -274,7 +281,7 @@ impl Server {
         told
     }
 
-    /// Gives the job up because of that host.
+    /// Aborts the job because of that host.
     pub fn give_up(&mut self, culprit: Peer) -> Outgoing {
         self.gave_up = Some(culprit);
         self.bound_workers(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })

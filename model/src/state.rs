@@ -16,8 +16,8 @@ pub struct State {
     pub workers: [Worker; MAX_WORKERS as usize],
     /// By number.
     pub switches: [Slots; MAX_SWITCHES as usize],
-    /// By switch and slot: run and chunk of the partial that last left it, until another chunk takes the slot over.
-    /// No rule reads it: it is what the fifth invariant calls a complete slot.
+    /// By switch and slot: run and chunk of the partial that last left it, until another chunk takes the slot
+    /// over. No rule reads it: it is what the fifth invariant calls a complete slot.
     pub completed: [[Option<(Run, u8)>; MAX_WINDOW as usize]; MAX_SWITCHES as usize],
     /// The parameter server.
     pub server: Server,

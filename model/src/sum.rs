@@ -2,13 +2,14 @@
 
 use crate::config::{MAX_CHUNKS, MAX_EXPONENT, MAX_WORKERS};
 
-/// The values of one frame: a digit of two bits for everything that a worker can put into a sum, so that who was counted, for
-/// which chunk, at which exponent and how often can be read off any sum. Three stands for three times or more.
+/// The values of one frame: a digit of two bits for everything that a worker can put into a sum, so that who
+/// was counted, for which chunk, at which exponent and how often can be read off any sum. Three stands for
+/// three times or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum(u128);
 
-/// The generation of what does not belong to the run of the server's first or second life; that of what does is its exponent, or
-/// one of the next.
+/// The generation of what does not belong to the run of the server's first or second life; that of what does
+/// is its exponent, or one of the next.
 pub const BEFORE: u8 = MAX_EXPONENT + 1;
 /// That of a restarted worker's values: another process's are others.
 pub const SECOND_LIFE: u8 = 1;

@@ -37,7 +37,8 @@ pub fn slot_of(config: &Config, sequence: u8) -> usize {
     usize::from(sequence & (config.window - 1))
 }
 
-/// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that leaves.
+/// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that
+/// leaves.
 pub fn step(
     config: &Config,
     mutant: Option<Mutant>,
@@ -120,8 +121,8 @@ pub fn step(
     (Outcome::Completed, Some(complete))
 }
 
-/// Takes in a repeat of what is complete; whether it is answered: once per wave of repeats, to the first and to whoever asks again,
-/// unless waves have no end.
+/// Takes in a repeat of what is complete; whether it is answered: once per wave of repeats, to the first and
+/// to whoever asks again, unless waves have no end.
 pub(crate) fn ask(asked: &mut Ranks, contributors: Ranks, without_end: bool) -> bool {
     let answer = *asked == 0 || *asked & contributors != 0 && !without_end;
     *asked = if answer { contributors } else { *asked | contributors };

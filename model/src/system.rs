@@ -27,7 +27,8 @@ pub enum Action {
     Crash(Peer),
     /// A host is restarted.
     Reborn(Peer),
-    /// The server gives the job up because of that worker: it is gone, or has given up, or its gradient has another length.
+    /// The server aborts the job because of that worker: it is gone, or has given up, or its gradient has
+    /// another length.
     ServerPatience(u8),
     /// That worker has waited long enough for the server, which is gone.
     WorkerPatience(u8),
@@ -72,11 +73,11 @@ impl System {
         (Node::Switch(self.config.switch_of(worker.rank)), Frame::Contribution(gradient))
     }
 
-    /// A worker's note that it is there.
-    pub fn alive(&self, worker: &Worker) -> Option<(Node, Frame)> {
+    /// A worker's keep-alive.
+    pub fn keepalive(&self, worker: &Worker) -> Option<(Node, Frame)> {
         let Worker { rank, life, run, .. } = *worker;
         let speaks = self.config.handshake() && worker.failed.is_none();
-        speaks.then_some((Node::Server, Frame::Alive { worker: rank, life, run }))
+        speaks.then_some((Node::Server, Frame::KeepAlive { worker: rank, life, run }))
     }
 
     /// Lets a host begin anew, with all that it knew forgotten.
@@ -114,8 +115,8 @@ impl System {
         }
         let (life, to) = (Life::Former, Talk { life: Life::Former, run });
         for worker in (0..config.workers).filter(|_| config.rerun) {
-            let alive = [None, Some(run)].map(|run| Frame::Alive { worker, life, run });
-            frames.extend(alive.map(|alive| (Node::Server, alive)));
+            let keepalive = [None, Some(run)].map(|run| Frame::KeepAlive { worker, life, run });
+            frames.extend(keepalive.map(|frame| (Node::Server, frame)));
             let said = [Frame::Answer { to, bound: true }, Frame::Abort { to, culprit: Peer::Server }];
             frames.extend(said.map(|said| (Node::Worker(worker), said)));
         }
@@ -131,7 +132,7 @@ impl System {
         let ways = [(false, false), (waves, false), (waves, true)];
         let all = |sequence| ways.map(|(resend, bypass)| self.gradient(worker, sequence, resend, bypass));
         match state.is_live(Peer::Worker(rank)) {
-            true => outstanding.flat_map(all).chain(self.alive(worker)).collect(),
+            true => outstanding.flat_map(all).chain(self.keepalive(worker)).collect(),
             false => Vec::new(),
         }
     }
@@ -145,8 +146,8 @@ impl System {
         one.into_iter().chain(all.map(Node::Worker))
     }
 
-    /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has changed, lead to
-    /// without changing anybody.
+    /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has
+    /// changed, lead to without changing anybody.
     fn settle(&self, state: &mut State, touched: Option<Node>, frames: Outgoing) {
         // What has ended at the server is known to the workers.
         let knows = |node: Node| matches!((touched, node), (Some(Node::Server), Node::Worker(_)));

@@ -23,7 +23,7 @@ pub struct Worker {
     pub used: [u8; MAX_CHUNKS as usize],
     /// What the result of chunk 0 agrees on for the chunk that continues it.
     pub agreed: u8,
-    /// Because of whom it gave the job up, if it did.
+    /// Because of whom it aborted the job, if it did.
     pub failed: Option<Peer>,
 }
 
@@ -45,9 +45,10 @@ impl Worker {
         self.held.count_ones() == u32::from(config.chunks)
     }
 
-    /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the one before that. It
-    /// knows which chunks have `ended` at once: to hear of it later is to have the frame under way meanwhile. Windows span tensors. A
-    /// chunk that continues another waits for the result that its exponent comes from.
+    /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the
+    /// one before that. It knows which chunks have `ended` at once: to hear of it later is to have the frame
+    /// under way meanwhile. Windows span tensors. A chunk that continues another waits for the result that
+    /// its exponent comes from.
     fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let window = match mutant {
             Some(Mutant::WindowTooLong) => config.window + 1,
@@ -87,8 +88,8 @@ impl Worker {
         (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, ended, *sequence))
     }
 
-    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for the chunk, or has
-    /// to be.
+    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for
+    /// the chunk, or has to be.
     pub fn gradient(&self, config: &Config, sequence: u8, resend: bool, bypass: bool) -> Contribution {
         let exponent = self.used[usize::from(sequence)];
         let clipped = exponent != 0 && exponent == config.need(self.rank, sequence);
@@ -144,8 +145,8 @@ impl Worker {
         awaited.then_some(chunk)
     }
 
-    /// The server speaks to some life of this worker, in some run; whether it is to be listened to. A server of another run than is
-    /// known was restarted.
+    /// The server speaks to some life of this worker, in some run; whether it is to be listened to. A server
+    /// of another run than is known was restarted.
     pub fn is_spoken_to(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
         if self.life != to.life && mutant != Some(Mutant::AnyHost) {
             return false;

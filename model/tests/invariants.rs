@@ -61,7 +61,8 @@ fn networks() -> Vec<(&'static str, Config)> {
     ]
 }
 
-/// What no run of the protocol comes to: a server gets no frame at an exponent above its own that it has not asked for.
+/// What no run of the protocol comes to: a server gets no frame at an exponent above its own that it has not
+/// asked for.
 const NEVER: Verdict = Verdict::Exponent;
 
 #[test]

@@ -1,5 +1,6 @@
-//! The states that the model leaves out are those it says it does: random walks that take every step by itself, with frames that are
-//! sent one by one, lost and doubled, never bring the hosts and switches where the exploration has not been.
+//! The states that the model leaves out are those it says it does: random walks that take every step by
+//! itself, with frames that are sent one by one, lost and doubled, never bring the hosts and switches where
+//! the exploration has not been.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
 
@@ -53,7 +54,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
-            under_way.extend(system.alive(&worker));
+            under_way.extend(system.keepalive(&worker));
             let Some(sequence) = state.outstanding(&config, None, rank).choose(random) else {
                 continue;
             };

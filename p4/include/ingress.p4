@@ -4,7 +4,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     direct_counter(CounterType.packets_and_bytes) steer_counter;
     direct_counter(CounterType.packets_and_bytes) results_counter;
     direct_counter(CounterType.packets_and_bytes) mac_counter;
-    direct_counter(CounterType.packets_and_bytes) trunks_counter;
+    direct_counter(CounterType.packets_and_bytes) switch_ports_counter;
 
     Check() check;
     Aggregate() aggregate;
@@ -85,11 +85,11 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     }
 
     // Ports with a switch behind them, which has seen to it that messages come from whom they say.
-    table trunks {
+    table switch_ports {
         key = { standard_metadata.ingress_port: exact @name("ingress"); }
         actions = { trust; @defaultonly NoAction; }
         const default_action = NoAction();
-        counters = trunks_counter;
+        counters = switch_ports_counter;
         size = 512;
     }
 
@@ -104,7 +104,7 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 if (hdr.inart.kind == Kind.RESULT) {
                     result = true;
                 } else {
-                    claims = !trunks.apply().hit;
+                    claims = !switch_ports.apply().hit;
                 }
             }
 

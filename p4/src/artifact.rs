@@ -34,7 +34,11 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
     }
 }
 
-/// The artifact in the P4 folder `dir` (that of `inart.p4`), which must be what p4c printed for the sources there.
+/// The artifact in the P4 folder `dir` (that of `inart.p4`), which must be what p4c printed for the sources
+/// there.
+///
+/// # Errors
+/// If a file cannot be read, or the artifacts are not those of the sources.
 pub fn load_dir(dir: &Path, values: ValuesPerPacket) -> Result<Artifact, Error> {
     let [json, p4info] = files(values);
     manifest::check(dir, manifest::MANIFEST, &[json.clone(), p4info.clone()])?;

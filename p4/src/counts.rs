@@ -3,7 +3,9 @@
 use std::fmt;
 
 macro_rules! numbered {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal,)+ }) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal,)+
+    }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
@@ -56,7 +58,8 @@ numbered! {
         NoResultRoute = 11 "no result route",
         /// `mac` refuses it: there is no plan yet, or an entry says so.
         NoMacRoute = 12 "no MAC route",
-        /// A control or probe frame that came in by the port neither of the worker nor of the server that it names.
+        /// A control or probe frame that came in by the port neither of the worker nor of the server that it
+        /// names.
         Stranger = 13 "stranger",
         /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
         Tagged = 14 "tagged",
@@ -64,8 +67,8 @@ numbered! {
 }
 
 numbered! {
-    /// What became of a gradient or partial that a switch did not drop: index of the counter `InArtIngress.outcomes`.
-    /// Every such frame counts once.
+    /// What became of a gradient or partial that a switch did not drop: index of the counter
+    /// `InArtIngress.outcomes`. Every such frame counts once.
     Outcome {
         /// Sent on: its entry only forwards.
         Forwarded = 0 "forwarded",

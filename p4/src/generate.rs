@@ -7,12 +7,12 @@ pub fn generated_path(values: ValuesPerPacket) -> String {
     format!("generated/values_n{values}.p4")
 }
 
-/// The P4 source of `generated/values_n{values}.p4`: the header that holds the values of a frame, and the control that
-/// keeps one register per value.
+/// The P4 source of `generated/values_n{values}.p4`: the header that holds the values of a frame, and the
+/// control that keeps one register per value.
 ///
-/// Every action is the same statements for each value, so that a switch which compiles the program can run the values
-/// side by side. Sums wrap at first; a second action saturates them in the rare frame in which one did not fit,
-/// which is cheaper than saturating all of them always.
+/// Every action is the same statements for each value, so that a switch which compiles the program can run
+/// the values side by side. Sums wrap at first; a second action saturates them in the rare frame in which one
+/// did not fit, which is cheaper than saturating all of them always.
 pub fn values_p4(values: ValuesPerPacket) -> String {
     let for_each = |statements: &[&str]| -> String {
         (0..values.get())

@@ -1,4 +1,5 @@
-//! Prints the generated P4, compiles the program and has p4testgen make cases for it: `cargo run -p inart-p4` from anywhere in the workspace.
+//! Prints the generated P4, compiles the program and has p4testgen make cases for it: `cargo run -p inart-p4`
+//! from anywhere in the workspace.
 
 use std::path::Path;
 use std::process::ExitCode;

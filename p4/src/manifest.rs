@@ -13,6 +13,9 @@ pub const MANIFEST: &str = "build/SOURCES.sha256";
 const SOURCE_FOLDERS: [&str; 3] = ["", "include", "generated"];
 
 /// Every P4 source under the P4 folder `dir`, relative to it, with its SHA-256 in hexadecimal.
+///
+/// # Errors
+/// If a file or folder cannot be read.
 pub fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut hashes = BTreeMap::new();
     for folder in SOURCE_FOLDERS {
@@ -31,6 +34,9 @@ pub fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
 }
 
 /// Writes the list for the sources and `artifacts` as they are now in the P4 folder `dir`.
+///
+/// # Errors
+/// If a file cannot be read, or the list cannot be written.
 pub fn write_manifest(dir: &Path, artifacts: &[String]) -> Result<(), Error> {
     write_list(dir, MANIFEST, artifacts)
 }

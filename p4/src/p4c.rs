@@ -37,6 +37,9 @@ impl P4c {
     }
 
     /// The version that printed the artifacts in the P4 folder `dir`.
+    ///
+    /// # Errors
+    /// If the file with the version cannot be read.
     pub fn version_used(dir: &Path) -> Result<String, Error> {
         let path = dir.join(VERSION_FILE);
         Ok(std::fs::read_to_string(&path).map_err(Error::file(&path))?.trim_end().to_owned())
@@ -44,7 +47,11 @@ impl P4c {
 
     /// Compiles `inart.p4` in the P4 folder `dir` for `values` values per frame: bmv2 JSON and P4Info.
     ///
-    /// The JSON is without spaces and without positions in the source, which no switch needs: less than a third is left.
+    /// The JSON is without spaces and without positions in the source, which no switch needs: less than a
+    /// third is left.
+    ///
+    /// # Errors
+    /// If p4c cannot be run, refuses the program, or prints something else than expected.
     pub fn compile(&self, dir: &Path, values: ValuesPerPacket) -> Result<(Vec<u8>, String), Error> {
         let scratch = Scratch::new(&format!("n{values}"))?;
         let (json, p4info) = (scratch.path().join("program.json"), scratch.path().join("p4info.txtpb"));
@@ -71,6 +78,9 @@ impl P4c {
     }
 
     /// Compiles all artifacts of the P4 folder `dir` and lists the hashes they belong to.
+    ///
+    /// # Errors
+    /// If p4c fails, or a file cannot be written.
     pub fn build(&self, dir: &Path) -> Result<(), Error> {
         let write = |file: &str, contents: &[u8]| {
             let path = dir.join(file);

@@ -37,8 +37,8 @@ impl P4testgen {
         Some(Self(()))
     }
 
-    /// Prints the cases of the program in the P4 folder `dir` again, one of each path that it found, and lists the hashes of the
-    /// sources. How many there are.
+    /// Prints the cases of the program in the P4 folder `dir` again, one of each path that it found, and
+    /// lists the hashes of the sources. How many there are.
     ///
     /// # Errors
     ///
@@ -127,7 +127,8 @@ fn statements(trace: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Which way the packet went, in its trace: parser states, branches, and actions of tables, without the values.
+/// Which way the packet went, in its trace: parser states, branches, and actions of tables, without the
+/// values.
 fn path_taken(trace: &str) -> String {
     let mut path = String::new();
     for line in trace.lines().filter_map(|line| line.strip_prefix("# [")) {

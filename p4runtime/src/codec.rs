@@ -69,6 +69,10 @@ impl Table {
 
 impl Schema {
     /// Checks an entry against the program and gives the message.
+    ///
+    /// # Errors
+    /// [`EntryError`] for a table, field or action that the program does not have, or a value that does not
+    /// fit it.
     pub fn encode(&self, entry: &Entry) -> Result<v1::TableEntry, EntryError> {
         let table = self.table(&entry.table)?;
         let name = table.short_name();
@@ -138,6 +142,10 @@ impl Schema {
     }
 
     /// Checks an action call against the program and gives the message.
+    ///
+    /// # Errors
+    /// [`EntryError`] for an action or parameter that the program does not have, or a value that does not fit
+    /// it.
     pub fn encode_action(&self, call: &ActionCall) -> Result<v1::Action, EntryError> {
         let action = self.action(&call.action)?;
         let name = action.short_name();
@@ -157,6 +165,9 @@ impl Schema {
     }
 
     /// Reads a message back into names (aliases). Accepts byte strings with leading zeros.
+    ///
+    /// # Errors
+    /// [`EntryError`] for a number that the program does not have, or a value that does not fit it.
     pub fn decode(&self, entry: &v1::TableEntry) -> Result<Entry, EntryError> {
         let table = self.table_by_id(entry.table_id)?;
         let mut matches = BTreeMap::new();
@@ -210,6 +221,9 @@ impl Schema {
     }
 
     /// Reads an action message back into names (aliases).
+    ///
+    /// # Errors
+    /// [`EntryError`] for a number that the program does not have, or a value that does not fit it.
     pub fn decode_action(&self, message: &v1::Action) -> Result<ActionCall, EntryError> {
         let action = self.action_by_id(message.action_id)?;
         let mut params = BTreeMap::new();

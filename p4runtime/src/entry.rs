@@ -105,7 +105,8 @@ impl From<Counts> for CounterData {
 }
 
 /// A table entry in names. [`crate::Schema::encode`] checks it against the program and gives the message;
-/// [`crate::Schema::decode`] goes back and uses aliases, so that an entry written with aliases comes back equal.
+/// [`crate::Schema::decode`] goes back and uses aliases, so that an entry written with aliases comes back
+/// equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Full name or alias of the table.

@@ -68,8 +68,8 @@ pub(crate) fn code_name(code: Code) -> String {
     name
 }
 
-/// Reads the `p4.v1.Error` of each update out of a failed write's status. `None` when the whole request was refused
-/// before any update was tried.
+/// Reads the `p4.v1.Error` of each update out of a failed write's status. `None` when the whole request was
+/// refused before any update was tried.
 pub fn update_errors(status: &Status) -> Option<Vec<v1::Error>> {
     let details = rpc::Status::decode(status.details()).ok()?.details;
     let errors = details.iter().map(|detail| {

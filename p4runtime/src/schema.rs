@@ -125,6 +125,9 @@ fn descriptor() -> &'static MessageDescriptor {
 
 impl Schema {
     /// Indexes a P4Info; refuses one in which a number or a name of a kind is missing or used twice.
+    ///
+    /// # Errors
+    /// [`SchemaError`] names the object whose number or name is missing or used twice.
     pub fn new(info: P4Info) -> Result<Self, SchemaError> {
         let mut schema = Self { info, by_id: HashMap::new(), by_name: HashMap::new() };
         for (kind, position, preamble) in preambles(&schema.info) {
@@ -148,6 +151,9 @@ impl Schema {
     }
 
     /// Reads the text format that p4c prints (`.txtpb`).
+    ///
+    /// # Errors
+    /// [`SchemaError`] for text that is no P4Info, or one that [`Schema::new`] refuses.
     pub fn from_text(text: &str) -> Result<Self, SchemaError> {
         let message = DynamicMessage::parse_text_format(descriptor().clone(), text)
             .map_err(|error| SchemaError::Text(error.to_string()))?;
@@ -155,6 +161,9 @@ impl Schema {
     }
 
     /// Reads the binary format.
+    ///
+    /// # Errors
+    /// [`SchemaError`] for bytes that are no P4Info, or one that [`Schema::new`] refuses.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemaError> {
         Self::new(P4Info::decode(bytes).map_err(|error| SchemaError::Binary(error.to_string()))?)
     }
@@ -195,17 +204,25 @@ macro_rules! objects {
     ($($kind:ident, $list:ident, $by_name:ident, $by_id:ident, $type:ty;)*) => {
         fn preambles(info: &P4Info) -> impl Iterator<Item = (Kind, usize, &Option<Preamble>)> {
             std::iter::empty()
-                $(.chain(info.$list.iter().enumerate().map(|(at, object)| (Kind::$kind, at, &object.preamble))))*
+                $(.chain(
+                    info.$list.iter().enumerate().map(|(at, object)| (Kind::$kind, at, &object.preamble))
+                ))*
         }
 
         impl Schema {
             $(
                 #[doc = concat!("Finds one of `", stringify!($list), "` by full name or alias.")]
+                ///
+                /// # Errors
+                /// [`SchemaError`] if there is none of that name; it names those there are.
                 pub fn $by_name(&self, name: &str) -> Result<&$type, SchemaError> {
                     Ok(&self.info.$list[self.position(Kind::$kind, name)?])
                 }
 
                 #[doc = concat!("Finds one of `", stringify!($list), "` by number.")]
+                ///
+                /// # Errors
+                /// [`SchemaError`] if there is none of that number.
                 pub fn $by_id(&self, id: u32) -> Result<&$type, SchemaError> {
                     Ok(&self.info.$list[self.position_of_id(Kind::$kind, id)?])
                 }
@@ -241,16 +258,22 @@ objects! {
     DirectCounter, direct_counters, direct_counter, direct_counter_by_id, DirectCounter;
     Meter, meters, meter, meter_by_id, Meter;
     DirectMeter, direct_meters, direct_meter, direct_meter_by_id, DirectMeter;
-    ControllerHeader, controller_packet_metadata, controller_header, controller_header_by_id, ControllerPacketMetadata;
+    ControllerHeader, controller_packet_metadata, controller_header, controller_header_by_id,
+        ControllerPacketMetadata;
     ValueSet, value_sets, value_set, value_set_by_id, ValueSet;
     Register, registers, register, register_by_id, Register;
     Digest, digests, digest, digest_by_id, Digest;
 }
 
 macro_rules! parts {
-    ($($owner:ident, $owner_word:literal, $list:ident, $by_name:ident, $by_id:ident, $what:literal, $type:ty;)*) => {$(
+    ($(
+        $owner:ident, $owner_word:literal, $list:ident, $by_name:ident, $by_id:ident, $what:literal, $type:ty;
+    )*) => {$(
         impl $owner {
             #[doc = concat!("Finds a ", $what, " by name.")]
+            ///
+            /// # Errors
+            /// [`SchemaError`] if there is none of that name; it names those there are.
             pub fn $by_name(&self, name: &str) -> Result<&$type, SchemaError> {
                 self.$list.iter().find(|part| part.name == name).ok_or_else(|| {
                     let owner = format!(concat!($owner_word, " {}"), self.short_name());
@@ -259,6 +282,9 @@ macro_rules! parts {
             }
 
             #[doc = concat!("Finds a ", $what, " by number.")]
+            ///
+            /// # Errors
+            /// [`SchemaError`] if there is none of that number.
             pub fn $by_id(&self, id: u32) -> Result<&$type, SchemaError> {
                 self.$list
                     .iter()

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// An unsigned number of any width. Holds P4Runtime's canonical form: big endian, no leading zero byte, zero is
-/// one zero byte.
+/// An unsigned number of any width. Holds P4Runtime's canonical form: big endian, no leading zero byte, zero
+/// is one zero byte.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
@@ -27,6 +27,9 @@ pub enum ValueError {
 
 impl Value {
     /// Takes big-endian bytes of any length, with or without leading zeros.
+    ///
+    /// # Errors
+    /// [`ValueError::Empty`] for no bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ValueError> {
         if bytes.is_empty() {
             return Err(ValueError::Empty);
@@ -74,8 +77,11 @@ impl Value {
         self.to_u128().and_then(|value| value.try_into().ok())
     }
 
-    /// Refuses a number that needs more than `width` bits. Width 0 stands for a field without a width (a translated
-    /// string), which holds anything.
+    /// Refuses a number that needs more than `width` bits. Width 0 stands for a field without a width (a
+    /// translated string), which holds anything.
+    ///
+    /// # Errors
+    /// [`ValueError`] for a number that needs more bits.
     pub fn check_width(&self, width: u32) -> Result<(), ValueError> {
         let needed = self.bit_len();
         if width != 0 && needed > width {

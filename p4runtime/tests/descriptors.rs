@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Facts (messages, fields, enum values, methods) in P4Runtime 1.4; far fewer would mean that nothing was compared.
+/// Facts (messages, fields, enum values, methods) in P4Runtime 1.4; far fewer would mean that nothing was
+/// compared.
 const LEAST_FACTS: usize = 600;
 
 #[test]

@@ -193,7 +193,12 @@ proptest! {
     }
 
     #[test]
-    fn decoding_never_panics(table_id: u32, field_id in 0u32..6, value in proptest::collection::vec(any::<u8>(), 0..9), known: bool) {
+    fn decoding_never_panics(
+        table_id: u32,
+        field_id in 0u32..6,
+        value in proptest::collection::vec(any::<u8>(), 0..9),
+        known: bool,
+    ) {
         let schema = schema();
         let table_id = if known { schema.info().tables[table_id as usize % 6].id() } else { table_id };
         let exact = v1::field_match::FieldMatchType::Exact(v1::field_match::Exact { value });

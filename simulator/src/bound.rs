@@ -1,5 +1,5 @@
-//! The error bound that `docs/protocol.md` states (*Numbers*), round after round: in terms of the exponents, and those in terms of
-//! the sums before.
+//! The error bound that `docs/protocol.md` states (*Numbers*), round after round: in terms of the exponents,
+//! and those in terms of the sums before.
 
 use std::ops::Range;
 
@@ -35,8 +35,8 @@ impl Bound {
         Self { before: vec![Before::Nothing; chunks] }
     }
 
-    /// Checks the next round, which every worker has ended. By rank: what it put in, as floats, and its record; all have the
-    /// same sums.
+    /// Checks the next round, which every worker has ended. By rank: what it put in, as floats, and its
+    /// record; all have the same sums.
     ///
     /// # Errors
     /// Which value of which chunk is off, and by how much.

@@ -13,25 +13,25 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use more::{PATIENCE, span};
+use more::{PEER_TIMEOUT, span};
 
 use crate::gradients::Sizes;
-use crate::{Dataplane, Error, Network, Options, Report, simulate};
+use crate::{Dataplane, Error, InstalledNetwork, Options, Report, simulate};
 
-/// A run to be tried.
+/// A random run of the simulation.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The network and its jobs.
     pub topology: Topology,
     /// How they are planned.
     pub scheme: Scheme,
-    /// How often gradients may be added up.
+    /// Aggregation depth: at how many switches a gradient may be summed.
     pub levels: Levels,
     /// Chunks in flight.
     pub window_chunks: u32,
     /// What the hosts do.
     pub options: Options,
-    /// What goes wrong.
+    /// The fault schedule.
     pub faults: Faults,
 }
 
@@ -49,8 +49,8 @@ impl Trial {
             gradient_values: rng.random_range(1..=600),
             spikes: share(&mut rng, 0.3, 0.2),
             seed,
-            patience: PATIENCE,
-            limit: Span(100 * PATIENCE.as_nanos() as u64),
+            peer_timeout: PEER_TIMEOUT,
+            limit: Span(100 * PEER_TIMEOUT.as_nanos() as u64),
             ..Options::default()
         };
         let rate_bps = topology.links()[0].rate_bps;
@@ -69,6 +69,10 @@ impl Trial {
     }
 
     /// Runs it.
+    ///
+    /// # Errors
+    /// [`Error`] if a job has no plan, or the plans cannot be installed. A wrong sum is not an error: the
+    /// report has it.
     pub fn run(&self, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
         let how = inart_planner::Options {
             seed: self.options.seed,
@@ -78,7 +82,7 @@ impl Trial {
             ..inart_planner::Options::new(self.scheme)
         };
         let plans = plan_all(&self.topology, &how)?;
-        let network = Network::install(&self.topology, dataplane, &plans, self.window_chunks)?;
+        let network = InstalledNetwork::install(&self.topology, dataplane, &plans, self.window_chunks)?;
         simulate(&network, &self.faults, &self.options, None)
     }
 
@@ -131,8 +135,8 @@ impl Trial {
         if self.options.sizes != Sizes::default() {
             push(&|trial| trial.options.sizes = Sizes::default());
         }
-        if self.options.odd.is_some() {
-            push(&|trial| trial.options.odd = None);
+        if self.options.odd_length.is_some() {
+            push(&|trial| trial.options.odd_length = None);
         }
         if self.options.runs > 1 {
             push(&|trial| trial.options.runs -= 1);
@@ -152,14 +156,26 @@ impl Trial {
     /// The arguments of `inart simulate` that run it again, given its topology and faults as files.
     pub fn arguments(&self, topology: &str, faults: &str) -> String {
         let Options {
-            rounds, runs, gradient_values, tensors, odd, sizes, spikes, seed, patience, limit, ..
+            rounds,
+            runs,
+            gradient_values,
+            tensors,
+            odd_length,
+            sizes,
+            spikes,
+            seed,
+            peer_timeout,
+            limit,
+            ..
         } = &self.options;
-        let odd = odd.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
+        let odd = odd_length.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
         let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
-        let patience = Span(patience.as_nanos() as u64).to_string().replace(' ', "");
+        let peer_timeout = Span(peer_timeout.as_nanos() as u64).to_string().replace(' ', "");
         format!(
-            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} --tensors {tensors} --sizes {sizes} \
-             --spikes {spikes}{odd} --window {} --scheme {} --levels {} --budget 0s --patience {patience} --limit {}",
+            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
+             --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
+             --window {} --scheme {} --levels {} --budget 0s \
+             --peer-timeout {peer_timeout} --limit {}",
             self.window_chunks,
             self.scheme,
             self.levels.number(),
@@ -255,8 +271,8 @@ fn faults(rng: &mut ChaCha8Rng, topology: &Topology, ideal: Span) -> Faults {
             true => Span((ideal.0 as f64 * 2.0 * rng.random::<f64>()) as u64),
             false => span(rng, Span(1_000_000), Span(1_000_000_000)),
         };
-        // Mostly shorter than anybody's patience.
-        let longest = if rng.random_bool(0.9) { PATIENCE / 4 } else { 4 * PATIENCE };
+        // Mostly shorter than any peer timeout.
+        let longest = if rng.random_bool(0.9) { PEER_TIMEOUT / 4 } else { 4 * PEER_TIMEOUT };
         let lasts = Some(span(rng, Span(10_000), Span(longest.as_nanos() as u64)));
         let event = FaultEvent { at, lasts, ..FaultEvent::default() };
         let mut one_of = |kinds: &[NodeKind]| names(kinds).choose(rng).cloned();

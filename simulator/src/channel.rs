@@ -6,7 +6,8 @@ use inart_faults::LinkFaults;
 use inart_faults::quantity::QueueLimit;
 use inart_planner::Link;
 
-/// One direction of a link. Frames leave in the order in which they came, each when the one before has been sent.
+/// One direction of a link. Frames leave in the order in which they came, each when the one before has been
+/// sent.
 #[derive(Debug)]
 pub(crate) struct Channel {
     /// Index of the node that receives.

@@ -19,6 +19,9 @@ pub struct Dataplane {
 
 impl Dataplane {
     /// The built-in program for that many values per frame.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if the switch cannot run the program.
     pub fn new(values: ValuesPerPacket) -> Result<Self, Error> {
         let artifact = inart_p4::artifact(values);
         let limits = inart_targets::DEFAULT.program(values, None)?.limits();

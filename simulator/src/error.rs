@@ -14,9 +14,9 @@ pub enum Error {
     /// An option out of range.
     #[error("{option}: {problem}")]
     Option {
-        /// As on the command line.
+        /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the mend.
+        /// What is wrong with it, and the fix.
         problem: String,
     },
     /// A plan for a job that is not there.

@@ -5,7 +5,7 @@ use inart_softswitch::{Port, Sink};
 use inart_wire::MacAddr;
 use rand::Rng;
 
-use crate::agenda::{ChannelId, FrameId, MachineId, What};
+use crate::event_queue::{ChannelId, EventKind, FrameId, ProcessId};
 use crate::forge::VALUES;
 use crate::host::{End, Role};
 use crate::simulation::{Node, Simulation};
@@ -88,14 +88,14 @@ impl Simulation<'_> {
             }
             let Node::Host(node) = &self.nodes[host] else { return };
             let mut heard = false;
-            for index in 0..node.machines.len() {
+            for index in 0..node.processes.len() {
                 let Node::Host(node) = &self.nodes[host] else { return };
-                let machine = node.machines[index];
+                let id = node.processes[index];
                 let now = Instant::from_nanos(self.wire.now);
-                heard |= !matches!(self.processes[machine.0 as usize].role, Role::Gone(_));
-                if let Some(state) = self.processes[machine.0 as usize].machine() {
+                heard |= !matches!(self.processes[id.0 as usize].role, Role::Gone(_));
+                if let Some(state) = self.processes[id.0 as usize].state_machine() {
                     state.handle_frame(now, &bytes);
-                    self.pump(machine);
+                    self.pump(id);
                 }
             }
             if !heard {
@@ -107,38 +107,38 @@ impl Simulation<'_> {
     }
 
     /// A process's deadline.
-    pub(crate) fn wake(&mut self, machine: MachineId) {
-        let process = &mut self.processes[machine.0 as usize];
+    pub(crate) fn wake(&mut self, id: ProcessId) {
+        let process = &mut self.processes[id.0 as usize];
         if process.wake_at != Some(self.wire.now) {
             return;
         }
         process.wake_at = None;
         match &self.nodes[process.host] {
-            Node::Host(host) if host.paused == 0 => self.pump(machine),
+            Node::Host(host) if host.paused == 0 => self.pump(id),
             _ => {}
         }
     }
 
     /// Lets a process send all it wants to, ends its round if it has ended, and plans when it wakes.
-    pub(crate) fn pump(&mut self, machine: MachineId) {
+    pub(crate) fn pump(&mut self, id: ProcessId) {
         loop {
-            self.send_all(machine);
-            if !self.end_round(machine) {
+            self.send_all(id);
+            if !self.end_round(id) {
                 break;
             }
         }
         let (rng, jitter) = (&mut self.wire.rng, self.jitter.0);
         let late = || rng.random_range(0..=jitter);
-        if let Some(at) = self.processes[machine.0 as usize].sleep(self.wire.now, late) {
-            self.wire.agenda.plan(at, What::Wake(machine));
+        if let Some(at) = self.processes[id.0 as usize].sleep(self.wire.now, late) {
+            self.wire.events.schedule(at, EventKind::Wake(id));
         }
     }
 
-    fn send_all(&mut self, machine: MachineId) {
+    fn send_all(&mut self, id: ProcessId) {
         let now = Instant::from_nanos(self.wire.now);
-        let process = &mut self.processes[machine.0 as usize];
+        let process = &mut self.processes[id.0 as usize];
         let Node::Host(host) = &mut self.nodes[process.host] else { return };
-        let Some(state) = process.machine() else { return };
+        let Some(state) = process.state_machine() else { return };
         let room = self.network.dataplane.values.frame_bytes();
         loop {
             let frame = self.wire.frames.take();
@@ -157,8 +157,8 @@ impl Simulation<'_> {
     }
 
     /// Begins a worker's present round.
-    pub(crate) fn start_round(&mut self, machine: MachineId) {
-        let process = &mut self.processes[machine.0 as usize];
+    pub(crate) fn start_round(&mut self, id: ProcessId) {
+        let process = &mut self.processes[id.0 as usize];
         if let Role::Worker(worker) = &mut process.role {
             let rounds = &self.jobs[process.job].rounds;
             rounds.write_gradient(worker.round, worker.rank.index(), &mut self.floats);
@@ -167,8 +167,8 @@ impl Simulation<'_> {
     }
 
     /// If a worker's round has ended, begins the next; false if there is nothing left to be done now.
-    fn end_round(&mut self, machine: MachineId) -> bool {
-        let process = &mut self.processes[machine.0 as usize];
+    fn end_round(&mut self, id: ProcessId) -> bool {
+        let process = &mut self.processes[id.0 as usize];
         let Role::Worker(worker) = &mut process.role else { return false };
         if worker.end.is_some() || !worker.flow.is_idle() {
             return false;
@@ -188,21 +188,21 @@ impl Simulation<'_> {
                 }
                 worker.round += 1;
                 if worker.round < self.options.rounds {
-                    self.start_round(machine);
+                    self.start_round(id);
                     return true;
                 }
                 worker.end = Some(End::Done);
             }
         }
-        self.ended(machine);
+        self.ended(id);
         false
     }
 
     /// Notes that a worker has ended, in whatever way.
-    pub(crate) fn ended(&mut self, machine: MachineId) {
+    pub(crate) fn ended(&mut self, id: ProcessId) {
         self.running -= 1;
-        let job = self.processes[machine.0 as usize].job;
-        let ended = |machine: &MachineId| match &self.processes[machine.0 as usize].role {
+        let job = self.processes[id.0 as usize].job;
+        let ended = |id: &ProcessId| match &self.processes[id.0 as usize].role {
             Role::Worker(worker) => worker.end.is_some(),
             _ => true,
         };
@@ -232,9 +232,9 @@ impl Simulation<'_> {
         bytes.extend_from_slice(&[0x08, 0x00]);
         bytes.resize(spec.frame_bytes.into(), 0);
         self.wire.transmit(host.channel, frame);
-        self.wire.agenda.plan(
+        self.wire.events.schedule(
             self.wire.now + (8e9 * f64::from(spec.frame_bytes) / spec.rate_bps) as u64,
-            What::Background(flow),
+            EventKind::Background(flow),
         );
     }
 }

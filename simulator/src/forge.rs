@@ -13,7 +13,8 @@ use rand::seq::IndexedRandom;
 
 use crate::simulation::{Node, Simulation};
 
-/// Where the header's fields are that it changes, as the table in `wire/src/lib.rs` has them; the version is none of them.
+/// Where the header's fields are that it changes, as the table in `wire/src/lib.rs` has them; the version is
+/// none of them.
 const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;
 /// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length, incarnation.
@@ -27,8 +28,9 @@ const TAGS: usize = 12;
 const TAG_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 impl Simulation<'_> {
-    /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields changed: gradients,
-    /// partials and results that were sent lately, with other values, and messages about such; some of them in VLANs.
+    /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields
+    /// changed: gradients, partials and results that were sent lately, with other values, and messages about
+    /// such; some of them in VLANs.
     pub(crate) fn forge(&mut self, node: NodeId, count: u32) {
         let jobs = self.network.assignments.iter().enumerate();
         let own: Vec<u16> = jobs
@@ -83,7 +85,8 @@ impl Simulation<'_> {
     }
 }
 
-/// What a worker of the job might say to a server, or a server to a worker, that would do harm, about the chunk of `frame`.
+/// What a worker of the job might say to a server, or a server to a worker, that would do harm, about the
+/// chunk of `frame`.
 fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8> {
     let (rank, shard) =
         (rng.random_range(0..assignment.workers.len()), rng.random_range(0..assignment.shards.len()));
@@ -96,7 +99,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         0 => ControlMessage::RequestBypass,
         1 => {
             let oldest = ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000)));
-            ControlMessage::Alive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
+            ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
         }
         _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
     };

@@ -51,7 +51,8 @@ impl FromStr for Sizes {
     }
 }
 
-/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the values.
+/// Changes the gradient that was drawn: the job and the worker's rank, both from 0, and the round, then the
+/// values.
 pub type Adjust = fn(usize, usize, u32, &mut [f32]);
 
 /// The gradients of one run of a job.
@@ -62,7 +63,8 @@ pub(crate) struct Gradients {
     pub job: usize,
     /// How often the job was run before.
     pub run: u32,
-    /// Share of gradients with one value that is far larger than the others, and does not fit the exponent agreed on.
+    /// Share of gradients with one value that is far larger than the others, and does not fit the exponent
+    /// agreed on.
     pub spikes: Share,
     pub sizes: Sizes,
     pub adjust: Option<Adjust>,
@@ -117,7 +119,8 @@ impl Gradients {
     }
 }
 
-/// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+/// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 fn unit(state: &mut u64) -> f32 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;

@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use inart_core::{
-    Assignment, AssignmentError, Failure, Instant, Machine, RoundRecord, ServerShard, TensorId, WorkerFlow,
+    Assignment, AssignmentError, Failure, Instant, RoundRecord, ServerShard, StateMachine, TensorId,
+    WorkerFlow,
 };
 use inart_wire::{Incarnation, Rank, ShardId};
 
-use crate::agenda::{ChannelId, FrameId, MachineId};
+use crate::event_queue::{ChannelId, FrameId, ProcessId};
 
 /// The last frames of each host that come into its job's next run as well.
 pub(crate) const LATE_FRAMES: usize = 32;
@@ -21,7 +22,7 @@ pub(crate) const OVERHEARD: usize = 4;
 pub(crate) struct Host {
     /// The way out of its interface.
     pub channel: ChannelId,
-    pub machines: Vec<MachineId>,
+    pub processes: Vec<ProcessId>,
     /// How many faults hold it still.
     pub paused: u32,
     /// Frames that came meanwhile.
@@ -90,7 +91,8 @@ impl Worker {
     }
 }
 
-/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer than the one before.
+/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer
+/// than the one before.
 pub(crate) fn tensor_count(len: usize, wanted: u32) -> usize {
     (1..=wanted.max(1) as usize).rev().find(|tensors| weights(*tensors) <= len).unwrap_or(1)
 }
@@ -136,9 +138,9 @@ impl Process {
         host: usize,
         rank: Rank,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, patience)?;
+        let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, peer_timeout)?;
         let role = Role::Worker(Worker { flow, rank, round: 0, tensors: Vec::new(), ended: None, end: None });
         Ok(Self { job, host, role, wake_at: None })
     }
@@ -149,14 +151,14 @@ impl Process {
         host: usize,
         shard: ShardId,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let server = ServerShard::new(assignment.clone(), shard, incarnation, patience)?;
+        let server = ServerShard::new(assignment.clone(), shard, incarnation, peer_timeout)?;
         Ok(Self { job, host, role: Role::Server(server, shard), wake_at: None })
     }
 
     /// The state machine, unless the process has ended.
-    pub fn machine(&mut self) -> Option<&mut dyn Machine> {
+    pub fn state_machine(&mut self) -> Option<&mut dyn StateMachine> {
         match &mut self.role {
             Role::Worker(worker) if worker.end.is_none() => Some(&mut worker.flow),
             Role::Server(server, _) => Some(server),
@@ -164,9 +166,10 @@ impl Process {
         }
     }
 
-    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late timers go off.
+    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late
+    /// timers go off.
     pub fn sleep(&mut self, now: u64, late: impl FnOnce() -> u64) -> Option<u64> {
-        let deadline = self.machine()?.next_deadline().map(Instant::as_nanos)?.max(now + 1);
+        let deadline = self.state_machine()?.next_deadline().map(Instant::as_nanos)?.max(now + 1);
         if self.wake_at.is_some_and(|planned| planned <= deadline) {
             return None;
         }

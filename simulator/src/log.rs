@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inart_wire::{Feedback, Frame, Kind};
 
-use crate::agenda::ChannelId;
+use crate::event_queue::ChannelId;
 
 /// Where the lines go, if anywhere.
 pub(crate) struct Log<'a> {

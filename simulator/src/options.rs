@@ -8,7 +8,7 @@ use inart_faults::Capabilities;
 use inart_faults::quantity::{Share, Span};
 
 use crate::gradients::{Adjust, Sizes};
-use crate::wire::Single;
+use crate::wire::SingleFault;
 
 /// What a run can do of a fault schedule: everything that needs no process of the controller.
 pub const CAPABILITIES: Capabilities =
@@ -16,7 +16,7 @@ pub const CAPABILITIES: Capabilities =
 
 /// A worker of the first job whose gradient has another length than its peers'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Odd {
+pub struct OddLength {
     /// Its rank.
     pub rank: usize,
     /// The length, in values.
@@ -24,13 +24,13 @@ pub struct Odd {
 }
 
 /// As on the command line: `RANK=VALUES`.
-impl fmt::Display for Odd {
+impl fmt::Display for OddLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.rank, self.gradient_values)
     }
 }
 
-impl FromStr for Odd {
+impl FromStr for OddLength {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -46,15 +46,15 @@ impl FromStr for Odd {
 pub struct Options {
     /// Rounds of each run of a job.
     pub rounds: u32,
-    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under the same epoch on
-    /// the same switches.
+    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under
+    /// the same epoch on the same switches.
     pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,
     /// Tensors that each gradient is cut into, of different lengths and all in flight at once.
     pub tensors: u32,
     /// A worker with another length, if there is one: no sum is right then, and the job is to end.
-    pub odd: Option<Odd>,
+    pub odd_length: Option<OddLength>,
     /// How large the values are.
     pub sizes: Sizes,
     /// Share of gradients with a value that does not fit the exponent agreed on.
@@ -64,11 +64,11 @@ pub struct Options {
     /// Decides gradients and faults.
     pub seed: u64,
     /// How long hosts wait for a silent peer.
-    pub patience: Duration,
+    pub peer_timeout: Duration,
     /// Virtual time after which a run that has not ended is a failure.
     pub limit: Span,
     /// One hop, by its number from 0, that fares otherwise.
-    pub single: Option<(u64, Single)>,
+    pub single: Option<(u64, SingleFault)>,
 }
 
 impl Default for Options {
@@ -78,12 +78,12 @@ impl Default for Options {
             runs: 1,
             gradient_values: 10_000,
             tensors: 1,
-            odd: None,
+            odd_length: None,
             sizes: Sizes::default(),
             spikes: Share::default(),
             adjust: None,
             seed: 1,
-            patience: Duration::from_secs(2),
+            peer_timeout: Duration::from_secs(2),
             limit: Span(600_000_000_000),
             single: None,
         }

@@ -1,6 +1,6 @@
 //! Frames under way, in buffers that are used again.
 
-use crate::agenda::{ChannelId, FrameId};
+use crate::event_queue::{ChannelId, FrameId};
 
 /// A frame on a channel.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ pub struct Report {
     pub topology: String,
     /// The seed of gradients and faults.
     pub seed: u64,
-    /// Why the run is a failure, if it is one: a wrong sum, a hang, a job given up without need, or a worker that was not told.
+    /// Why the run is a failure, if it is one: a wrong sum, a hang, a job given up without need, or a worker
+    /// that was not told.
     pub failure: Option<String>,
     /// Virtual time at the end.
     pub seconds: f64,
@@ -35,7 +36,8 @@ pub struct Report {
     pub tally: Tally,
     /// Each job.
     pub jobs: Vec<JobReport>,
-    /// Jain's fairness index of the jobs' goodput while all of them ran: (Σx)² / (n Σx²), 1 when all are equal.
+    /// Jain's fairness index of the jobs' goodput while all of them ran: (Σx)² / (n Σx²), 1 when all are
+    /// equal.
     pub jain: f64,
 }
 
@@ -56,7 +58,7 @@ pub struct JobReport {
     pub shared_goodput_bps: f64,
     /// The rate at which the plan has each worker send, in bits of Ethernet frames per second.
     pub planned_bps: f64,
-    /// Chunks sent again by workers.
+    /// Chunks retransmitted by workers.
     pub retransmissions: u64,
     /// Gradient frames sent past the switches.
     pub bypasses: u64,
@@ -90,7 +92,7 @@ impl fmt::Display for Report {
         for job in &self.jobs {
             writeln!(
                 f,
-                "job {}: {} rounds in {}, goodput {} (planned sending rate {}), {} sent again, {} by bypass",
+                "job {}: {} rounds in {}, goodput {} (planned sending rate {}), {} retransmitted, {} by bypass",
                 job.job,
                 job.rounds,
                 display_seconds(job.seconds),

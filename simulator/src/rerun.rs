@@ -1,9 +1,10 @@
-//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they held.
+//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they
+//! held.
 
 use rand::Rng;
 
 use crate::Error;
-use crate::agenda::{MachineId, What};
+use crate::event_queue::{EventKind, ProcessId};
 use crate::host::{Process, Role};
 use crate::simulation::{Node, Simulation};
 
@@ -19,11 +20,12 @@ impl Simulation<'_> {
         if state.runs_left > 0 {
             state.runs_left -= 1;
             self.running += state.workers.len();
-            self.wire.agenda.plan(self.wire.now + PAUSE_NANOS, What::Rerun(job as u32));
+            self.wire.events.schedule(self.wire.now + PAUSE_NANOS, EventKind::Rerun(job as u32));
         }
     }
 
-    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before took.
+    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before
+    /// took.
     fn delay_copies(&mut self, host: usize) {
         let Node::Host(host) = &mut self.nodes[host] else { return };
         let longest = (self.wire.now as f64).max(SOON_NANOS);
@@ -31,7 +33,7 @@ impl Simulation<'_> {
             let late = SOON_NANOS * (longest / SOON_NANOS).powf(self.wire.rng.random::<f64>());
             let frame = self.wire.frames.copy_of(&bytes);
             self.wire.tally.late += 1;
-            self.wire.agenda.plan(self.wire.now + late as u64, What::Late(host.channel, frame));
+            self.wire.events.schedule(self.wire.now + late as u64, EventKind::Late(host.channel, frame));
         }
     }
 
@@ -45,23 +47,25 @@ impl Simulation<'_> {
         let failure = self.job_failure(job, true);
         self.jobs[job].failure = self.jobs[job].failure.take().or(failure);
         self.jobs[job].rounds.next_run();
-        let (assignment, patience) = (&self.network.assignments[job], self.options.patience);
-        let machines: Vec<_> =
+        let (assignment, peer_timeout) = (&self.network.assignments[job], self.options.peer_timeout);
+        let processes: Vec<_> =
             (0..self.processes.len()).filter(|&index| self.processes[index].job == job).collect();
-        machines.iter().for_each(|&index| self.delay_copies(self.processes[index].host));
-        for &index in &machines {
+        processes.iter().for_each(|&index| self.delay_copies(self.processes[index].host));
+        for &index in &processes {
             let host = self.processes[index].host;
             let life = self.new_life();
             self.processes[index] = match &self.processes[index].role {
-                Role::Worker(worker) => Process::worker(assignment, job, host, worker.rank, life, patience)?,
+                Role::Worker(worker) => {
+                    Process::worker(assignment, job, host, worker.rank, life, peer_timeout)?
+                }
                 Role::Server(_, shard) | Role::Gone(shard) => {
-                    Process::server(assignment, job, host, *shard, life, patience)?
+                    Process::server(assignment, job, host, *shard, life, peer_timeout)?
                 }
             };
         }
-        for machine in machines.into_iter().map(|index| MachineId(index as u32)) {
-            self.start_round(machine);
-            self.pump(machine);
+        for id in processes.into_iter().map(|index| ProcessId(index as u32)) {
+            self.start_round(id);
+            self.pump(id);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub(crate) struct Rounds {
     lens: Vec<usize>,
     /// Tensors that each is cut into.
     pub tensors: usize,
-    /// `None` in an exact job, whose sums have no error.
+    /// `None` in an exact-sum job, whose sums have no error.
     bound: Option<Bound>,
     chunks: Vec<Range<usize>>,
     /// Rounds that not every worker has ended: by round, then by rank.
@@ -48,7 +48,7 @@ impl Rounds {
             gradients,
             lens,
             tensors,
-            bound: (!assignment.exact).then(|| Bound::new(chunks.len())),
+            bound: (!assignment.exact_sums).then(|| Bound::new(chunks.len())),
             chunks,
             open: BTreeMap::new(),
             audited: 0,
@@ -107,7 +107,8 @@ impl Rounds {
         bound.check(&self.chunks, &floats, &records).map_err(|problem| format!("round {round}, {problem}"))
     }
 
-    /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it put in.
+    /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it
+    /// put in.
     pub fn audit_open(&mut self, last: &[(u32, Option<Record>)]) -> Result<(), Mismatch> {
         for (round, ended) in std::mem::take(&mut self.open) {
             let received: Vec<bool> = ended.iter().map(Option::is_some).collect();
@@ -166,7 +167,7 @@ mod tests {
             epoch: Epoch::from(1u16),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: 2,
-            exact: false,
+            exact_sums: false,
             workers: vec![worker(1), worker(2)],
             shards: vec![shard],
         };

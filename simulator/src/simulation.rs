@@ -13,9 +13,9 @@ use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::agenda::{Agenda, ChannelId, MachineId, What};
 use crate::channel::Channel;
-use crate::excuses::Excuses;
+use crate::event_queue::{ChannelId, EventKind, EventQueue, ProcessId};
+use crate::expected_aborts::ExpectedAborts;
 use crate::gradients::{Gradients, Sizes};
 use crate::host::{Host, LATE_FRAMES, OVERHEARD, Process, tensor_count};
 use crate::log::Log;
@@ -25,7 +25,7 @@ use crate::report::Report;
 use crate::rounds::Rounds;
 use crate::tally::{Switched, Tally};
 use crate::wire::Wire;
-use crate::{Error, Network};
+use crate::{Error, InstalledNetwork};
 
 /// A switch and the channels out of its ports: port p is `ports[p - 1]`.
 pub(crate) struct SwitchNode {
@@ -42,7 +42,7 @@ pub(crate) enum Node {
 pub(crate) struct Job {
     pub rounds: Rounds,
     /// By rank.
-    pub workers: Vec<MachineId>,
+    pub workers: Vec<ProcessId>,
     pub ended_at: Option<u64>,
     /// Runs that are still to come.
     pub runs_left: u32,
@@ -54,12 +54,12 @@ pub(crate) struct Job {
 
 /// A run.
 pub(crate) struct Simulation<'a> {
-    pub network: &'a Network,
+    pub network: &'a InstalledNetwork,
     pub options: &'a Options,
     pub schedule: Schedule,
-    /// How late hosts' timers go off at most.
+    /// How late hosts' timers expire at most.
     pub jitter: Span,
-    pub excuses: Excuses,
+    pub expected_aborts: ExpectedAborts,
     pub wire: Wire<'a>,
     pub nodes: Vec<Node>,
     pub processes: Vec<Process>,
@@ -70,13 +70,13 @@ pub(crate) struct Simulation<'a> {
     pub switched_before: Switched,
     /// Workers that have not ended.
     pub running: usize,
-    /// A gradient, or a sum.
+    /// Buffer for a gradient or a sum.
     pub floats: Vec<f32>,
-    /// For what a hostile host makes up: apart, so that it changes nothing else.
+    /// For what a hostile host forges: a separate stream, so that it changes no other draw.
     pub forger: ChaCha8Rng,
     /// The values of its frames, which nobody else sends.
     pub forged: HashSet<Vec<u8>>,
-    /// For the incarnations of hosts: apart, too.
+    /// For the incarnations of hosts: separate, too.
     lives: ChaCha8Rng,
 }
 
@@ -87,12 +87,13 @@ fn lives(seed: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Runs the jobs of a network under faults. Every hop becomes a line of `log`, if there is one.
+/// Runs the jobs of an installed network under a fault schedule. Every hop becomes a line of `log`, if there
+/// is one.
 ///
 /// # Errors
 /// What cannot be run as asked for; a run that fails says so in its [`Report`].
 pub fn simulate<'a>(
-    network: &'a Network,
+    network: &'a InstalledNetwork,
     faults: &Faults,
     options: &'a Options,
     log: Option<&'a mut dyn io::Write>,
@@ -100,20 +101,20 @@ pub fn simulate<'a>(
     let mut simulation = Simulation::new(network, faults, options, log)?;
     let ended = simulation.run()?;
     if let Some(error) = simulation.wire.log.error() {
-        return Err(Error::Option { option: "--log", problem: error.to_string() });
+        return Err(Error::Option { option: "log", problem: error.to_string() });
     }
     Ok(simulation.report(ended))
 }
 
 impl<'a> Simulation<'a> {
     fn new(
-        network: &'a Network,
+        network: &'a InstalledNetwork,
         faults: &Faults,
         options: &'a Options,
         log: Option<&'a mut dyn io::Write>,
     ) -> Result<Self, Error> {
         let topology = &network.topology;
-        let patience = Span(u64::try_from(options.patience.as_nanos()).unwrap_or(u64::MAX));
+        let peer_timeout = Span(u64::try_from(options.peer_timeout.as_nanos()).unwrap_or(u64::MAX));
         let schedule = Schedule::new(topology, faults, &CAPABILITIES)?;
         let (mut channels, mut names) = (Vec::new(), Vec::new());
         for (link, link_faults) in topology.links().iter().zip(&schedule.links) {
@@ -130,7 +131,7 @@ impl<'a> Simulation<'a> {
         };
         let wire = Wire {
             now: 0,
-            agenda: Agenda::default(),
+            events: EventQueue::default(),
             frames: Pool::default(),
             channels,
             rng: ChaCha8Rng::seed_from_u64(options.seed),
@@ -139,7 +140,7 @@ impl<'a> Simulation<'a> {
             tally: Tally {
                 bounces: count(|event| event.bounce.is_some()),
                 partitions: count(|event| event.partition.is_some()),
-                odd: options.odd.is_some().into(),
+                odd: options.odd_length.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
                 tensors: (options.tensors > 1).into(),
                 ..Tally::default()
@@ -151,7 +152,7 @@ impl<'a> Simulation<'a> {
             options,
             schedule,
             jitter: faults.jitter,
-            excuses: Excuses::of(faults, patience),
+            expected_aborts: ExpectedAborts::of(faults, peer_timeout),
             wire,
             nodes: Vec::new(),
             processes: Vec::new(),
@@ -193,7 +194,7 @@ impl<'a> Simulation<'a> {
         });
         Ok(Node::Host(Host {
             channel: out(ports.attachment(name).ok_or_else(|| Error::NoLink { host: name.clone() })?),
-            machines: Vec::new(),
+            processes: Vec::new(),
             paused: 0,
             inbox: Vec::new(),
             sent: VecDeque::new(),
@@ -208,20 +209,32 @@ impl<'a> Simulation<'a> {
     }
 
     fn start_processes(&mut self) -> Result<(), Error> {
-        let (network, patience) = (self.network, self.options.patience);
+        let (network, peer_timeout) = (self.network, self.options.peer_timeout);
         let host = |name: &str| network.topology.node_named(name).expect("jobs run on hosts").index();
         for (job, assignment) in network.assignments.iter().enumerate() {
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-                let process =
-                    Process::server(assignment, job, host(&server.server), shard, self.new_life(), patience)?;
+                let process = Process::server(
+                    assignment,
+                    job,
+                    host(&server.server),
+                    shard,
+                    self.new_life(),
+                    peer_timeout,
+                )?;
                 self.add(process);
             }
             let mut workers = Vec::new();
             for (rank, worker) in assignment.workers.iter().enumerate() {
                 let rank = Rank::try_from(rank).expect("a valid assignment has ranks for its workers");
-                let process =
-                    Process::worker(assignment, job, host(&worker.name), rank, self.new_life(), patience)?;
+                let process = Process::worker(
+                    assignment,
+                    job,
+                    host(&worker.name),
+                    rank,
+                    self.new_life(),
+                    peer_timeout,
+                )?;
                 workers.push(self.add(process));
             }
             let rounds = self.first_rounds(job, assignment)?;
@@ -234,15 +247,15 @@ impl<'a> Simulation<'a> {
 
     /// The rounds of the first run of a job.
     fn first_rounds(&self, job: usize, assignment: &Assignment) -> Result<Rounds, Error> {
-        let Options { gradient_values, odd, spikes, sizes, adjust, seed, .. } = *self.options;
+        let Options { gradient_values, odd_length, spikes, sizes, adjust, seed, .. } = *self.options;
         let gradients = Gradients { seed, job, run: 0, spikes, sizes, adjust };
         let mut lens = vec![gradient_values; assignment.workers.len()];
-        if let Some(odd) = odd.filter(|_| job == 0) {
+        if let Some(odd) = odd_length.filter(|_| job == 0) {
             let workers = lens.len();
             let problem =
                 || format!("rank {}: job {} has ranks 0 to {}", odd.rank, assignment.name, workers - 1);
             let len = lens.get_mut(odd.rank);
-            *len.ok_or_else(|| Error::Option { option: "--odd-length", problem: problem() })? =
+            *len.ok_or_else(|| Error::Option { option: "odd length", problem: problem() })? =
                 odd.gradient_values;
         }
         let tensors = tensor_count(gradient_values, self.options.tensors);
@@ -254,10 +267,10 @@ impl<'a> Simulation<'a> {
         Incarnation::new(self.lives.random_range(1..=u32::MAX))
     }
 
-    fn add(&mut self, process: Process) -> MachineId {
-        let id = MachineId(self.processes.len() as u32);
+    fn add(&mut self, process: Process) -> ProcessId {
+        let id = ProcessId(self.processes.len() as u32);
         if let Node::Host(host) = &mut self.nodes[process.host] {
-            host.machines.push(id);
+            host.processes.push(id);
         }
         self.processes.push(process);
         id
@@ -266,31 +279,31 @@ impl<'a> Simulation<'a> {
     /// Runs until every worker has ended; false if that does not happen.
     fn run(&mut self) -> Result<bool, Error> {
         for step in 0..self.schedule.steps.len() {
-            self.wire.agenda.plan(self.schedule.steps[step].0.0, What::Step(step as u32));
+            self.wire.events.schedule(self.schedule.steps[step].0.0, EventKind::Step(step as u32));
         }
         for flow in 0..self.schedule.flows.len() {
-            self.wire.agenda.plan(0, What::Background(flow as u32));
+            self.wire.events.schedule(0, EventKind::Background(flow as u32));
         }
         self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
         for job in 0..self.jobs.len() {
-            for machine in self.jobs[job].workers.clone() {
-                self.start_round(machine);
-                self.pump(machine);
+            for id in self.jobs[job].workers.clone() {
+                self.start_round(id);
+                self.pump(id);
             }
         }
         while self.running > 0 {
-            let Some((at, what)) = self.wire.agenda.next().filter(|(at, _)| *at <= self.options.limit.0)
+            let Some((at, kind)) = self.wire.events.next().filter(|(at, _)| *at <= self.options.limit.0)
             else {
                 return Ok(false);
             };
             self.wire.now = at;
-            match what {
-                What::Arrive(frame) => self.arrive(frame),
-                What::Wake(machine) => self.wake(machine),
-                What::Background(flow) => self.background(flow),
-                What::Step(step) => self.step(step as usize)?,
-                What::Rerun(job) => self.rerun(job as usize)?,
-                What::Late(channel, frame) => self.wire.transmit(channel, frame),
+            match kind {
+                EventKind::Arrive(frame) => self.arrive(frame),
+                EventKind::Wake(id) => self.wake(id),
+                EventKind::Background(flow) => self.background(flow),
+                EventKind::Step(step) => self.step(step as usize)?,
+                EventKind::Rerun(job) => self.rerun(job as usize)?,
+                EventKind::Late(channel, frame) => self.wire.transmit(channel, frame),
             }
         }
         Ok(true)

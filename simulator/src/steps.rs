@@ -6,12 +6,12 @@ use inart_softswitch::Switch;
 use inart_wire::{Epoch, Frame, FrameRepr, HeaderRepr};
 
 use crate::Error;
-use crate::agenda::ChannelId;
+use crate::event_queue::ChannelId;
 use crate::host::{End, Process, Role};
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
-    /// Does a step of the fault schedule.
+    /// Executes a step of the fault schedule.
     pub(crate) fn step(&mut self, index: usize) -> Result<(), Error> {
         let step = self.schedule.steps[index].1;
         let now = self.wire.now;
@@ -91,11 +91,11 @@ impl Simulation<'_> {
         if host.paused > 0 {
             return;
         }
-        let (inbox, machines) = (std::mem::take(&mut host.inbox), host.machines.clone());
+        let (inbox, processes) = (std::mem::take(&mut host.inbox), host.processes.clone());
         for frame in inbox {
             self.deliver(node.index(), frame);
         }
-        machines.into_iter().for_each(|machine| self.pump(machine));
+        processes.into_iter().for_each(|id| self.pump(id));
     }
 
     fn crash(&mut self, node: NodeId) {
@@ -104,40 +104,40 @@ impl Simulation<'_> {
             _ => self.wire.tally.server_crashes += 1,
         }
         let Node::Host(host) = &mut self.nodes[node.index()] else { return };
-        for machine in host.machines.clone() {
-            match &mut self.processes[machine.0 as usize].role {
+        for id in host.processes.clone() {
+            match &mut self.processes[id.0 as usize].role {
                 Role::Worker(worker) if worker.end.is_none() => {
                     worker.end = Some(End::Killed);
-                    self.ended(machine);
+                    self.ended(id);
                 }
                 Role::Worker(_) | Role::Gone(_) => {}
                 Role::Server(_, shard) => {
                     let gone = Role::Gone(*shard);
-                    self.processes[machine.0 as usize].role = gone;
+                    self.processes[id.0 as usize].role = gone;
                 }
             }
         }
     }
 
-    /// The servers of the host begin anew: they know nothing of what was.
+    /// The servers of the host restart without their state.
     fn start(&mut self, node: NodeId) -> Result<(), Error> {
         let Node::Host(host) = &self.nodes[node.index()] else { return Ok(()) };
-        for machine in host.machines.clone() {
-            let Process { job, host, role, .. } = &self.processes[machine.0 as usize];
+        for id in host.processes.clone() {
+            let Process { job, host, role, .. } = &self.processes[id.0 as usize];
             if let (Role::Gone(shard), job, host) = (role, *job, *host) {
-                let (shard, patience) = (*shard, self.options.patience);
+                let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
                 let assignment = &self.network.assignments[job];
                 let life = self.new_life();
-                self.processes[machine.0 as usize] =
-                    Process::server(assignment, job, host, shard, life, patience)?;
+                self.processes[id.0 as usize] =
+                    Process::server(assignment, job, host, shard, life, peer_timeout)?;
                 self.wire.tally.server_restarts += 1;
-                self.pump(machine);
+                self.pump(id);
             }
         }
         Ok(())
     }
 
-    /// The host's last frames come again, with the number of the epoch before.
+    /// The host's last frames arrive again, with the number of the epoch before.
     fn repeat_stale(&mut self, node: NodeId, count: usize) {
         let Node::Host(host) = &self.nodes[node.index()] else { return };
         let mut older = Vec::new();

@@ -64,7 +64,7 @@ tally! {
     sizes "values of uncommon sizes",
     /// Runs with several tensors in flight.
     tensors "several tensors",
-    /// Hosts that did nothing for a while.
+    /// Hosts that were paused.
     pauses "host pause",
     /// Workers that were killed.
     worker_crashes "worker crash",
@@ -74,7 +74,7 @@ tally! {
     server_restarts "server restart",
     /// Frames of an older epoch that were injected.
     stale "stale frame",
-    /// Frames that a host made up in the name of another job.
+    /// Forged frames of another job that a host sent.
     forged "forged frame",
     /// Those that came to a host, tagged or not.
     heard "forged frame at a host",

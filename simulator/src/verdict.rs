@@ -10,7 +10,7 @@ use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
     fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
-        self.jobs[job].workers.iter().filter_map(|machine| match &self.processes[machine.0 as usize].role {
+        self.jobs[job].workers.iter().filter_map(|id| match &self.processes[id.0 as usize].role {
             Role::Worker(worker) => Some(worker),
             _ => None,
         })
@@ -33,7 +33,7 @@ impl Simulation<'_> {
         (0..self.jobs.len()).map(slowest).collect()
     }
 
-    /// What the run came to; `ended` tells whether every worker did.
+    /// The report of the run; `ended` tells whether every worker has ended.
     pub(crate) fn report(mut self, ended: bool) -> Report {
         (0..self.jobs.len()).for_each(|job| self.audit_open(job));
         let failure = self.failure(ended);
@@ -117,11 +117,13 @@ impl Simulation<'_> {
         None
     }
 
-    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one, but of two the
-    /// first counts as right.
+    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one,
+    /// but of two the first counts as right.
     fn blamed(&self, job: usize) -> Option<usize> {
-        let odd =
-            self.options.odd.filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
+        let odd = self
+            .options
+            .odd_length
+            .filter(|odd| job == 0 && odd.gradient_values != self.options.gradient_values)?;
         match self.jobs[job].workers.len() {
             1 => None,
             2 => Some(1),
@@ -129,13 +131,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a failure names that worker for its length; who is gone may have told no length, and then another is odd.
+    /// Whether a failure names that worker for its length; who is gone may have told no length, and then
+    /// another is odd.
     fn is_told(&self, failure: &Failure, blamed: Option<usize>) -> bool {
         let Failure::Aborted { reason: AbortReason::Mismatch { seen, expected }, culprit, .. } = failure
         else {
             return false;
         };
-        let unsure = self.excuses.any();
+        let unsure = self.expected_aborts.any();
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
@@ -152,7 +155,7 @@ impl Simulation<'_> {
             }
             _ => return false,
         };
-        self.excuses.covers(named)
+        self.expected_aborts.covers(named)
     }
 
     fn job_report(&self, job: usize) -> JobReport {

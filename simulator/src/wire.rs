@@ -1,18 +1,18 @@
-//! All links: takes frames in at one end and plans their arrival at the other, or what becomes of them instead.
+//! All links: accepts frames at one end and schedules their arrival at the other, or their loss.
 
 use inart_faults::quantity::{Share, Span};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::agenda::{Agenda, ChannelId, FrameId, What};
 use crate::channel::Channel;
+use crate::event_queue::{ChannelId, EventKind, EventQueue, FrameId};
 use crate::log::Log;
 use crate::pool::Pool;
 use crate::tally::Tally;
 
 /// What is done to one frame on one hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Single {
+pub enum SingleFault {
     /// It is lost.
     Drop,
     /// It arrives twice.
@@ -24,14 +24,14 @@ pub enum Single {
 /// The links with what is on them.
 pub(crate) struct Wire<'a> {
     pub now: u64,
-    pub agenda: Agenda,
+    pub events: EventQueue,
     pub frames: Pool,
     pub channels: Vec<Channel>,
     pub rng: ChaCha8Rng,
     /// Frames given to a link so far.
     pub hops: u64,
-    /// The one hop that fares otherwise, by its number.
-    pub single: Option<(u64, Single)>,
+    /// The one hop with a fault, by its number.
+    pub single: Option<(u64, SingleFault)>,
     pub tally: Tally,
     pub log: Log<'a>,
 }
@@ -92,22 +92,22 @@ impl Wire<'_> {
             }
         }
         match self.single.filter(|(number, _)| *number == hop) {
-            Some((_, Single::Drop)) => {
+            Some((_, SingleFault::Drop)) => {
                 self.tally.dropped += 1;
                 return self.lose(to, frame, "lost");
             }
-            Some((_, Single::Duplicate)) => {
+            Some((_, SingleFault::Duplicate)) => {
                 self.tally.duplicated += 1;
                 (twice, fate) = (true, "doubled");
             }
-            Some((_, Single::Delay(by))) => {
+            Some((_, SingleFault::Delay(by))) => {
                 self.tally.reordered += 1;
                 at += by.0;
                 fate = "reordered";
             }
             None => {}
         }
-        self.agenda.plan(at, What::Arrive(frame));
+        self.events.schedule(at, EventKind::Arrive(frame));
         self.log.frame(self.now, to, &self.frames.get(frame).bytes, fate);
         if twice {
             let copy = self.frames.take();
@@ -117,11 +117,11 @@ impl Wire<'_> {
             let corrupt = self.frames.get(frame).corrupt;
             let in_flight = self.frames.get_mut(copy);
             (in_flight.channel, in_flight.generation, in_flight.corrupt) = (to, generation, corrupt);
-            self.agenda.plan(at + 1, What::Arrive(copy));
+            self.events.schedule(at + 1, EventKind::Arrive(copy));
         }
     }
 
-    /// Gives up a frame.
+    /// Drops a frame.
     pub fn lose(&mut self, channel: ChannelId, frame: FrameId, why: &str) {
         self.log.frame(self.now, channel, &self.frames.get(frame).bytes, why);
         self.frames.give_back(frame);

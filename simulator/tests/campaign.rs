@@ -51,7 +51,8 @@ fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
     assert_eq!((least.options.rounds, least.options.gradient_values), (1, 1));
 }
 
-/// A plan of two levels that the controller could not install: frames came to a switch by one port on two of their ways.
+/// A plan of two levels that the controller could not install: frames came to a switch by one port on two of
+/// their ways.
 #[test]
 fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
     let trial = Trial::of_seed(3557);

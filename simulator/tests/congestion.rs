@@ -1,4 +1,5 @@
-//! The congestion mark on its way through the real code: from a queue into a frame, a sum, a result, and to every worker.
+//! The congestion mark on its way through the real code: from a queue into a frame, a sum, a result, and to
+//! every worker.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -11,7 +12,8 @@ use support::network;
 const LINE: &str = "
 name: line
 nodes: [{name: v1, kind: switch}, {name: v2, kind: switch, aggregation: 10 Gbps},
-  {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: s, kind: server, ingress: 100 Mbps}]
+  {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker},
+  {name: s, kind: server, ingress: 100 Mbps}]
 links: [{ends: [w1, v1], rate: 1 Gbps}, {ends: [w2, v1], rate: 1 Gbps}, {ends: [w3, v1], rate: 1 Gbps},
   {ends: [v1, v2], rate: 200 Mbps}, {ends: [v2, s], rate: 10 Gbps}]
 jobs: [{name: marked, workers: [w1, w2], servers: [s]}]

@@ -1,4 +1,5 @@
-//! Exact jobs through the compiled P4: the audit holds every sum against the exact sum of the floats, added up digit by digit.
+//! Exact-sum jobs through the compiled P4: the audit holds every sum against the exact sum of the floats,
+//! added up digit by digit.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod support;
@@ -13,7 +14,8 @@ links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, de
 events: [{at: 100 us, restart: v1, for: 2 ms}, {at: 4 ms, restart: v2, for: 1 ms}]
 ";
 
-/// Floats of all exponents, subnormal numbers among them; those of two workers cancel but for their last bits.
+/// Floats of all exponents, subnormal numbers among them; those of two workers cancel but for their last
+/// bits.
 fn wild(_job: usize, rank: usize, round: u32, values: &mut [f32]) {
     for (index, value) in (0u32..).zip(values) {
         let mixed = (index + round * 7919).wrapping_mul(0x9e37_79b9);

@@ -6,13 +6,14 @@ mod support;
 use std::fmt::Write;
 
 use inart_planner::{Options as Planning, Scheme, Topology, plan};
-use inart_simulator::{Faults, Network, Options, Report, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::dataplane;
 
 /// What the link between the racks carries, bit/s.
 const TRUNK_BPS: f64 = 100e6;
 
-/// `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s; hosts of their own.
+/// `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s; hosts
+/// of their own.
 fn dumbbell(jobs: usize) -> Topology {
     let mut nodes =
         String::from("  - {name: v1, kind: switch, aggregation: 10 Gbps}\n  - {name: v2, kind: switch}\n");
@@ -37,7 +38,7 @@ fn share(jobs: usize, background: &str, queue: u32) -> Report {
     let topology = dumbbell(jobs);
     let alone = |job| plan(&topology, job, &Planning::new(Scheme::Atp)).unwrap();
     let plans: Vec<_> = topology.jobs().iter().map(alone).collect();
-    let network = Network::install(&topology, dataplane(), &plans, 64).unwrap();
+    let network = InstalledNetwork::install(&topology, dataplane(), &plans, 64).unwrap();
     let flows = match background {
         "0" => String::new(),
         rate => format!("background: [{{from: x, to: y, rate: {rate}}}]"),
@@ -50,7 +51,7 @@ fn share(jobs: usize, background: &str, queue: u32) -> Report {
 #[test]
 fn jobs_that_were_planned_alone_share_a_link_fairly_and_fill_it() {
     let mut table = String::from(
-        "jobs background queue | goodput per worker, each job, Mbit/s | Jain | part of the link that is left | sent again\n",
+        "jobs background queue | goodput per worker, each job, Mbit/s | Jain | part of the link that is left | retransmitted\n",
     );
     for jobs in [1, 2, 4, 8] {
         for (background, bps) in [("0", 0.0), ("50 Mbps", 50e6)] {

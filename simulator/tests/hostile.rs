@@ -5,7 +5,7 @@ mod support;
 
 use inart_p4::Reason;
 use inart_planner::{Scheme, Topology};
-use inart_simulator::{Faults, Network, Options, Report, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::network;
 
 /// Two jobs on the same switches, with hosts of their own, and a host that does nothing.
@@ -22,7 +22,7 @@ links: [{ends: [v1, v2], rate: 2 Gbps}, {ends: [a1, v1], rate: 1 Gbps}, {ends: [
 jobs: [{name: a, workers: [a1, a2, a3, a4], servers: [sa]}, {name: b, workers: [b1, b2, b3], servers: [sb]}]
 ";
 
-fn run(network: &Network, faults: &str) -> Report {
+fn run(network: &InstalledNetwork, faults: &str) -> Report {
     let faults = Faults::from_yaml(faults).unwrap();
     let options = Options { rounds: 6, gradient_values: 6400, ..Options::default() };
     let report = simulate(network, &faults, &options, None).unwrap();

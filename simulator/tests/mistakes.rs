@@ -1,11 +1,12 @@
-//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of any size.
+//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of
+//! any size.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
 use inart_planner::Scheme;
 use inart_simulator::gradients::Sizes;
-use inart_simulator::{Faults, Odd, Options, Report, simulate};
+use inart_simulator::{Faults, OddLength, Options, Report, simulate};
 use support::{fig1, network};
 
 const LOSS: &str = "links: [{drop: 0.5%, duplicate: 0.5%, reorder: 1%, reorder_by: 300 us}]";
@@ -20,7 +21,8 @@ fn run(scheme: Scheme, faults: &str, options: &Options) -> Report {
 #[test]
 fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
     for (scheme, faults) in [(Scheme::Inart, ""), (Scheme::Atp, LOSS)] {
-        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same sequences.
+        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same
+        // sequences.
         for gradient_values in [8 * 32, 5 * 32, 700] {
             let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
             let report = run(scheme, faults, &options);
@@ -36,8 +38,8 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
         for rank in [0, 3, 5] {
             // A shorter last chunk, a chunk less and more, nothing at all.
             for gradient_values in [295, 256, 340, 0] {
-                let odd = Some(Odd { rank, gradient_values });
-                let options = Options { gradient_values: 300, odd, ..Options::default() };
+                let odd = Some(OddLength { rank, gradient_values });
+                let options = Options { gradient_values: 300, odd_length: odd, ..Options::default() };
                 let report = run(scheme, LOSS, &options);
                 assert_eq!((report.sums_checked, report.jobs[0].ends.len()), (0, 6), "{report}");
                 let told = format!("worker {rank} (w{}) ", rank + 1);
@@ -50,12 +52,12 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
 #[test]
 fn a_worker_that_is_not_there_has_no_length() {
     let network = network(&fig1(), Scheme::Inart, 4);
-    let odd = Odd { rank: 6, gradient_values: 1 };
-    let options = Options { odd: Some(odd), ..Options::default() };
+    let odd = OddLength { rank: 6, gradient_values: 1 };
+    let options = Options { odd_length: Some(odd), ..Options::default() };
     let error = simulate(&network, &Faults::default(), &options, None).unwrap_err();
-    assert_eq!(error.to_string(), "--odd-length: rank 6: job digits has ranks 0 to 5");
+    assert_eq!(error.to_string(), "odd length: rank 6: job digits has ranks 0 to 5");
     assert_eq!("6=1".parse(), Ok(odd));
-    assert!("6".parse::<Odd>().is_err());
+    assert!("6".parse::<OddLength>().is_err());
 }
 
 /// The report is a failure if any sum is beyond the bound that `docs/protocol.md` states.

@@ -1,4 +1,5 @@
-//! Gradients that are too large for the switches' 32-bit additions, and such as have no sum, through the compiled P4.
+//! Gradients that are too large for the switches' 32-bit additions, and such as have no sum, through the
+//! compiled P4.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod support;
@@ -6,7 +7,7 @@ mod support;
 use inart_core::quantise::{dequantise, first_exponent, fit_sums, next_exponent};
 use inart_faults::quantity::Span;
 use inart_planner::{Levels, Options as Planning, Scheme, Topology, plan_all};
-use inart_simulator::{Adjust, Faults, Network, Options, Report, Single, simulate};
+use inart_simulator::{Adjust, Faults, InstalledNetwork, Options, Report, SingleFault, simulate};
 use support::{dataplane, fig1, network};
 
 /// A quantised value that fits int32, while the sum of two does not.
@@ -17,8 +18,8 @@ const DOWN: [i64; 6] = [-1; 6];
 /// The sum of the first rack does not fit on its way to the sum of all, which is smaller.
 const BOTH: [i64; 6] = [1, 1, 1, 1, -1, -1];
 
-/// What the worker of that rank sends, if in every round before every chunk's largest sum was that of such values: it is [`LARGE`]
-/// at the exponent which the chunk has then, with the worker's sign.
+/// What the worker of that rank sends, if in every round before every chunk's largest sum was that of such
+/// values: it is [`LARGE`] at the exponent which the chunk has then, with the worker's sign.
 fn large(signs: &[i64], rank: usize, round: u32) -> f32 {
     let workers = signs.len();
     let mut exponent = first_exponent(workers);
@@ -45,19 +46,19 @@ links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c,
   {ends: [core, s], rate: 1 Gbps}]
 ";
 
-fn two_levels() -> Network {
+fn two_levels() -> InstalledNetwork {
     let topology = Topology::from_yaml(TREE).unwrap();
     let plans =
         plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(Scheme::Inart) }).unwrap();
     assert!(plans[0].trunks.iter().any(|trunk| trunk.path.last() != Some(&trunk.server)));
-    Network::install(&topology, dataplane(), &plans, 8).unwrap()
+    InstalledNetwork::install(&topology, dataplane(), &plans, 8).unwrap()
 }
 
 fn options(adjust: Adjust) -> Options {
     Options { rounds: 4, gradient_values: 1600, adjust: Some(adjust), ..Options::default() }
 }
 
-fn run(network: &Network, faults: &str, options: &Options) -> Report {
+fn run(network: &InstalledNetwork, faults: &str, options: &Options) -> Report {
     let faults = Faults::from_yaml(faults).unwrap();
     simulate(network, &faults, options, None).unwrap()
 }
@@ -65,8 +66,9 @@ fn run(network: &Network, faults: &str, options: &Options) -> Report {
 const LOSSY: &str =
     "links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, delay_by: 1 ms}]";
 
-/// Runs without and with faults: every sum is right, the same bits; how often servers discarded a partial and asked, without.
-fn overflows(what: &str, network: &Network, options: &Options) -> u64 {
+/// Runs without and with faults: every sum is right, the same bits; how often servers discarded a partial and
+/// asked, without.
+fn overflows(what: &str, network: &InstalledNetwork, options: &Options) -> u64 {
     let calm = run(network, "", options);
     let lossy = run(network, LOSSY, options);
     for report in [&calm, &lossy] {
@@ -139,7 +141,7 @@ fn healing_survives_the_loss_of_any_single_frame() {
     assert_eq!(calm.failure, None);
     assert!(calm.jobs[0].servers.iter().all(|server| server.overflows > 0), "{calm:?}");
     for hop in 0..calm.packet_hops {
-        for way in [Single::Drop, Single::Duplicate, Single::Delay(Span(300_000_000))] {
+        for way in [SingleFault::Drop, SingleFault::Duplicate, SingleFault::Delay(Span(300_000_000))] {
             let report = run(&network, "", &Options { single: Some((hop, way)), ..options.clone() });
             assert_eq!(report.failure, None, "hop {hop}: {way:?}");
             assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");
@@ -161,7 +163,8 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");
-                // A peer that still waits for a lost result of the round before hears first that the job is given up.
+                // A peer that still waits for a lost result of the round before hears first that the job is
+                // aborted.
                 let least = if faults.is_empty() { 2 } else { 1 };
                 assert!(
                     (least..=2).contains(&report.jobs[0].rounds),

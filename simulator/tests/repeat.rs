@@ -37,7 +37,8 @@ fn run(seed: u64) -> (Vec<u8>, Report) {
     (log, report)
 }
 
-/// How often each thing happened to a frame of each kind, or to a node or link; then every 300th line of the log.
+/// How often each thing happened to a frame of each kind, or to a node or link; then every 300th line of the
+/// log.
 fn outline(log: &[u8]) -> String {
     let text = std::str::from_utf8(log).unwrap();
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();

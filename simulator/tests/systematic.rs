@@ -5,17 +5,21 @@ mod support;
 
 use inart_faults::quantity::Span;
 use inart_planner::Scheme;
-use inart_simulator::{Faults, Network, Options, Single, simulate};
+use inart_simulator::{Faults, InstalledNetwork, Options, SingleFault, simulate};
 use support::{fig1, network};
 
 /// Runs with each hop of the undisturbed run treated in turn; how many there are.
-fn disturb_each_hop(network: &Network, options: &Options) -> u64 {
+fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
     let faults = Faults::default();
     let calm = simulate(network, &faults, options, None).unwrap();
     assert_eq!((calm.failure.as_deref(), calm.faults.len()), (None, 0));
     // Held back beyond the end of the round without it, and beyond the first timeout.
-    let ways =
-        [Single::Drop, Single::Duplicate, Single::Delay(Span(200_000)), Single::Delay(Span(300_000_000))];
+    let ways = [
+        SingleFault::Drop,
+        SingleFault::Duplicate,
+        SingleFault::Delay(Span(200_000)),
+        SingleFault::Delay(Span(300_000_000)),
+    ];
     for hop in 0..calm.packet_hops {
         for way in ways {
             let options = Options { single: Some((hop, way)), ..options.clone() };
@@ -38,7 +42,8 @@ fn the_same_bits_whichever_hop_fails() {
     let mut hops = 0;
     for (scheme, window) in [(Scheme::Inart, 2), (Scheme::Atp, 1), (Scheme::Lbmm, 4)] {
         let network = network(&topology, scheme, window);
-        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another exponent.
+        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another
+        // exponent.
         let options =
             Options { rounds: 2, gradient_values: 150, spikes: "20%".parse().unwrap(), ..Options::default() };
         hops += disturb_each_hop(&network, &options);

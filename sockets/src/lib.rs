@@ -8,12 +8,12 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// Listens on a socket at that path. A socket that nobody listens on any more is replaced: a process that was killed
-/// leaves its own behind. Nothing else is ever removed.
+/// Listens on a socket at that path. A socket that nobody listens on any more is replaced: a process that was
+/// killed leaves its own behind. Nothing else is ever removed.
 ///
 /// # Errors
-/// There is something else than a socket at the path (also a symbolic link to one), somebody listens there, or the system
-/// refuses.
+/// There is something else than a socket at the path (also a symbolic link to one), somebody listens there,
+/// or the system refuses.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     remove_stale(path)?;
     UnixListener::bind(path)

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What is wrong with a document: the place in it and the problem with its mend.
+/// What is wrong with a document: the place in it and the problem with its fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {problem}")]
 pub struct CompileError {

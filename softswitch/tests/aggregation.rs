@@ -54,7 +54,9 @@ proptest! {
     /// Every frame gives the same on fused and on scalar code, and leaves the same registers behind.
     #[test]
     fn fused_code_equals_scalar_code(
-        frames in prop::collection::vec((0..4u16, 0..6u32, prop::collection::vec(value(), 32), any::<u8>()), 1..24)
+        frames in prop::collection::vec(
+            (0..4u16, 0..6u32, prop::collection::vec(value(), 32), any::<u8>()), 1..24
+        )
     ) {
         let json = inart_p4::artifact(ValuesPerPacket::N32).json;
         let mut fused = aggregating_switch(Program::compile(&json).expect("it compiles"), 4);

@@ -1,4 +1,5 @@
-//! The STF runner on cases of its own, and on the cases in `../shared`, or in the folder that `INART_CONFORMANCE` names.
+//! The STF runner on cases of its own, and on the cases in `../shared`, or in the folder that
+//! `INART_CONFORMANCE` names.
 
 use std::path::PathBuf;
 

@@ -40,7 +40,8 @@ enum Expr {
 fn expr() -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![
         3 => (0..FIELDS.len()).prop_map(Expr::Field),
-        1 => prop_oneof![0..300i128, Just(u32::MAX.into()), Just(u64::MAX.into()), -5..0i128].prop_map(Expr::Int),
+        1 => prop_oneof![0..300i128, Just(u32::MAX.into()), Just(u64::MAX.into()), -5..0i128]
+            .prop_map(Expr::Int),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         let boxed = inner.clone().prop_map(Box::new);
@@ -210,7 +211,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn expressions(expr in expr(), raw in prop::collection::vec(prop_oneof![any::<u128>(), Just(0), Just(u128::MAX), 0..9u128], FIELDS.len())) {
+    fn expressions(
+        expr in expr(),
+        raw in prop::collection::vec(
+            prop_oneof![any::<u128>(), Just(0), Just(u128::MAX), 0..9u128], FIELDS.len()
+        ),
+    ) {
         let program = Program::compile(document(&expr).to_string().as_bytes()).expect("it compiles");
         let mut switch = Switch::new(0);
         switch.load(program).expect("it loads");
@@ -219,7 +225,10 @@ proptest! {
         let fields: Vec<BigInt> = raw
             .iter()
             .zip(FIELDS)
-            .map(|(value, (_, bits, is_signed))| if is_signed { signed(value, bits) } else { modulo(value, bits) })
+            .map(|(value, (_, bits, is_signed))| match is_signed {
+                true => signed(value, bits),
+                false => modulo(value, bits),
+            })
             .collect();
         let value = evaluate(&expr, &fields);
         let results = RESULTS.iter().map(|(_, bits)| (value.clone(), *bits));

@@ -1,4 +1,5 @@
-//! The P4Runtime server's limits over gRPC: what any client may ask of the process that also moves the frames.
+//! The P4Runtime server's limits over gRPC: what any client may ask of the process that also moves the
+//! frames.
 #![allow(clippy::unwrap_used)]
 
 mod rig;

@@ -1,4 +1,5 @@
-//! The P4Runtime server over gRPC: counters, meters, registers, action profiles, replication, value sets, digests.
+//! The P4Runtime server over gRPC: counters, meters, registers, action profiles, replication, value sets,
+//! digests.
 #![allow(clippy::unwrap_used)]
 
 mod rig;
@@ -377,7 +378,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
     /// Good requests with bytes changed: whatever they decode to, they are answered and the server lives on.
     #[test]
-    fn no_request_brings_the_server_down(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200)) {
+    fn no_request_brings_the_server_down(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200),
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let rig = Rig::start().await;
@@ -398,7 +401,8 @@ proptest! {
                     let place = at.index(bytes.len());
                     bytes[place] = value;
                     let Ok(entity) = Entity::decode(bytes.as_slice()) else { continue };
-                    let _ = client.write(vec![Update::insert(entity.clone()), Update::modify(entity.clone())]).await;
+                    let updates = vec![Update::insert(entity.clone()), Update::modify(entity.clone())];
+                    let _ = client.write(updates).await;
                     let _ = client.read(vec![entity.clone()]).await;
                     let _ = client.write(vec![Update::delete(entity)]).await;
                 }

@@ -56,7 +56,8 @@ proptest! {
     #[test]
     fn control_operations(
         operations in prop::collection::vec(
-            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::collection::vec(a_match(), 0..6),
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(),
+            prop::collection::vec(a_match(), 0..6),
              prop::collection::vec(bytes(), 0..5), -1..3i32),
             1..32,
         ),

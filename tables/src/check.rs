@@ -43,7 +43,8 @@ pub struct Mismatch(pub String);
 /// Compares a program's tables with those declared.
 ///
 /// # Errors
-/// The first table, field, action or parameter that is missing, unknown, of another width or in another order.
+/// The first table, field, action or parameter that is missing, unknown, of another width or in another
+/// order.
 pub fn check(declared: &[&TableSpec], program: &[ProgramTable]) -> Result<(), Mismatch> {
     for spec in declared {
         let place = format!("table {}", spec.name);

@@ -1,5 +1,5 @@
-//! The tables of control `InArtIngress` (`p4/include/ingress.p4`): the one place to add a table, an action, or a field.
-//! What they mean is in `docs/protocol.md`.
+//! The tables of control `InArtIngress` (`p4/include/ingress.p4`): the one place to add a table, an action,
+//! or a field. What they mean is in `docs/protocol.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ use crate::table::Table;
 use crate::update::{self, ApplyError, Entity, Op, Update};
 
 tables! {
-    /// Table `trunks`: ports with a switch behind them.
-    trunks: Trunks = "trunks" {
-        /// Key of table `trunks`.
-        key TrunksKey {
+    /// Table `switch_ports`: ports with a switch behind them.
+    switch_ports: SwitchPorts = "switch_ports" {
+        /// Key of table `switch_ports`.
+        key SwitchPortsKey {
             /// Port the frame comes in by.
             ingress: PortNo = [ingress: 9],
         }
-        /// Action of table `trunks`.
-        action TrunksAction {
+        /// Action of table `switch_ports`.
+        action SwitchPortsAction {
             /// Messages from there were looked at where they came into the network.
             Trust = "trust",
         }
@@ -53,7 +53,8 @@ tables! {
                 /// Ranks that may come in through this entry.
                 members: Contributors = [members: 64],
             },
-            /// Add into a slot of `slots`; when the contributors are `expected`, send the partial out of `port`.
+            /// Add into a slot of `slots`; when the contributors are `expected`, send the partial out of
+            /// `port`.
             Add = "add" {
                 /// Egress port of the partial, and of frames that are not added.
                 port: PortNo = [port: 9],

@@ -1,12 +1,12 @@
 //! What the tables of our P4 program hold, declared once.
 //!
-//! - [`tables`](declared) declares every table: its key and its actions as Rust types, with the names and widths of the
-//!   P4 program. [`table!`] declares one table alone.
-//! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one ([`Table`]); how
-//!   a row travels to a switch is the target's business.
+//! - [`tables`](declared) declares every table: its key and its actions as Rust types, with the names and
+//!   widths of the P4 program. [`table!`] declares one table alone.
+//! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one
+//!   ([`Table`]); how a row travels to a switch is the target's business.
 //! - [`check()`] compares the declaration with a compiled program, when that is loaded.
-//! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s from one to
-//!   another; [`Limits`] says how much fits.
+//! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s
+//!   from one to another; [`Limits`] says how much fits.
 //!
 //! No I/O, and no target: ports are numbered as the topology lists them ([`PortNo`]).
 
@@ -25,7 +25,7 @@ pub use cells::{Cells, KeyCells};
 pub use check::{Mismatch, ProgramAction, ProgramField, ProgramTable, check};
 pub use declared::{
     DEFAULTS, Item, Limits, Mac, MacAction, MacKey, Results, ResultsAction, ResultsKey, SPECS, Steer,
-    SteerAction, SteerKey, SwitchTables, Trunks, TrunksAction, TrunksKey, diff,
+    SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables, diff,
 };
 pub use numbers::{GroupId, PortNo, SlotRange};
 pub use row::{Foreign, Row};

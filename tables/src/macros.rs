@@ -132,12 +132,13 @@ macro_rules! table {
     };
 }
 
-/// Declares all tables of the program, in the order in which they are written: each one's place in `SwitchTables`, its
-/// declaration for [`table!`], and the default action, if the controller writes it.
+/// Declares all tables of the program, in the order in which they are written: each one's place in
+/// `SwitchTables`, its declaration for [`table!`], and the default action, if the controller writes it.
 macro_rules! tables {
     ($(
         $(#[$doc:meta])*
-        $field:ident : $table:ident = $name:literal $(default $default:ident : $default_item:ident = $value:path)?
+        $field:ident : $table:ident = $name:literal
+            $(default $default:ident : $default_item:ident = $value:path)?
         { $($declaration:tt)* }
     )+) => {
         $( $crate::table! { $(#[$doc])* $table = $name $($declaration)* } )+
@@ -163,7 +164,10 @@ macro_rules! tables {
         impl Default for SwitchTables {
             /// A switch whose program was just loaded: everything empty, default actions as the program says.
             fn default() -> Self {
-                SwitchTables { $( $field: BTreeMap::new(), $( $default: $value, )? )+ groups: BTreeMap::new() }
+                SwitchTables {
+                    $( $field: BTreeMap::new(), $( $default: $value, )? )+
+                    groups: BTreeMap::new(),
+                }
             }
         }
 
@@ -189,7 +193,9 @@ macro_rules! tables {
                 match self {
                     $(
                         Item::$table(key, action) => Entity::Row(<$table as Table>::row(key, action)),
-                        $( Item::$default_item(action) => Entity::Row(<$table as Table>::default_row(action)), )?
+                        $( Item::$default_item(action) => {
+                            Entity::Row(<$table as Table>::default_row(action))
+                        } )?
                     )+
                     Item::Group(group, ports) => Entity::Group(*group, ports),
                 }
@@ -263,8 +269,8 @@ macro_rules! tables {
             }
         }
 
-        /// The updates that turn `from` into `to`, in an order in which every prefix is safe: what others refer to comes
-        /// first, what nobody needs any more goes last.
+        /// The updates that turn `from` into `to`, in an order in which every prefix is safe: what others
+        /// refer to comes first, what nobody needs any more goes last.
         pub fn diff(from: &SwitchTables, to: &SwitchTables) -> Vec<Update> {
             let mut make = Vec::new();
             let mut removals = vec![update::compare(&from.groups, &to.groups, &mut make, Item::Group)];
@@ -293,7 +299,9 @@ macro_rules! tables {
         impl Limits {
             /// The limits of a program with these tables; a table that it does not have holds nothing.
             pub fn new(slots: u32, ports: u16, tables: &[ProgramTable]) -> Self {
-                let size = |name| tables.iter().find(|table| table.name == name).map_or(0, |table| table.size);
+                let size = |name| {
+                    tables.iter().find(|table| table.name == name).map_or(0, |table| table.size)
+                };
                 Limits { slots, ports, $( $field: size($name), )+ }
             }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Number of a port of a switch: from 1, in the order in which the topology lists the switch's links. Each target maps
-/// these to numbers of its own, and says how many it has.
+/// Number of a port of a switch: from 1, in the order in which the topology lists the switch's links. Each
+/// target maps these to numbers of its own, and says how many it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortNo(u16);
 

@@ -39,7 +39,8 @@ impl Row {
     /// A row from what a switch says by name; `key` is `None` for a default action.
     ///
     /// # Errors
-    /// A field, action or parameter that the table does not have, one that is missing, or a number that is too wide.
+    /// A field, action or parameter that the table does not have, one that is missing, or a number that is
+    /// too wide.
     pub fn from_names(
         table: &'static TableSpec,
         key: Option<&[(&str, u64)]>,
@@ -66,7 +67,8 @@ impl Row {
         self.action.params.iter().zip(self.params.iter().copied())
     }
 
-    /// The row as a target with other port numbers holds it. `number` is `None` for a port that the target does not have.
+    /// The row as a target with other port numbers holds it. `number` is `None` for a port that the target
+    /// does not have.
     ///
     /// # Errors
     /// A port that the target does not have.
@@ -76,7 +78,8 @@ impl Row {
         })
     }
 
-    /// The row that a target with other port numbers holds as `self`. `port` is `None` for a number that is no port.
+    /// The row that a target with other port numbers holds as `self`. `port` is `None` for a number that is
+    /// no port.
     ///
     /// # Errors
     /// A number that is no port of the target.

@@ -2,8 +2,8 @@
 
 use inart_tables::{
     Foreign, GroupId, Limits, Mac, MacAction, MacKey, PortNo, ProgramAction, ProgramField, ProgramTable,
-    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchTables,
-    Table, Trunks, TrunksAction, TrunksKey, check, diff, table,
+    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchPorts,
+    SwitchPortsAction, SwitchPortsKey, SwitchTables, Table, check, diff, table,
 };
 use inart_wire::{Contributors, MacAddr, Seat};
 
@@ -204,7 +204,7 @@ fn full() -> SwitchTables {
     tables.mac.insert(address(1), MacAction::Send { port: port(3) });
     tables.mac.insert(address(2), MacAction::Refuse);
     tables.mac_default = MacAction::Flood { group: GroupId(1) };
-    tables.trunks.insert(TrunksKey { ingress: port(4) }, TrunksAction::Trust);
+    tables.switch_ports.insert(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust);
     tables.groups.insert(GroupId(7), [port(1), port(2)].into());
     tables
 }
@@ -217,7 +217,7 @@ fn all_tables_come_back_from_their_rows() {
     assert_eq!(rows.len(), tables.len() - tables.groups.len() + 1);
     rows.iter().try_for_each(|row| back.add_row(row)).expect("they are ours");
     assert_eq!(back, tables);
-    for table in [Steer::SPEC, Results::SPEC, Mac::SPEC, Trunks::SPEC] {
+    for table in [Steer::SPEC, Results::SPEC, Mac::SPEC, SwitchPorts::SPEC] {
         assert!(rows.iter().any(|row| row.table == table) && SPECS.contains(&table), "{}", table.name);
     }
 }
@@ -240,7 +240,7 @@ fn updates_lead_from_one_state_to_another_and_back() {
 #[test]
 fn limits_come_from_the_program() {
     let limits = Limits::new(16, 2, &program(SPECS));
-    assert_eq!((limits.slots, limits.ports, limits.steer, limits.trunks), (16, 2, 8, 8));
+    assert_eq!((limits.slots, limits.ports, limits.steer, limits.switch_ports), (16, 2, 8, 8));
     assert!(limits.check(&full()).is_ok());
     let error = Limits { steer: 2, ..limits }.check(&full()).expect_err("three entries");
     assert_eq!(error.to_string(), "table steer would hold 3 entries, the program has room for 2");

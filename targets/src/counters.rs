@@ -22,8 +22,8 @@ pub struct SwitchCounters {
     pub drops: Vec<Counts>,
     /// By [`Outcome::index`].
     pub outcomes: Vec<Counts>,
-    /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port of the worker
-    /// itself, its control frames.
+    /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port
+    /// of the worker itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
 }
 
@@ -46,8 +46,8 @@ impl SwitchCounters {
             .sum()
     }
 
-    /// Frames of one job that came to be added here, under any epoch that still has its entries; repeats and frames
-    /// that were passed on unsummed count too.
+    /// Frames of one job that came to be added here, under any epoch that still has its entries; repeats and
+    /// frames that were passed on unsummed count too.
     pub fn offered(&self, job: JobId) -> i64 {
         let of_job = self.steer.iter().filter(|(key, _)| key.job == job);
         of_job

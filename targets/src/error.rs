@@ -5,7 +5,7 @@ use std::fmt;
 use inart_tables::{Foreign, Mismatch};
 use inart_wire::ValuesPerPacket;
 
-/// Why a switch did not do what it was asked. The texts are the target's own, and name place and mend.
+/// Why a switch did not do what it was asked. The texts are the target's own, and name place and fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchError {
     /// No connection, or it broke: the same may well succeed later.

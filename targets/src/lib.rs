@@ -1,11 +1,12 @@
 //! Kinds of switch: what each is to the controller, the doctor, `inart push`, and the emulator.
 //!
 //! - A [`Target`] is a kind of switch: its ports, their numbers, and its compiled [`Program`].
-//! - A [`Program`] says how much fits ([`inart_tables::Limits`]) and opens a [`Session`] with a switch at a [`Place`].
+//! - A [`Program`] says how much fits ([`inart_tables::Limits`]) and opens a [`Session`] with a switch at a
+//!   [`Place`].
 //! - A [`Session`] loads the program, reads and writes tables and counters, and tells when it is lost.
 //!
-//! A new target is a folder beside [`v1model`], and a line in [`ALL`]. Nothing outside such a folder knows by which
-//! protocol a switch is reached, how entries look there, or how its ports are numbered.
+//! A new target is a folder beside [`v1model`], and a line in [`ALL`]. Nothing outside such a folder knows by
+//! which protocol a switch is reached, how entries look there, or how its ports are numbered.
 
 mod counters;
 mod error;

@@ -25,7 +25,8 @@ impl Place {
     }
 }
 
-/// What a controller has over others of the same switch: the greatest writes. P4Runtime calls it the election id.
+/// What a controller has over others of the same switch: the greatest writes. P4Runtime calls it the election
+/// id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Precedence(pub u128);
 
@@ -42,8 +43,10 @@ pub enum Access {
     Read,
     /// To write, under this precedence; waits for it, and fails if another controller has a greater one.
     Write(Precedence),
-    /// To write, under this precedence, or under the next one after the greatest that the switch has seen, if that is greater.
+    /// To write, under this precedence, or under the next one after the greatest that the switch has seen, if
+    /// that is greater.
     TakeOver(Precedence),
-    /// To write, under this precedence, which was granted before: fails at once if the switch has seen a greater one since.
+    /// To write, under this precedence, which was granted before: fails at once if the switch has seen a
+    /// greater one since.
     Resume(Precedence),
 }

@@ -94,8 +94,8 @@ pub trait Session: Send {
     /// Reads all tables. The switch must be [`Running::Ours`].
     fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>>;
 
-    /// Writes the updates in order. Not atomic: after an error any of them may have been applied, so the caller
-    /// reads back.
+    /// Writes the updates in order. Not atomic: after an error any of them may have been applied, so the
+    /// caller reads back.
     fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>>;
 
     /// Reads the counters. The switch must be [`Running::Ours`].

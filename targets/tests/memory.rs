@@ -17,7 +17,7 @@ fn open(target: &InMemory, access: Access) -> Result<Box<dyn Session>, SwitchErr
 
 #[test]
 fn sessions_share_a_switch_and_the_greatest_rank_writes() {
-    let limits = Limits { slots: 16, ports: 4, trunks: 1, steer: 1, results: 1, mac: 1 };
+    let limits = Limits { slots: 16, ports: 4, switch_ports: 1, steer: 1, results: 1, mac: 1 };
     let target = InMemory::new(ValuesPerPacket::N64, limits);
     let mut first = open(&target, Access::Write(Precedence(3))).expect("nobody else is there");
     now(first.load_program()).expect("it may");
@@ -62,7 +62,7 @@ fn the_built_in_programs_have_the_declared_tables() {
     for values in ValuesPerPacket::ALL {
         let limits = DEFAULT.program(values, None).expect("it was compiled from these sources").limits();
         assert_eq!((limits.slots, limits.steer, limits.results), (4096, 65536, 4096));
-        assert_eq!((limits.mac, limits.trunks, limits.ports), (4096, 512, 510));
+        assert_eq!((limits.mac, limits.switch_ports, limits.ports), (4096, 512, 510));
     }
 }
 
@@ -83,7 +83,7 @@ fn a_program_with_other_tables_is_refused() {
         ),
         ("name: \"ingress\"", "name: \"standard_metadata.ingress_port\"", "key field ingress is missing"),
         ("name: \"expected\"", "name: \"wanted\"", "table steer, action add, parameter expected is missing"),
-        ("alias: \"trunks\"", "alias: \"trunk\"", "table trunks is missing"),
+        ("alias: \"switch_ports\"", "alias: \"switch_port\"", "table switch_ports is missing"),
         ("match_type: EXACT", "match_type: TERNARY", "is not matched exactly"),
     ] {
         assert!(artifact.p4info.contains(from), "{from}");

@@ -21,7 +21,8 @@ pub fn inart() -> PathBuf {
         let test = std::env::current_exe().expect("running");
         let folder = test.ancestors().nth(2).expect("a target folder");
         let mut cargo = Command::new(env!("CARGO"));
-        // The workspace with an example, so that features, and with them third-party crates, are those of the tests.
+        // The workspace with an example, so that features, and with them third-party crates, are those of the
+        // tests.
         cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart", "--example", "digits"]);
         cargo.current_dir(workspace());
         if folder.ends_with("release") {
@@ -42,14 +43,15 @@ pub fn is_root() -> bool {
     root
 }
 
-/// Root's leave to emulate, one test at a time: ten processes each and two cores make hosts give each other up. `None`
-/// without root.
+/// Root's leave to emulate, one test at a time: ten processes each and two cores make hosts give each other
+/// up. `None` without root.
 pub fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// `inart emulate` on Fig. 1 with little to train, its chart and what else a test writes in a folder of its own.
+/// `inart emulate` on Fig. 1 with little to train, its chart and what else a test writes in a folder of its
+/// own.
 pub fn emulate(arguments: &[&str]) -> (Command, TempDir) {
     let folder = TempDir::new().expect("a folder");
     let mut command = Command::new(inart());

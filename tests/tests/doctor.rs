@@ -1,4 +1,5 @@
-//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and skips without.
+//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and
+//! skips without.
 
 use std::fs;
 use std::path::Path;
@@ -89,7 +90,7 @@ fn the_culprit_is_named_with_the_place() {
     let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "inart", "--scale", "1/1000"]);
     let faults = folder.path().join("faults.yaml");
     fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 8 s}]").expect("written");
-    command.args(["--patience", "300", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    command.args(["--peer-timeout", "300", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation { process, folder };
 

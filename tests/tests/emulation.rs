@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
-use inart_emulator::{Network, Options, Work, Workload};
+use inart_emulator::{Options, Testbed, Work, Workload};
 use inart_planner::{Scheme, Topology};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
@@ -35,7 +35,8 @@ fn every_scheme_is_bit_exact_and_measured() {
     for (name, scheme) in schemes {
         assert_eq!(scheme["bit_exact"], true, "{name}");
         assert_eq!(scheme["rounds"], 3, "{name}");
-        // Nobody sends faster than planned, but for what rounding gives; a machine with other things to do may be slower.
+        // Nobody sends faster than planned, but for what rounding gives; a machine with other things to do
+        // may be slower.
         let (rate, planned) = (number(scheme, "rate_bps"), number(scheme, "planned_rate_bps"));
         assert!((planned / 5.0..1.05 * planned).contains(&rate), "{name}: {rate} of {planned}: {scheme}");
         assert!(scheme["switch_drops"].as_object().is_some_and(|drops| drops.is_empty()), "{name}: {scheme}");
@@ -116,7 +117,8 @@ fn two_jobs_at_once_are_audited_apart() {
     assert_eq!(summary["single_host"].as_array().map(Vec::len), Some(2));
 }
 
-/// Sums that depend on no plan and no order: the same weights under schemes that cut the gradient differently, and with loss.
+/// Sums that depend on no plan and no order: the same weights under schemes that cut the gradient
+/// differently, and with loss.
 #[test]
 fn an_exact_job_has_the_same_weights_on_every_plan() {
     let Some(_turn) = turn() else { return };
@@ -160,23 +162,24 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         scale: None,
         drop: "0".parse().expect("a rate"),
         faults: Default::default(),
-        patience: Duration::from_secs(30),
+        peer_timeout: Duration::from_secs(30),
         expose: None,
         seed: 1,
         program: inart(),
         switch: None,
-        network: None,
+        external: None,
     };
-    let mut network = Network::start(&topology, &options, 0.001).expect("built");
+    let mut testbed = Testbed::start(&topology, &options, 0.001).expect("built");
     let plan =
         inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(Scheme::Lbmm));
     let job = inart_controller::job_number(&topology, "digits").expect("the topology's job");
     let plan =
         JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };
-    network.install("lbmm", &[plan]).expect("installed");
-    // Hosts have addresses from 10.0.0.1 in the topology's order: s2 is node 3, w1 node 4, behind the other switch.
+    testbed.install("lbmm", &[plan]).expect("installed");
+    // Hosts have addresses from 10.0.0.1 in the topology's order: s2 is node 3, w1 node 4, behind the other
+    // switch.
     let bind = |host: &str, address: &str| {
-        network.host(host).namespace.run(|| UdpSocket::bind(address)).expect("bound")
+        testbed.host(host).namespace.run(|| UdpSocket::bind(address)).expect("bound")
     };
     let (server, worker) = (bind("s2", "10.0.0.4:7000"), bind("w1", "10.0.0.5:7000"));
     for socket in [&server, &worker] {

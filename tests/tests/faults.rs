@@ -1,5 +1,5 @@
-//! Faults of real processes and links while a real training runs: it goes on, bit for bit, or every worker hears who is
-//! to blame. Never a wrong sum, never a hang. All of it needs root, and skips without.
+//! Faults of real processes and links while a real training runs: it goes on, bit for bit, or every worker
+//! hears who is to blame. Never a wrong sum, never a hang. All of it needs root, and skips without.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use inart_tests::{document, emulate, turn};
 use serde_json::Value;
 
-/// Five rounds of a bit more than half a second each, whatever the machine: the links are slow enough for all.
+/// Five rounds of a bit more than half a second each, whatever the machine: the links are slow enough for
+/// all.
 const BASE: [&str; 6] = ["--rounds", "5", "--schemes", "inart", "--scale", "1/1000"];
 
 fn emulate_with(faults: &str, arguments: &[&str]) -> Output {
@@ -117,10 +118,11 @@ fn a_queue_that_is_full_loses_frames_and_changes_no_bit() {
     assert!(again > 0, "frames were lost to the queue: {figures}");
 }
 
-/// What every worker but the culprit was told, and when by its own report; the culprit is killed while training runs.
+/// What every worker but the culprit was told, and when by its own report; the culprit is killed while
+/// training runs.
 fn is_given_up(faults: &str, culprit: &str, workers: usize) {
     // What hosts take by themselves; emulations wait longer, since theirs share one machine.
-    let output = emulate_with(faults, &["--patience", "2.5"]);
+    let output = emulate_with(faults, &["--peer-timeout", "2.5"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let ended = document["given_up"]["ended"].as_array().unwrap_or_else(|| panic!("{document}"));

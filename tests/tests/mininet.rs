@@ -1,5 +1,5 @@
-//! `mininet/run.py`: a job in a network that Mininet built, on the embedded switch, and on bmv2 where it is installed. Skipped
-//! with a message without root or Mininet.
+//! `mininet/run.py`: a job in a network that Mininet built, on the embedded switch, and on bmv2 where it is
+//! installed. Skipped with a message without root or Mininet.
 
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ fn train(switch: &str) {
 #[test]
 fn a_job_trains_on_the_embedded_switch() {
     let Some(_turn) = turn() else { return };
-    train("inart");
+    train("embedded");
 }
 
 #[test]

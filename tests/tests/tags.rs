@@ -1,5 +1,6 @@
-//! A host behind a port of the embedded switch sends INART frames in VLANs, whose tags the kernel of the host that they are for
-//! would take off: on real interfaces, in a namespace that only this test has. Skipped with a message without root.
+//! A host behind a port of the embedded switch sends INART frames in VLANs, whose tags the kernel of the host
+//! that they are for would take off: on real interfaces, in a namespace that only this test has. Skipped with
+//! a message without root.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
@@ -10,7 +11,9 @@ use inart_p4::{Reason, artifact};
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_softswitch::ports::{Handle, Options, start};
 use inart_softswitch::{Port, Program, Switch};
-use inart_tables::{Mac, MacAction, MacKey, PortNo, Row, Table, Trunks, TrunksAction, TrunksKey};
+use inart_tables::{
+    Mac, MacAction, MacKey, PortNo, Row, SwitchPorts, SwitchPortsAction, SwitchPortsKey, Table,
+};
 use inart_tests::is_root;
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
@@ -28,7 +31,8 @@ const VICTIM_PORT: Port = Port(2);
 /// Longer than a frame takes through the switch; only a failure waits for it.
 const PATIENCE_MS: u16 = 20_000;
 
-/// EtherTypes of tags: IEEE 802.1Q and 802.1ad, which Linux takes off, and what came before them, which it does not.
+/// EtherTypes of tags: IEEE 802.1Q and 802.1ad, which Linux takes off, and what came before them, which it
+/// does not.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// A frame that ends a job, in the name of its server.
@@ -216,8 +220,10 @@ fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch
         assert_eq!(network.heard(), [[0; 0]; 0], "a forged frame came to the agent's socket");
         assert_eq!(network.dropped(Reason::Tagged), frames.len() as u64);
 
-        // The agent would have heard them: where a switch is, the same message comes through, but for its tags.
-        let trust = Trunks::row(&TrunksKey { ingress: port(ATTACKER_PORT) }, &TrunksAction::Trust);
+        // The agent would have heard them: where a switch is, the same message comes through, but for its
+        // tags.
+        let trust =
+            SwitchPorts::row(&SwitchPortsKey { ingress: port(ATTACKER_PORT) }, &SwitchPortsAction::Trust);
         put(&mut network.switch.lock().expect("nobody panicked"), trust);
         network.send(&forged(abort()).chain([abort(), last.clone()]).collect::<Vec<_>>());
         assert_eq!(network.until(&last), [abort(), last]);

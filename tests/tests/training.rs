@@ -1,4 +1,5 @@
-//! How the exponents of chunks follow the gradients of a real training, by the rules that workers and servers go by.
+//! How the exponents of chunks follow the gradients of a real training, by the rules that workers and servers
+//! go by.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it counted")]
 

@@ -21,13 +21,17 @@ pub enum ChannelError {
     },
 }
 
-/// A peer that does not answer a ping for this long is gone, whatever its sockets say: a stopped process keeps them.
+/// A peer that does not answer a ping for this long is gone, whatever its sockets say: a stopped process
+/// keeps them.
 const KEEPALIVE: Duration = Duration::from_secs(2);
 
 /// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
 const MAX_HEADERS_BYTES: u32 = 16 << 20;
 
 /// Connects to `host:port`, the same after a scheme, or `unix:/path` within `timeout`.
+///
+/// # Errors
+/// [`ChannelError`] for an address that cannot be used, or if nothing answers there in time.
 pub async fn connect_channel(
     address: &str,
     security: &Security,

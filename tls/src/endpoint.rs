@@ -2,6 +2,7 @@
 
 use tonic::transport::Endpoint;
 
+use crate::advice::{ALLOW_PLAIN, USE_TLS};
 use crate::{ClientTls, innermost, is_local};
 
 /// How a client's connection is protected.
@@ -10,7 +11,8 @@ pub enum Security {
     /// Not at all, so it stays on this machine: other addresses are refused.
     #[default]
     Local,
-    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for it.
+    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for
+    /// it.
     Plain,
     /// By TLS.
     Tls(ClientTls),
@@ -29,8 +31,9 @@ pub enum EndpointError {
     },
     /// A plain connection that would leave this machine.
     #[error(
-        "{address} is another machine: connect by TLS (--tls-ca, --tls-cert, --tls-key), or allow a plain connection, \
-         which anybody on the network can read and change (--insecure)"
+        "{address} is another machine: {tls}, or {plain}, which anybody on the network can read and change",
+        tls = USE_TLS,
+        plain = ALLOW_PLAIN
     )]
     Unprotected {
         /// The address.
@@ -46,7 +49,12 @@ pub enum EndpointError {
     },
 }
 
-/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which needs no TLS.
+/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which
+/// needs no TLS.
+///
+/// # Errors
+/// [`EndpointError`] for an address that is none, a plain connection to another machine, or unusable
+/// certificates.
 pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, EndpointError> {
     let is_socket = address.starts_with("unix:");
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Which file, what is wrong with it, and what mends it.
+/// Which file, what is wrong with it, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// It cannot be read.

@@ -1,10 +1,12 @@
-//! Mutual TLS for gRPC: who a side is and whom it trusts, read from PEM files and checked before anything is served.
+//! Mutual TLS for gRPC: who a side is and whom it trusts, read from PEM files and checked before anything is
+//! served.
 //!
-//! Every gRPC connection of the workspace, to a switch or to the controller, is made with a [`ClientTls`] or a
-//! [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user asks for more.
-//! Keys are never printed: neither type shows what is in it.
+//! Every gRPC connection of the workspace, to a switch or to the controller, is made with a [`ClientTls`] or
+//! a [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user
+//! asks for more. Keys are never printed: neither type shows what is in it.
 
 mod address;
+pub mod advice;
 mod channel;
 mod endpoint;
 mod error;
@@ -34,8 +36,8 @@ pub struct IdentityFiles {
 pub struct ClientTls(ClientTlsConfig);
 
 impl ClientTls {
-    /// A client that believes servers with a certificate of the authority in `ca` for the name in the address, or for
-    /// `server_name` if it is given; `identity` is needed by servers that ask for it.
+    /// A client that believes servers with a certificate of the authority in `ca` for the name in the
+    /// address, or for `server_name` if it is given; `identity` is needed by servers that ask for it.
     ///
     /// # Errors
     /// Names the file that cannot be read, or is not what it should be.
@@ -65,8 +67,8 @@ impl ClientTls {
 pub struct ServerTls(ServerTlsConfig);
 
 impl ServerTls {
-    /// A server that shows `identity`. With `client_ca` it serves only clients with a certificate of that authority: mutual
-    /// TLS; without, anybody.
+    /// A server that shows `identity`. With `client_ca` it serves only clients with a certificate of that
+    /// authority: mutual TLS; without, anybody.
     ///
     /// # Errors
     /// Names the file that cannot be read, or is not what it should be.

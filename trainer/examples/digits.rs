@@ -1,4 +1,5 @@
-//! The training that the demo spreads over six workers, on one host: `cargo run -p inart-trainer --example digits`.
+//! The training that the demo spreads over six workers, on one host: `cargo run -p inart-trainer --example
+//! digits`.
 
 #![allow(clippy::print_stdout, reason = "an example prints what it shows")]
 

@@ -3,8 +3,8 @@
 //!
 //! This crate knows no network. Per round, each worker calls [`Trainer::gradient`], sums the result with the
 //! other workers' by whatever all-reduce it has, and gives the sum to [`Trainer::apply`]. Everything is a
-//! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the same
-//! weights, bit for bit, which [`Trainer::digest`] shows.
+//! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the
+//! same weights, bit for bit, which [`Trainer::digest`] shows.
 
 mod digits;
 mod mlp;

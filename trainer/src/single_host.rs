@@ -13,8 +13,11 @@ pub struct History {
     pub digest: String,
 }
 
-/// Trains on one host over the mini-batches that `workers` workers with `batch` images each would take, summing
-/// their gradients in 64-bit floats.
+/// Trains on one host over the mini-batches that `workers` workers with `batch` images each would take,
+/// summing their gradients in 64-bit floats.
+///
+/// # Errors
+/// [`ConfigError`] for no workers, or an empty batch.
 pub fn train_single_host(
     seed: u64,
     workers: usize,

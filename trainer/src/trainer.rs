@@ -62,6 +62,9 @@ pub struct Trainer {
 
 impl Trainer {
     /// A worker with the seed's first weights.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a rank that is not below the number of workers, or an empty batch.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         if config.rank >= config.workers {
             return Err(ConfigError::Rank { rank: config.rank, workers: config.workers });

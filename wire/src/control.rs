@@ -4,14 +4,14 @@ use core::fmt;
 
 use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, WireError};
 
-/// Why a job is given up.
+/// Why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum AbortReason {
     /// The culprit's gradient has a NaN or an infinity.
     NotFinite,
-    /// Nothing was heard from the culprit for longer than the patience.
+    /// Nothing was heard from the culprit for longer than the peer timeout.
     Silent,
     /// The culprit was told to stop.
     Stopped,
@@ -19,16 +19,17 @@ pub enum AbortReason {
     Mismatch {
         /// Values of the culprit's gradient.
         seen: u32,
-        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's frames differ.
+        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's
+        /// frames differ.
         expected: u32,
     },
     /// The culprit hears nothing from the server of that shard.
     ServerLost(ShardId),
-    /// The server of that shard was restarted: the culprit knows another life of it.
+    /// The server of that shard was restarted: the culprit knows another incarnation of it.
     ServerRestarted(ShardId),
     /// The culprit's values are floats and the server's sums are not, or the other way round.
     OtherNumbers,
-    /// Two lives of the culprit are in one run of the job.
+    /// Two incarnations of the culprit are in one run of the job.
     WorkerRestarted,
     /// A reason this crate has no name for.
     Unknown(u32),
@@ -101,25 +102,25 @@ impl fmt::Display for AbortReason {
     }
 }
 
-/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the run spoken of
-/// are in the header.
+/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the
+/// run spoken of are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
     /// Server to worker: send this chunk at this exponent, by bypass.
     RequestBypass,
-    /// Worker to server: I am there.
-    Alive {
+    /// Worker to server: the worker runs.
+    KeepAlive {
         /// The oldest chunk without a result at the worker.
         oldest: ChunkSeq,
         /// Number of values of the tensor that this chunk is of, if the worker has started it.
         tensor_len: Option<u32>,
     },
-    /// Server to worker: I have your note.
-    AliveAnswer {
-        /// Whether that life of the worker is the one that is in this run.
+    /// Server to worker: the answer to a keep-alive.
+    KeepAliveAnswer {
+        /// Whether that incarnation of the worker is the one that is in this run.
         bound: bool,
     },
-    /// Server to worker, worker to server: the job is given up because of the culprit.
+    /// Server to worker, worker to server: the job is aborted because of the culprit.
     Abort {
         /// Why.
         reason: AbortReason,
@@ -136,11 +137,12 @@ impl ControlMessage {
     /// The length of a tensor that is not started yet.
     const NO_LENGTH: u32 = u32::MAX;
 
-    /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is for.
+    /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is
+    /// for.
     pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
-            Self::Alive { oldest, tensor_len } => (
+            Self::KeepAlive { oldest, tensor_len } => (
                 2,
                 oldest.get(),
                 tensor_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
@@ -150,13 +152,17 @@ impl ControlMessage {
                 let [reason, seen, expected] = reason.words();
                 (3, reason, culprit.get().into(), [seen, expected])
             }
-            Self::AliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
+            Self::KeepAliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
             Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
         [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
     }
 
-    /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or for.
+    /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or
+    /// for.
+    ///
+    /// # Errors
+    /// [`WireError::Message`] if the frame has fewer values than a message has words.
     pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<(Self, Incarnation), WireError> {
         if usize::from(frame.length()) < Self::WORDS {
             return Err(WireError::Message { seen: frame.length() });
@@ -165,7 +171,7 @@ impl ControlMessage {
         let [code, first, second, host, third, fourth] = core::array::from_fn(|_| words.next().unwrap_or(0));
         let message = match code {
             1 => Self::RequestBypass,
-            2 => Self::Alive {
+            2 => Self::KeepAlive {
                 oldest: ChunkSeq::from(first),
                 tensor_len: (second != Self::NO_LENGTH).then_some(second),
             },
@@ -175,7 +181,7 @@ impl ControlMessage {
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }
-            4 => Self::AliveAnswer { bound: first != 0 },
+            4 => Self::KeepAliveAnswer { bound: first != 0 },
             code => Self::Unknown(code),
         };
         Ok((message, Incarnation::from(host)))
@@ -186,13 +192,15 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::Alive { oldest, tensor_len } => {
-                write!(f, "alive, results up to {oldest}")?;
+            Self::KeepAlive { oldest, tensor_len } => {
+                write!(f, "keep-alive, results up to {oldest}")?;
                 tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))
             }
-            Self::AliveAnswer { bound } => {
-                f.write_str(if *bound { "alive answered, bound" } else { "alive answered, not bound" })
-            }
+            Self::KeepAliveAnswer { bound } => f.write_str(if *bound {
+                "keep-alive answered, bound"
+            } else {
+                "keep-alive answered, not bound"
+            }),
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),
         }

@@ -4,12 +4,12 @@ use core::fmt;
 
 use crate::{ChunkSeq, Contributors, Group, Seat};
 
-/// What a server tells all workers with every result, in the 64 bits where other frames name their contributors: a result needs
-/// none, since everybody is in it.
+/// What a server tells all workers with every result, in the 64 bits where other frames name their
+/// contributors: a result needs none, since everybody is in it.
 ///
-/// From the most significant bit: 32 bits, bit i for the seats i, i + 32, ...; then two distances from the result's sequence,
-/// signed, 16 bits each: to the chunk that lacks those seats, and to the chunk whose result was sent before. A distance of 0 says
-/// nothing.
+/// From the most significant bit: 32 bits, bit i for the seats i, i + 32, ...; then two distances from the
+/// result's sequence, signed, 16 bits each: to the chunk that lacks those seats, and to the chunk whose
+/// result was sent before. A distance of 0 says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// The chunk whose result was sent before this one: it has ended, whoever got that.

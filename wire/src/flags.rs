@@ -20,8 +20,8 @@ impl Flags {
     pub const CONGESTION: Self = Self(0x08);
     /// The last chunk of the shard in this round.
     pub const LAST: Self = Self(0x10);
-    /// The sender's values are not all zero, but all of them are so small at this exponent, most often rounded to zero, that a sum
-    /// of zero says nothing about them; in a sum, those of somebody in it.
+    /// The sender's values are not all zero, but all of them are so small at this exponent, most often
+    /// rounded to zero, that a sum of zero says nothing about them; in a sum, those of somebody in it.
     pub const VANISHED: Self = Self(0x20);
 
     /// Every flag with a name.

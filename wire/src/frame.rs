@@ -8,8 +8,8 @@ use crate::{
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
 ///
-/// What the header *says* may still make no sense for its kind; [`HeaderRepr::parse`](crate::HeaderRepr::parse)
-/// checks that.
+/// What the header *says* may still make no sense for its kind;
+/// [`HeaderRepr::parse`](crate::HeaderRepr::parse) checks that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<T: AsRef<[u8]>> {
     buffer: T,
@@ -17,6 +17,9 @@ pub struct Frame<T: AsRef<[u8]>> {
 
 impl<T: AsRef<[u8]>> Frame<T> {
     /// Checks the bytes of a whole Ethernet frame (without the frame check sequence).
+    ///
+    /// # Errors
+    /// [`WireError`] for a size, EtherType, version, worker or length that no frame has.
     pub fn new_checked(buffer: T) -> Result<Self, WireError> {
         let bytes = buffer.as_ref();
         let seen = bytes.len();

@@ -139,10 +139,11 @@ impl TryFrom<u16> for Seat {
     }
 }
 
-/// Which life of a host, and so which run of an epoch: a number that the host draws at random when it starts.
+/// Which start of a host, and so which run of an epoch: a number that the host draws at random when it
+/// starts.
 ///
-/// The same plan may be run again under its epoch, by hosts that know nothing of the run before; what that run left in
-/// switches and on links has another incarnation of the parameter server.
+/// The same plan may be run again under its epoch, by hosts that know nothing of the run before; what that
+/// run left in switches and on links has another incarnation of the parameter server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Incarnation(u32);
 

@@ -9,8 +9,8 @@ use crate::{JobId, ParseError};
 pub struct MacAddr(pub [u8; 6]);
 
 impl MacAddr {
-    /// The address the results of a job are multicast to: `03:49:4e:41` (the multicast and the local bit, then
-    /// "INA"), then the job's number.
+    /// The address the results of a job are multicast to: `03:49:4e:41` (the multicast and the local bit,
+    /// then "INA"), then the job's number.
     pub const fn results_of(job: JobId) -> Self {
         let [high, low] = job.get().to_be_bytes();
         Self([0x03, 0x49, 0x4e, 0x41, high, low])

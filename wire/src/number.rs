@@ -80,8 +80,8 @@ impl FromStr for ValuesPerPacket {
     }
 }
 
-/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent, [`FLOATS`](Self::FLOATS), scales
-/// nothing.
+/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent,
+/// [`FLOATS`](Self::FLOATS), scales nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -90,7 +90,7 @@ pub struct Exponent(i8);
 const EXPONENT_EXPECTED: &str = "a whole number from -128 to 127";
 
 impl Exponent {
-    /// Values are no scaled integers but the bits of `f32`s: frames of an exact job.
+    /// Values are no scaled integers but the bits of `f32`s: frames of an exact-sum job.
     pub const FLOATS: Self = Self(i8::MIN);
     /// The lowest exponent that scales.
     pub const MIN: Self = Self(i8::MIN + 1);

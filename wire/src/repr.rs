@@ -21,8 +21,8 @@ pub struct HeaderRepr {
     pub job: JobId,
     /// Its shard.
     pub shard: ShardId,
-    /// Seat of its sender; in a partial, of the worker whose frame completed it; in a result or control frame to
-    /// one worker, of that worker.
+    /// Seat of its sender; in a partial, of the worker whose frame completed it; in a result or control frame
+    /// to one worker, of that worker.
     pub worker: Seat,
     /// Its chunk.
     pub sequence: ChunkSeq,
@@ -32,13 +32,17 @@ pub struct HeaderRepr {
     pub exponent: Exponent,
     /// Number of values that mean something; the rest are zeros.
     pub length: u16,
-    /// Which run of the epoch it belongs to: the incarnation of the shard's server, as far as the sender knows it.
+    /// Which run of the epoch it belongs to: the incarnation of the shard's server, as far as the sender
+    /// knows it.
     pub incarnation: Incarnation,
 }
 
 impl HeaderRepr {
-    /// Reads the header of a frame and checks that it makes sense: a gradient holds its sender alone, a partial
-    /// holds the worker that completed it.
+    /// Reads the header of a frame and checks that it makes sense: a gradient holds its sender alone, a
+    /// partial holds the worker that completed it.
+    ///
+    /// # Errors
+    /// [`WireError`] names the field that breaks a rule.
     pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Self, WireError> {
         let header = Self {
             kind: frame.kind(),
@@ -107,6 +111,9 @@ pub struct FrameRepr {
 
 impl FrameRepr {
     /// Reads a checked frame.
+    ///
+    /// # Errors
+    /// [`WireError`] names the field that breaks a rule.
     pub fn parse<T: AsRef<[u8]>>(frame: &Frame<T>) -> Result<Self, WireError> {
         Ok(Self {
             destination: frame.destination(),
@@ -123,6 +130,9 @@ impl FrameRepr {
 
     /// Writes the frame to the front of `buffer`, every byte of it, and returns its length. `values` are the
     /// meaningful ones, as many as the header's `length` says; zeros follow.
+    ///
+    /// # Errors
+    /// [`WireError`] if the buffer is too short, or `values` are not as many as the header says.
     pub fn emit(&self, values: &[i32], buffer: &mut [u8]) -> Result<usize, WireError> {
         let needed = self.buffer_len();
         let header = &self.header;

@@ -31,10 +31,10 @@ impl ChunkSeq {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// The place of this chunk in a ring of `slots` places; `slots` is a power of two.
-    pub const fn slot(self, slots: u32) -> usize {
-        debug_assert!(slots.is_power_of_two());
-        (self.0 & (slots - 1)) as usize
+    /// The position of this chunk in a ring of `window` positions; `window` is a power of two.
+    pub const fn position(self, window: u32) -> usize {
+        debug_assert!(window.is_power_of_two());
+        (self.0 & (window - 1)) as usize
     }
 }
 

@@ -61,8 +61,8 @@ proptest! {
         prop_assert!(!repr.to_string().contains('\n'));
     }
 
-    /// The always-run counterpart of fuzz/fuzz_targets/frame.rs: damaged frames read as what their bytes say, or not
-    /// at all.
+    /// The always-run counterpart of fuzz/fuzz_targets/frame.rs: damaged frames read as what their bytes say,
+    /// or not at all.
     #[test]
     fn no_bytes_make_a_panic(
         (repr, values) in frame(),
@@ -186,10 +186,10 @@ fn control_messages_round_trip() {
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::Alive { oldest: 5.into(), tensor_len: None },
-        ControlMessage::Alive { oldest: 5.into(), tensor_len: Some(0) },
-        ControlMessage::AliveAnswer { bound: true },
-        ControlMessage::AliveAnswer { bound: false },
+        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: None },
+        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: Some(0) },
+        ControlMessage::KeepAliveAnswer { bound: true },
+        ControlMessage::KeepAliveAnswer { bound: false },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();

@@ -14,7 +14,13 @@ fn reads_back<T: Display + FromStr<Err: Debug> + PartialEq + Debug>(value: T) {
 
 proptest! {
     #[test]
-    fn strings_read_back(number in any::<u16>(), rank in 0..=16383u16, byte in any::<i8>(), word in any::<u32>(), mac in any::<[u8; 6]>()) {
+    fn strings_read_back(
+        number in any::<u16>(),
+        rank in 0..=16383u16,
+        byte in any::<i8>(),
+        word in any::<u32>(),
+        mac in any::<[u8; 6]>(),
+    ) {
         reads_back(Epoch::from(number));
         reads_back(JobId::from(number));
         reads_back(ShardId::from(number));
@@ -36,7 +42,10 @@ proptest! {
     }
 
     #[test]
-    fn bitmaps_are_sets_of_ranks(ranks in proptest::collection::btree_set(0..64u16, 1..20), group in 0..=255u8) {
+    fn bitmaps_are_sets_of_ranks(
+        ranks in proptest::collection::btree_set(0..64u16, 1..20),
+        group in 0..=255u8,
+    ) {
         let first = u16::from(group) * 64;
         let workers: Vec<Seat> = ranks.iter().map(|rank| Seat::try_from(first + rank).unwrap()).collect();
         let bitmap = workers.iter().fold(0, |bitmap, worker| bitmap | Contributors::one(*worker).bitmap);

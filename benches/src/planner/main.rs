@@ -1,5 +1,5 @@
-//! The planner's figures: against Eq. (5) in Pyomo, how long plans take, how good they are. One run prints each figure with
-//! its ratio; `docs/benchmarks.md` has the commands and a record of what they printed.
+//! The planner's figures: against Eq. (5) in Pyomo, how long plans take, how good they are. One run prints
+//! each figure with its ratio; `docs/benchmarks.md` has the commands and a record of what they printed.
 
 mod networks;
 mod pyomo;
@@ -30,7 +30,8 @@ enum Command {
     /// One of the rows of `speed`, in a process of its own.
     #[command(hide = true)]
     Row { name: String },
-    /// A hundred networks of the paper's §5.3: how often the optimum is reached and proven, and the other schemes.
+    /// A hundred networks of the paper's §5.3: how often the optimum is reached and proven, and the other
+    /// schemes.
     Quality,
     /// Networks whose links bind: rate, bound and seconds.
     Tight,

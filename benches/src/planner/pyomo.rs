@@ -1,6 +1,6 @@
-//! LP-InArt against the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in turns, on the same
-//! networks; model building counted on both sides, reading the network on neither. Seconds are of processor time, so that
-//! other work on the machine favours neither.
+//! LP-InArt against the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in turns,
+//! on the same networks; model building counted on both sides, reading the network on neither. Seconds are of
+//! processor time, so that other work on the machine favours neither.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;

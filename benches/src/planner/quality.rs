@@ -1,5 +1,5 @@
-//! A hundred fat-trees of §5.3, k = 6 (and the reference instances, when at hand): how often the optimum is reached and
-//! proven, and what the other schemes reach. Every plan is checked.
+//! A hundred fat-trees of §5.3, k = 6 (and the reference instances, when at hand): how often the optimum is
+//! reached and proven, and what the other schemes reach. Every plan is checked.
 
 use anyhow::ensure;
 use inart_planner::{Options, Plan, Scheme, Topology, Violation, check};

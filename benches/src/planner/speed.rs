@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::networks;
 use crate::table::{line, made, mbps, say, seconds, timed};
 
-/// Seconds after which a row is given up.
+/// Seconds after which a row is aborted.
 const LIMIT: u64 = 300;
 
 /// Name of the row, what it measures, and the seconds to reach.

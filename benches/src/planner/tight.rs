@@ -1,4 +1,5 @@
-//! Networks whose links bind, where nobody knows the optimum: the rate, how much of it is proven, and the seconds that took.
+//! Networks whose links bind, where nobody knows the optimum: the rate, how much of it is proven, and the
+//! seconds that took.
 
 use std::time::{Duration, Instant};
 

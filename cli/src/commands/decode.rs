@@ -92,7 +92,7 @@ struct FrameJson {
     values: Option<Values>,
 }
 
-/// A frame's values: scaled integers, or the floats of an exact job.
+/// A frame's values: scaled integers, or the floats of an exact-sum job.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Values {

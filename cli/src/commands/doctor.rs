@@ -35,7 +35,7 @@ pub struct Args {
     /// Ask this controller too (HOST:PORT or unix:/path).
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
-    /// Watch for this long what moves; workers send again within half a second.
+    /// Watch for this long what moves; workers retransmit within half a second.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::host::parse_seconds)]
     watch: Duration,
     #[command(flatten)]

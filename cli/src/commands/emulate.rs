@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use inart_emulator::external::{EXTERNAL, ExternalTestbed};
 use inart_emulator::fault::DropRate;
-use inart_emulator::given::GivenNetwork;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
 use inart_faults::Faults;
@@ -56,10 +56,10 @@ pub struct Args {
     /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Seconds for which hosts wait for a silent peer before the job is given up. More than a host's own default, as here all
+    /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own default, as here all
     /// share one machine.
-    #[arg(long, value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
-    patience: Duration,
+    #[arg(long, alias = "patience", value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
+    peer_timeout: Duration,
     /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,
@@ -97,12 +97,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         scale: args.scale,
         drop: args.drop,
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
-        patience: args.patience,
+        peer_timeout: args.peer_timeout,
         expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch,
-        network: args.network.as_deref().map(read_network).transpose()?,
+        external: args.network.as_deref().map(read_external).transpose()?,
     };
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
@@ -116,9 +116,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             eprintln!("error: {error}");
             if json {
                 let mut document = serde_json::json!({ "bit_exact": false, "error": error.to_string() });
-                if let inart_emulator::Error::GivenUp(given_up) = &error {
-                    document["given_up"] = serde_json::to_value(given_up)?;
-                    document["as_promised"] = given_up.is_as_promised().into();
+                if let inart_emulator::Error::Aborted(aborted) = &error {
+                    document["given_up"] = serde_json::to_value(aborted)?;
+                    document["as_promised"] = aborted.is_orderly().into();
                 }
                 print(&format!("{document}\n"))?;
             }
@@ -128,7 +128,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             let place = args.faults.map_or_else(|| "--faults".into(), |file| faults_place(&file));
             return Err(error).context(place);
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(with_flag(error)),
     };
     write_chart(&chart, &chart::draw(&summary)).with_context(|| chart_place(&chart))?;
     if json {
@@ -137,6 +137,17 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&format!("{summary}\nchart: {}\n", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the flag of a setting that the emulator refuses.
+fn with_flag(error: inart_emulator::Error) -> anyhow::Error {
+    match error {
+        inart_emulator::Error::Option { option, problem } if option == EXTERNAL => {
+            anyhow::anyhow!("--network: {problem}")
+        }
+        inart_emulator::Error::Option { option, problem } => anyhow::anyhow!("--{option}: {problem}"),
+        error => error.into(),
+    }
 }
 
 fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
@@ -154,10 +165,10 @@ fn faults_place(file: &Path) -> String {
     format!("--faults {}", file.display())
 }
 
-fn read_network(file: &Path) -> anyhow::Result<GivenNetwork> {
+fn read_external(file: &Path) -> anyhow::Result<ExternalTestbed> {
     let place = || format!("--network {}", file.display());
     let text = std::fs::read_to_string(file).with_context(place)?;
-    Ok(GivenNetwork::from_json(&text)?)
+    ExternalTestbed::from_json(&text).map_err(with_flag)
 }
 
 fn default_chart(topology: &str) -> PathBuf {

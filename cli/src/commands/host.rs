@@ -34,9 +34,9 @@ pub struct HostArgs {
     /// Network interface to send and receive on.
     #[arg(long, value_name = "NAME")]
     pub interface: String,
-    /// Seconds for which a peer that is waited for may be silent before the job is given up.
-    #[arg(long, value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
-    patience: Duration,
+    /// Seconds for which a peer that is waited for may be silent before the job is aborted.
+    #[arg(long, alias = "patience", value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
+    peer_timeout: Duration,
     /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]
     status: Option<String>,
@@ -49,7 +49,7 @@ pub struct HostArgs {
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
-        .filter(|patience| !patience.is_zero())
+        .filter(|peer_timeout| !peer_timeout.is_zero())
         .ok_or_else(|| "expected a number of seconds above 0".into())
 }
 
@@ -73,7 +73,8 @@ impl HostArgs {
             StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
         };
         let status = self.status.as_ref().map(listen).transpose()?;
-        let options = Options { patience: self.patience, stop: Some(stop), status, ..Options::default() };
+        let options =
+            Options { peer_timeout: self.peer_timeout, stop: Some(stop), status, ..Options::default() };
         let result = self.assignment().and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
             // The error is printed too; whoever the report was for may be gone.

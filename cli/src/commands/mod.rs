@@ -7,6 +7,7 @@ pub mod diff;
 pub mod doctor;
 pub mod emulate;
 pub mod experiment;
+mod flags;
 mod host;
 pub mod output;
 pub mod plan;

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
+use super::flags::with_flags;
+
 /// Writes to standard output; a reader that has gone away is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
@@ -13,7 +15,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// An error and its causes in one line; a cause that the error before it quotes already is left out.
+/// An error and its causes in one line, with the flags for what it advises; a cause that the error before it quotes
+/// already is left out.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     let mut before = String::new();
@@ -24,7 +27,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
             before = cause;
         }
     }
-    line
+    with_flags(&line)
 }
 
 /// The parser's message about wrong usage, less the usage itself: `inart COMMAND --help` has that.

@@ -13,7 +13,7 @@ use inart_wire::{JobId, ValuesPerPacket};
 
 use super::control::{self, ControlArgs, Purpose};
 
-/// For how long frames of a job are looked for; workers that wait send again within half a second.
+/// For how long frames of a job are looked for; workers that wait retransmit within half a second.
 const WATCH: Duration = Duration::from_secs(1);
 
 /// Arguments of `inart remove`.

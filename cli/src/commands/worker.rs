@@ -101,7 +101,7 @@ impl Summary {
     fn text(&self) -> String {
         let mean = self.comm_seconds.iter().sum::<f64>() / f64::from(self.rounds.max(1));
         let mut text = format!(
-            "worker {}: {} rounds, {:.3} ms of communication each, {} chunks sent again",
+            "worker {}: {} rounds, {:.3} ms of communication each, {} chunks retransmitted",
             self.rank,
             self.rounds,
             1e3 * mean,

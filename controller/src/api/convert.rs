@@ -22,7 +22,7 @@ impl From<&Assignment> for proto::Assignment {
             epoch: assignment.epoch.get().into(),
             values_per_packet: assignment.values_per_packet.get() as u32,
             window_chunks: assignment.window_chunks,
-            exact: assignment.exact,
+            exact: assignment.exact_sums,
             workers: assignment.workers.iter().map(worker).collect(),
             shards: assignment.shards.iter().map(shard).collect(),
         }
@@ -62,7 +62,7 @@ impl TryFrom<proto::Assignment> for Assignment {
             values_per_packet: ValuesPerPacket::try_from(values)
                 .map_err(|_| format!("{values} values per packet"))?,
             window_chunks: message.window_chunks,
-            exact: message.exact,
+            exact_sums: message.exact,
             workers: message.workers.into_iter().map(worker).collect::<Result<_, _>>()?,
             shards: message.shards.into_iter().map(shard).collect::<Result<_, _>>()?,
         };
@@ -85,7 +85,7 @@ mod tests {
                 epoch: 3.into(),
                 values_per_packet: ValuesPerPacket::N64,
                 window_chunks: 16,
-                exact,
+                exact_sums: exact,
                 workers: vec![WorkerAddress { name: "w1".to_owned(), mac: mac(1) }],
                 shards: vec![ShardAssignment {
                     server: "s1".to_owned(),

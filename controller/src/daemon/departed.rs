@@ -10,7 +10,7 @@ use crate::held::HeldJob;
 use crate::install::Controller;
 use crate::intent::Network;
 
-/// For how long frames of such a job are looked for; workers that wait send again within half a second.
+/// For how long frames of such a job are looked for; workers that wait retransmit within half a second.
 const WATCH: Duration = Duration::from_secs(1);
 
 /// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move, if `remove`

@@ -26,7 +26,7 @@ use crate::wishes::Roles;
 pub struct SwitchView {
     /// Its counters when it was first looked at.
     pub before: SwitchCounters,
-    /// And a moment later, longer than a worker waits to send a chunk again.
+    /// And a moment later, longer than a worker waits before it retransmits a chunk.
     pub after: SwitchCounters,
 }
 

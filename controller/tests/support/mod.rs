@@ -16,7 +16,7 @@ use inart_wire::{JobId, ValuesPerPacket};
 
 /// Sizes as in the real program.
 pub const LIMITS: Limits =
-    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, trunks: 512 };
+    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, switch_ports: 512 };
 
 pub const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 

@@ -54,8 +54,8 @@ impl<'a> Walker<'a> {
     pub fn check(&self) -> Result<(), String> {
         for (switch, tables) in self.tables {
             let to_switches = self.ports.ports(switch).filter(|(_, peer)| self.ports.is_switch(peer));
-            if !to_switches.map(|(port, _)| port).eq(tables.trunks.keys().map(|key| key.ingress)) {
-                return Err(format!("{switch} takes {:?} for trunks", tables.trunks));
+            if !to_switches.map(|(port, _)| port).eq(tables.switch_ports.keys().map(|key| key.ingress)) {
+                return Err(format!("{switch} takes {:?} for switch ports", tables.switch_ports));
             }
         }
         for (index, shard) in self.plan.shards.iter().enumerate() {

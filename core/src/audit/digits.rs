@@ -1,5 +1,5 @@
 //! The exact sum of floats as one adds on paper: one digit per power of two, carried at the end. Slower than
-//! [`crate::exact`] and nothing of it.
+//! [`crate::exact_sum`] and nothing of it.
 
 /// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
 const PLACES: usize = 320;
@@ -36,8 +36,8 @@ fn carry(digits: &mut [i64]) -> i64 {
     })
 }
 
-/// The float nearest to a number that is not negative. The hardware rounds: from 53 digits and a last one that stands for all
-/// below, which decides every tie as they would.
+/// The float nearest to a number that is not negative. The hardware rounds: from 53 digits and a last one
+/// that stands for all below, which decides every tie as they would.
 fn of_digits(digits: &[i64]) -> f32 {
     let length = digits.iter().rposition(|digit| *digit == 1).map_or(0, |top| top + 1);
     let first = length.saturating_sub(53);
@@ -58,14 +58,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::exact::ExactSum;
+    use crate::exact_sum::ExactSum;
 
     proptest! {
         /// Two ways to one sum.
         #[test]
         fn sums_are_those_of_the_server(bits in proptest::collection::vec(any::<u32>(), 0..100)) {
             // All but NaNs and infinities.
-            let finite = |bits: &u32| f32::from_bits(if bits >> 23 & 0xff == 0xff { bits ^ 1 << 23 } else { *bits });
+            let is_finite = |bits: &u32| bits >> 23 & 0xff != 0xff;
+            let finite = |bits: &u32| f32::from_bits(if is_finite(bits) { *bits } else { bits ^ 1 << 23 });
             let mut sum = ExactSum::default();
             bits.iter().map(finite).for_each(|float| sum.add(float));
             prop_assert_eq!(rounded_sum(bits.iter().map(finite)).to_bits(), sum.rounded().to_bits());

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 use inart_wire::{Exponent, Frame};
 
 use super::{Due, Policy, Progress, Receivers, Reduction};
-use crate::exact::ExactSum;
+use crate::exact_sum::ExactSum;
 use crate::quantise::fit_sums;
 
 /// A chunk is complete when every worker is in; its result is their sum; every worker gets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lockstep {
     /// Whether values are floats, whose sums are exact.
-    pub exact: bool,
+    pub exact_sums: bool,
 }
 
 impl Due for Lockstep {
@@ -37,7 +37,7 @@ impl Policy for Lockstep {
     }
 
     fn reduction(&self, values: usize) -> Sum {
-        Sum::new(values, self.exact)
+        Sum::new(values, self.exact_sums)
     }
 
     fn complete(&mut self, _chunk: &Progress, sum: Sum, exponent: Exponent) -> (Vec<i32>, Exponent) {
@@ -50,14 +50,14 @@ impl Policy for Lockstep {
 pub enum Sum {
     /// Of scaled integers, in 64 bits.
     Integers(Vec<i64>),
-    /// Of floats, in an exact job.
+    /// Of floats, in an exact-sum job.
     Floats(Vec<ExactSum>),
 }
 
 impl Sum {
-    /// `values` sums of nothing.
-    pub fn new(values: usize, exact: bool) -> Self {
-        match exact {
+    /// `values` sums, all zero.
+    pub fn new(values: usize, exact_sums: bool) -> Self {
+        match exact_sums {
             true => Self::Floats(alloc::vec![ExactSum::default(); values]),
             false => Self::Integers(alloc::vec![0; values]),
         }

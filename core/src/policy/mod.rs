@@ -1,6 +1,6 @@
-//! What distinguishes one synchronisation system from another. The exchange of chunks between workers and a parameter
-//! server (windows, pacing, loss, keep-alive, incarnations, silence) is the same for all of them; a policy answers three
-//! questions about each chunk:
+//! What distinguishes one synchronisation system from another. The exchange of chunks between workers and a
+//! parameter server (windows, pacing, loss, keep-alive, incarnations, silence) is the same for all of them; a
+//! policy answers three questions about each chunk:
 //!
 //! 1. *What completes it?* Contributions of one [cohort](Policy::cohort) make a chunk, and the policy says
 //!    [when](Policy::is_complete): everybody is in, enough are in, it is the cohort's turn.
@@ -19,7 +19,7 @@ use inart_wire::{ChunkSeq, Exponent, Frame};
 
 pub use lockstep::{Lockstep, Sum};
 
-/// A chunk and how far it is.
+/// A chunk and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Whose chunk it is.
@@ -61,17 +61,17 @@ pub trait Due {
 
 /// What a parameter server asks. See the [module](self).
 pub trait Policy: Due + Clone + Debug {
-    /// What becomes of contributions before their chunk is complete.
+    /// What holds contributions before their chunk is complete.
     type Reduction: Reduction;
 
-    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps, and each
-    /// has chunks of its own. A switch may add up the frames of one cohort only.
+    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps,
+    /// and each has chunks of its own. A switch may add up the frames of one cohort only.
     fn cohort(&self, rank: usize) -> usize;
 
     /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
     fn is_complete(&self, chunk: &Progress) -> bool;
 
-    /// Nothing of nobody, for a chunk of that many values.
+    /// An empty reduction, for a chunk of that many values.
     fn reduction(&self, values: usize) -> Self::Reduction;
 
     /// The result of a chunk that is complete, and its exponent; the contributions' is `exponent`.

@@ -26,7 +26,8 @@ pub(super) struct Chunk<R> {
     missing: Vec<u64>,
     /// Which of them have not sent the chunk at all, not even too late.
     unheard: Vec<u64>,
-    /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or empty if nobody.
+    /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or
+    /// empty if nobody.
     asked: Vec<u64>,
     content: Content<R>,
 }
@@ -63,8 +64,8 @@ fn is_clipped(header: &HeaderRepr) -> bool {
 }
 
 impl<R: Reduction> Chunk<R> {
-    /// A chunk that none of the `members` is in yet, as its first frame describes it. If that frame does not fit the agreed
-    /// exponent, which it does not tell, the chunk starts at the lowest, to be raised by it.
+    /// A chunk that none of the `members` is in yet, as its first frame describes it. If that frame does not
+    /// fit the agreed exponent, which it does not tell, the chunk starts at the lowest, to be raised by it.
     pub(super) fn open(now: Instant, header: &HeaderRepr, reduction: R, members: &[u64]) -> Self {
         Self {
             sequence: header.sequence,
@@ -137,7 +138,8 @@ impl<R: Reduction> Chunk<R> {
         Progress { cohort, sequence: self.sequence, present: members - missing as usize, members }
     }
 
-    /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so again.
+    /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so
+    /// again.
     pub(super) fn raise(&mut self, exponent: Exponent, members: &[u64]) {
         self.exponent = exponent;
         self.missing.copy_from_slice(members);
@@ -146,7 +148,7 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    /// Adds a frame nobody of whom was there.
+    /// Adds a frame of which no contributor was there.
     pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
         self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
         for mark in [Flags::CONGESTION, Flags::VANISHED] {
@@ -156,7 +158,8 @@ impl<R: Reduction> Chunk<R> {
             reduction.add(frame);
         }
         self.completed_by = header.worker;
-        // Should the chunk be complete now: whoever repeated it is to be answered with the result that all get.
+        // Should the chunk be complete now: whoever repeated it is to be answered with the result that all
+        // get.
         self.asked.clear();
         if header.flags.contains(Flags::RESEND) {
             self.note_repeat(header.contributors);
@@ -175,8 +178,8 @@ impl<R: Reduction> Chunk<R> {
         };
     }
 
-    /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave of repeats, to
-    /// the first and to whoever asks again.
+    /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave
+    /// of repeats, to the first and to whoever asks again.
     pub(super) fn ask(&mut self, contributors: Contributors) -> bool {
         let asked = self.asked.get(contributors.group.index()).copied().unwrap_or(0);
         let answer = self.asked.is_empty() || asked & contributors.bitmap != 0;

@@ -11,7 +11,8 @@ use crate::Instant;
 use crate::policy::Policy;
 use crate::timer::Timer;
 
-/// Whether a contribution's values are such as the job adds up. Those of an exact job no switch can have touched.
+/// Whether a contribution's values are such as the job adds up. Those of an exact-sum job no switch can have
+/// touched.
 fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> bool {
     let floats = header.exponent == Exponent::FLOATS;
     let is_exact = || {
@@ -26,7 +27,7 @@ fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> boo
 impl<P: Policy> ServerShard<P> {
     pub(super) fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
         let sequence = header.sequence;
-        let exact = self.assignment.exact;
+        let exact = self.assignment.exact_sums;
         if !is_of_the_kind(frame, header, exact) {
             self.counters.other_numbers += 1;
             // A worker that was told otherwise would wait for ever.
@@ -79,7 +80,7 @@ impl<P: Policy> ServerShard<P> {
 
     /// Opens a chunk for its first frame, if a worker may send it now.
     fn open(&mut self, now: Instant, cohort: usize, header: &HeaderRepr) -> bool {
-        let patience = now + self.listen();
+        let peer_timeout = now + self.listen();
         let (seats, oldest) = (&self.seats, &self.oldest);
         let has = |seat, chunk| {
             let told = seats.rank(seat).and_then(|rank| oldest[rank.index()]);
@@ -90,13 +91,13 @@ impl<P: Policy> ServerShard<P> {
             Opening::No => false,
             Opening::Behind(chunk) => {
                 stream.behind.get_or_insert((now, chunk));
-                self.timers.set_at_latest(Timer::Patience, patience);
+                self.timers.set_at_latest(Timer::PeerTimeout, peer_timeout);
                 false
             }
             Opening::Yes => {
                 let reduction = self.policy.reduction(self.assignment.values_per_packet.get());
                 stream.open(Chunk::open(now, header, reduction, &self.seats.members()[cohort]));
-                self.timers.set_at_latest(Timer::Patience, patience);
+                self.timers.set_at_latest(Timer::PeerTimeout, peer_timeout);
                 true
             }
         }

@@ -35,7 +35,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Sends a result again, since those have asked.
+    /// Retransmits a result, since those have asked.
     pub(super) fn send_result_again(&mut self, cohort: usize, sequence: ChunkSeq, asked_by: Contributors) {
         let result = |to| Outgoing::Result { cohort, sequence, again: true, to };
         match self.policy.receivers() {
@@ -83,7 +83,7 @@ impl<P: Policy> ServerShard<P> {
         Some(sent)
     }
 
-    /// A message about a chunk to one life of the worker on a seat.
+    /// A message about a chunk to one incarnation of the worker on a seat.
     fn emit_message(
         &mut self,
         message: ControlMessage,

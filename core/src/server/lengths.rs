@@ -8,13 +8,15 @@ use inart_wire::{AbortReason, ChunkSeq, Rank};
 
 use crate::Instant;
 
-/// What each worker has told about the length of the tensor that its oldest chunk without a result is of, and whether lengths differ.
+/// What each worker has told about the length of the tensor that its oldest chunk without a result is of, and
+/// whether lengths differ.
 ///
-/// Up to the first chunk that does not fit, all workers' tensors have the same parts in this shard, each of them at least one chunk.
-/// So workers whose oldest chunk is the same speak of the same tensor.
+/// Up to the first chunk that does not fit, all workers' tensors have the same parts in this shard, each of
+/// them at least one chunk. So workers whose oldest chunk is the same speak of the same tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Lengths {
-    /// By rank: the oldest chunk, and how many values its tensor has; `None` if the worker has not told, or not started it.
+    /// By rank: the oldest chunk, and how many values its tensor has; `None` if the worker has not told, or
+    /// not started it.
     told: Vec<Option<(ChunkSeq, u32)>>,
     /// When a difference was seen, and the rank of the worker whose frame showed it, of that chunk.
     difference: Option<(Instant, Rank, ChunkSeq)>,
@@ -57,9 +59,9 @@ impl Lengths {
         self.told.iter().all(of_the_chunk) && (differ || *chunk == differs)
     }
 
-    /// Why the job ends, and because of whom: the lowest rank whose tensor's length is not the most frequent one. Of lengths that are
-    /// equally frequent, that of the lower rank counts as right. If all who told of the tensor agree, it is the sender of the
-    /// frame that showed the difference.
+    /// Why the job ends, and the culprit: the lowest rank whose tensor's length is not the most frequent
+    /// one. Of lengths that are equally frequent, that of the lower rank counts as right. If all who told of
+    /// the tensor agree, it is the sender of the frame that showed the difference.
     pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {
         let (_, sender, _) = self.difference?;
         // What does not fit is never complete, so who has come furthest is there.
@@ -98,7 +100,8 @@ mod tests {
         lengths
     }
 
-    /// The culprit's rank and what is told about it, after the worker of rank `sender` sent a frame that does not fit.
+    /// The culprit's rank and what is told about it, after the worker of rank `sender` sent a frame that does
+    /// not fit.
     fn blamed(mut lengths: Lengths, sender: usize) -> (usize, u32, u32) {
         lengths.differ(Instant::START, rank(sender), 0.into());
         match lengths.verdict() {

@@ -1,4 +1,4 @@
-//! What workers and a parameter server say to each other.
+//! Messages between workers and a parameter server.
 
 use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, Rank, Seat};
 
@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use crate::timer::{Timer, TimerTable};
 
 impl<P: Policy> ServerShard<P> {
-    /// Takes in what a worker says; `host` is its incarnation.
+    /// Processes a worker's message; `host` is its incarnation.
     pub(super) fn handle_message(
         &mut self,
         now: Instant,
@@ -16,14 +16,14 @@ impl<P: Policy> ServerShard<P> {
         message: ControlMessage,
         host: Incarnation,
     ) {
-        self.counters.keepalives += u64::from(matches!(message, ControlMessage::Alive { .. }));
+        self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
         let rank = self.rank(header.worker);
         if header.incarnation == Incarnation::UNKNOWN {
-            // From the answer it learns of which run to speak.
+            // The answer tells it the run.
             return self.answer(header, host);
         }
         if header.incarnation != self.incarnation {
-            // It may be a late one of an earlier run. If its sender lives, that ends for it.
+            // It may be a late message of an earlier run. If its sender still runs, this ends the job for it.
             self.counters.other_runs += 1;
             let reason = AbortReason::ServerRestarted(self.shard);
             let message = ControlMessage::Abort { reason, culprit: rank };
@@ -36,7 +36,7 @@ impl<P: Policy> ServerShard<P> {
         match message {
             _ if self.abort.is_some() => self.answer(header, host),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
-            ControlMessage::Alive { oldest, tensor_len } => {
+            ControlMessage::KeepAlive { oldest, tensor_len } => {
                 self.oldest[rank.index()] = Some(oldest);
                 self.lengths.tell(now, rank, oldest, tensor_len);
                 self.settle_lengths(now);
@@ -48,7 +48,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// A message of a worker in this run, to which another life of it is bound.
+    /// A message of a worker in this run, to which another incarnation of it is bound.
     fn meet_another_life(&mut self, header: &HeaderRepr, message: ControlMessage, host: Incarnation) {
         let rank = self.rank(header.worker);
         match message {
@@ -70,7 +70,7 @@ impl<P: Policy> ServerShard<P> {
     fn answer(&mut self, header: &HeaderRepr, host: Incarnation) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
-            None => ControlMessage::AliveAnswer {
+            None => ControlMessage::KeepAliveAnswer {
                 bound: self.hosts[self.rank(header.worker).index()] == Some(host),
             },
         };
@@ -91,7 +91,7 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// A message to that life of the worker on that seat.
+    /// A message to that incarnation of the worker on that seat.
     fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat, host: Incarnation) {
         let chunk = self.streams[self.cohort(to)].chunk(sequence);
         let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
@@ -105,18 +105,19 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Gives the job up over tensors of different lengths, when all workers have told of theirs or have had the time to.
+    /// Aborts the job over tensors of different lengths, when all workers have told of theirs or have had
+    /// the time to.
     pub(super) fn settle_lengths(&mut self, now: Instant) {
-        let Some(until) = self.lengths.differ_since().map(|since| since + self.patience) else { return };
+        let Some(until) = self.lengths.differ_since().map(|since| since + self.peer_timeout) else { return };
         match self.lengths.verdict() {
             Some((reason, culprit)) if self.lengths.are_known() || until <= now => {
                 self.abort(reason, culprit)
             }
-            _ => self.timers.set_at_latest(Timer::Patience, until),
+            _ => self.timers.set_at_latest(Timer::PeerTimeout, until),
         }
     }
 
-    /// Gives the job up because of the worker of that rank, and tells every worker; the first reason counts.
+    /// Aborts the job because of the worker of that rank, and tells every worker; the first reason counts.
     pub(super) fn abort(&mut self, reason: AbortReason, culprit: Rank) {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();

@@ -19,10 +19,10 @@ use inart_wire::{
     ShardId,
 };
 
-use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
+use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::policy::{Lockstep, Policy};
 use crate::timer::{Timer, TimerTable};
-use crate::{Assignment, AssignmentError, Failure, Instant, Machine, ServerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, ServerCounters, StateMachine};
 use lengths::Lengths;
 use seats::Seats;
 use stream::Stream;
@@ -45,13 +45,13 @@ enum Outgoing {
         sequence: ChunkSeq,
         exponent: Exponent,
         to: Seat,
-        /// The life of that worker that is spoken to.
+        /// The incarnation of that worker.
         host: Incarnation,
     },
 }
 
-/// One shard of a job at its parameter server: takes in what workers send and switches have summed, and answers with what the
-/// [policy](Policy) makes of it. Driven as every [`Machine`].
+/// One shard of a job at its parameter server. It receives gradients and partials, and sends the results that
+/// the [policy](Policy) makes of them. Driven as every [`StateMachine`].
 #[derive(Clone, Debug)]
 pub struct ServerShard<P: Policy = Lockstep> {
     assignment: Assignment,
@@ -60,7 +60,7 @@ pub struct ServerShard<P: Policy = Lockstep> {
     /// Names the run.
     incarnation: Incarnation,
     seats: Seats,
-    patience: Duration,
+    peer_timeout: Duration,
     /// By cohort.
     streams: Vec<Stream<P::Reduction>>,
     /// By rank: the incarnation of the worker that is in this run.
@@ -77,8 +77,9 @@ pub struct ServerShard<P: Policy = Lockstep> {
 }
 
 impl ServerShard {
-    /// A life of the server of that shard, named by `incarnation` (not 0), which gives the job up when a worker that is waited for is silent for longer than
-    /// `patience`, or has not been heard from at all for [`STARTING_PATIENCES`] times as long.
+    /// An incarnation of the server of that shard, named by `incarnation` (not 0), which aborts the job when
+    /// a worker that is waited for is silent for longer than `peer_timeout`, or has not been heard from at
+    /// all for [`STARTING_PEER_TIMEOUTS`] times as long.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -86,15 +87,15 @@ impl ServerShard {
         assignment: Assignment,
         shard: ShardId,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let policy = Lockstep { exact: assignment.exact };
-        Self::with_policy(assignment, shard, incarnation, patience, policy)
+        let policy = Lockstep { exact_sums: assignment.exact_sums };
+        Self::with_policy(assignment, shard, incarnation, peer_timeout, policy)
     }
 }
 
 impl<P: Policy> ServerShard<P> {
-    /// The same with a policy of one's own.
+    /// The same with another policy.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -102,7 +103,7 @@ impl<P: Policy> ServerShard<P> {
         assignment: Assignment,
         shard: ShardId,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
         policy: P,
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
@@ -116,7 +117,7 @@ impl<P: Policy> ServerShard<P> {
             policy,
             shard,
             incarnation,
-            patience,
+            peer_timeout,
             hosts: alloc::vec![None; assignment.workers.len()],
             last_heard: alloc::vec![None; assignment.workers.len()],
             oldest: alloc::vec![None; assignment.workers.len()],
@@ -129,7 +130,7 @@ impl<P: Policy> ServerShard<P> {
         })
     }
 
-    /// Lets the sequence start there instead of at 0.
+    /// Makes the sequence start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
         for stream in &mut self.streams {
@@ -142,12 +143,12 @@ impl<P: Policy> ServerShard<P> {
         self.counters
     }
 
-    /// Why and because of whom (by rank) the job was given up, if it was.
+    /// Why the job was aborted, and the culprit's rank, if it was.
     pub fn aborted(&self) -> Option<(AbortReason, Rank)> {
         self.abort
     }
 
-    /// The same, in words.
+    /// The same, as an error.
     pub fn failure(&self) -> Option<Failure> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
@@ -175,32 +176,32 @@ impl<P: Policy> ServerShard<P> {
                 .is_some_and(|rank| self.seats.are_with(rank, header.contributors))
     }
 
-    /// How long notes that were held up are waited for.
+    /// How long messages that were held up are waited for.
     fn listen(&self) -> Duration {
-        self.patience / LISTENS_PER_PATIENCE
+        self.peer_timeout / LISTENS_PER_PEER_TIMEOUT
     }
 
-    /// Gives the job up if a worker that is waited for has been silent too long.
+    /// Aborts the job if a worker that is waited for has been silent too long.
     fn look_for_the_missing(&mut self, now: Instant) {
-        let patient_until = |since: Instant, rank: Rank| match self.last_heard[rank.index()] {
-            Some(heard) => (heard + self.patience).max(since + self.listen()),
-            None => since + STARTING_PATIENCES * self.patience,
+        let peer_timeout_at = |since: Instant, rank: Rank| match self.last_heard[rank.index()] {
+            Some(heard) => (heard + self.peer_timeout).max(since + self.listen()),
+            None => since + STARTING_PEER_TIMEOUTS * self.peer_timeout,
         };
         let missing = self
             .streams
             .iter()
             .flat_map(Stream::waited_for)
             .map(|(since, seat)| (since, self.rank(seat)))
-            .map(|(since, rank)| (patient_until(since, rank), rank));
+            .map(|(since, rank)| (peer_timeout_at(since, rank), rank));
         match missing.min_by_key(|(until, _)| *until) {
             Some((until, culprit)) if until <= now => self.abort(AbortReason::Silent, culprit),
-            Some((until, _)) => self.timers.set_at_latest(Timer::Patience, until),
+            Some((until, _)) => self.timers.set_at_latest(Timer::PeerTimeout, until),
             None => {}
         }
     }
 }
 
-impl<P: Policy> Machine for ServerShard<P> {
+impl<P: Policy> StateMachine for ServerShard<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {
@@ -234,8 +235,8 @@ impl<P: Policy> Machine for ServerShard<P> {
     }
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
-        match self.timers.take_due(Timer::Patience, now) {
-            Some(late) if late > self.listen() => self.timers.set(Timer::Patience, now + self.listen()),
+        match self.timers.take_due(Timer::PeerTimeout, now) {
+            Some(late) if late > self.listen() => self.timers.set(Timer::PeerTimeout, now + self.listen()),
             Some(_) => {
                 self.settle_lengths(now);
                 if self.abort.is_none() {

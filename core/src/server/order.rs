@@ -4,10 +4,11 @@ use alloc::collections::VecDeque;
 
 use inart_wire::ChunkSeq;
 
-/// The incomplete chunks, in the order in which all workers send them first: as many as the window holds, then, whenever one ends,
-/// the next of its slot. Nothing overtakes on the way, so where a later chunk is complete and an earlier is not, whoever is
-/// missing in the earlier has sent it, and it was lost. (Workers begin a round in the order of its chunks, whatever the round
-/// before ended with, so there they may merely be late.)
+/// The incomplete chunks, in the order in which all workers send them first: as many as the window holds,
+/// then, whenever one ends, the next at its window position. Nothing overtakes on the way, so where a later
+/// chunk is complete and an earlier is not, whoever is missing in the earlier has sent it, and it was lost.
+/// (Workers begin a round in the order of its chunks, whatever the round before ended with, so there they may
+/// merely be late.)
 #[derive(Clone, Debug)]
 pub(super) struct SendOrder {
     window: u32,

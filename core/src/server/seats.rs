@@ -1,4 +1,4 @@
-//! Who sits where in one shard's bitmaps, and who is in which cohort.
+//! The seats of one shard's workers, and their cohorts.
 
 use alloc::vec::Vec;
 

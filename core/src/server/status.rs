@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::{Instant, MissingWorker, OpenChunk, ServerStatus};
 
 impl<P: Policy> ServerShard<P> {
-    /// What this server is doing, and whom it waits for.
+    /// What this server is doing, and which workers it waits for.
     pub fn status<'a>(&'a self, now: Instant) -> ServerStatus {
         let told = &self.assignment.shards[self.shard.index()];
         let name = |rank: Rank| self.assignment.workers[rank.index()].name.as_str();

@@ -17,15 +17,16 @@ pub(super) enum Opening {
     Yes,
     /// No worker may send it now.
     No,
-    /// Somebody has not sent this earlier chunk, and may lack the result that would have to be forgotten.
+    /// A worker has not sent this earlier chunk, and may lack the result that would have to be forgotten.
     Behind(ChunkSeq),
 }
 
 /// The chunks of one cohort, in the order of their sequence.
 ///
-/// Of the chunks that share a slot, which are a window apart, the last four are known. A worker that sends one knows that the one
-/// before has ended, and has the result of the one before that. So all who have sent the second have the result of the fourth,
-/// which may be forgotten then; of the third, somebody may lack it.
+/// Of the chunks at one window position, which are a window apart, the last four are known. A worker that
+/// sends one knows that the one before has ended, and has the result of the one before that. So all who have
+/// sent the second have the result of the fourth, which may be forgotten then; of the third, somebody may
+/// lack it.
 #[derive(Clone, Debug)]
 pub(super) struct Stream<R> {
     window: u32,
@@ -59,14 +60,14 @@ impl<R: Reduction> Stream<R> {
     }
 
     pub(super) fn chunk(&self, sequence: ChunkSeq) -> Option<&Chunk<R>> {
-        self.chunks[sequence.slot(4 * self.window)].as_ref().filter(|chunk| chunk.sequence == sequence)
+        self.chunks[sequence.position(4 * self.window)].as_ref().filter(|chunk| chunk.sequence == sequence)
     }
 
     pub(super) fn chunk_mut(&mut self, sequence: ChunkSeq) -> Option<&mut Chunk<R>> {
-        self.chunks[sequence.slot(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
+        self.chunks[sequence.position(4 * self.window)].as_mut().filter(|chunk| chunk.sequence == sequence)
     }
 
-    /// How far a chunk is that is known.
+    /// The state of a chunk that is known.
     pub(super) fn progress(&self, cohort: usize, sequence: ChunkSeq) -> Option<Progress> {
         let members: u32 = self.members.iter().map(|bitmap| bitmap.count_ones()).sum();
         Some(self.chunk(sequence)?.progress(cohort, members as usize))
@@ -76,12 +77,12 @@ impl<R: Reduction> Stream<R> {
         self.chunk(sequence).is_some_and(Chunk::is_complete)
     }
 
-    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it in its slot has its result, or it
-    /// is the slot's first. `has` tells whether the worker on a seat is known to have a chunk's result by other means than
-    /// what it sends.
+    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its
+    /// window position has its result, or it is the first there. `has` tells whether the worker on a seat is
+    /// known to have a chunk's result by other means than what it sends.
     pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(Seat, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
-        let older = self.chunks[sequence.slot(4 * self.window)]
+        let older = self.chunks[sequence.position(4 * self.window)]
             .as_ref()
             .is_none_or(|chunk| chunk.sequence < sequence);
         let first = sequence.since(self.first) < self.window;
@@ -96,7 +97,7 @@ impl<R: Reduction> Stream<R> {
         }
     }
 
-    /// Those have sent a chunk, and so have sent those before it in its slot.
+    /// Those have sent a chunk, and so have sent those before it at its window position.
     pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: Contributors) {
         for windows in 0..3u32 {
             if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
@@ -107,8 +108,8 @@ impl<R: Reduction> Stream<R> {
 
     /// Opens a chunk that [may be](Self::opening).
     pub(super) fn open(&mut self, chunk: Chunk<R>) {
-        let slot = chunk.sequence.slot(4 * self.window);
-        self.chunks[slot] = Some(chunk);
+        let position = chunk.sequence.position(4 * self.window);
+        self.chunks[position] = Some(chunk);
         self.behind = None;
     }
 
@@ -123,7 +124,7 @@ impl<R: Reduction> Stream<R> {
     /// Whether that chunk has its result, though it may be known no more.
     fn has_ended(&self, sequence: ChunkSeq) -> bool {
         let later = |ahead: u32| {
-            let chunk = &self.chunks[sequence.advance(ahead).slot(4 * self.window)];
+            let chunk = &self.chunks[sequence.advance(ahead).position(4 * self.window)];
             chunk.as_ref().is_some_and(|chunk| chunk.sequence > sequence)
         };
         self.is_complete(sequence) || (0..4).any(|windows| later(windows * self.window))
@@ -134,7 +135,8 @@ impl<R: Reduction> Stream<R> {
         self.chunks.iter().flatten().filter(|chunk| !chunk.is_complete())
     }
 
-    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds the stream up.
+    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds
+    /// the stream up.
     pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, Seat)> {
         let missing = self.open_chunks().flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, seat)));
         let behind = self.behind.and_then(|(since, sequence)| Some((since, self.chunk(sequence)?)));

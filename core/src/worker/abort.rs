@@ -1,4 +1,4 @@
-//! Telling the servers that the job is given up.
+//! Telling the servers that the job is aborted.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,11 +7,11 @@ use inart_wire::{AbortReason, ControlMessage, Rank};
 
 use crate::Instant;
 
-/// Tells every server until it says so itself, or until told often enough to give up.
+/// Tells every server that the job is aborted, until the server says so itself or was told often enough.
 #[derive(Clone, Debug)]
 pub(super) struct Abort {
     pub message: ControlMessage,
-    /// Times each server is still told, and when next.
+    /// How often each server is still told, and when next.
     servers: Vec<(u32, Instant)>,
 }
 
@@ -32,7 +32,7 @@ impl Abort {
         self.servers[shard].0 = 0;
     }
 
-    /// That shard's server did not understand: it is told again at once.
+    /// Tells that shard's server again, at once.
     pub(super) fn repeat(&mut self, now: Instant, shard: usize) {
         self.servers[shard].1 = now;
     }

@@ -1,10 +1,11 @@
-//! How fast a flow sends: as fast as the plan says, and slower while its way is congested (after DCTCP, RFC 8257).
+//! How fast a flow sends: at the plan's rate, and slower while its path is congested (after DCTCP, RFC 8257).
 
 use core::time::Duration;
 
-/// Rate of one flow. Once per round trip it takes in which share of the results came back marked: with any mark it falls by
-/// half of the smoothed share, without it rises by a step towards the plan's. Marks are one network-wide signal, since a sum
-/// has the marks of everything in it and its result goes to all workers: flows of one job fall together.
+/// Rate of one flow. It is adjusted once per round trip, by the share of results that had a congestion mark.
+/// With any mark it falls by half of the smoothed share; without, it rises by a step towards the plan's rate.
+/// A sum has the marks of everything in it, and its result goes to all workers: so all flows of a job fall
+/// together.
 #[derive(Clone, Debug)]
 pub(super) struct RateControl {
     planned_bps: f64,
@@ -21,7 +22,7 @@ pub(super) struct RateControl {
 }
 
 impl RateControl {
-    /// How much of the smoothed share each round trip renews (RFC 8257, 3.3).
+    /// Weight of the newest round trip in the smoothed share (RFC 8257, 3.3).
     const GAIN: f64 = 1.0 / 16.0;
     /// What a round trip without marks adds, as part of the planned rate.
     const STEP: f64 = 1.0 / 32.0;
@@ -46,8 +47,8 @@ impl RateControl {
         self.rate_bps
     }
 
-    /// Chunks that may be in flight of a window of so many, if each is a frame of `frame_bytes`: below the planned rate, what
-    /// leaves in four round trips, so that queues stay short.
+    /// How many chunks of a window may be in flight, if each is a frame of `frame_bytes`. Below the planned
+    /// rate it is what leaves in four round trips, so that queues stay short.
     pub(super) fn window(&self, window: u32, frame_bytes: usize, round_trip: Option<Duration>) -> u32 {
         match round_trip {
             Some(time) if self.rate_bps < self.planned_bps => {
@@ -59,14 +60,15 @@ impl RateControl {
         }
     }
 
-    /// A chunk was taken for lost.
+    /// A chunk was found lost.
     pub(super) fn lost(&mut self) {
         self.lost += 1;
     }
 
-    /// Whether a mark tells anything about now, on the result of a chunk that was sent last so long ago; `frame` is the time
-    /// between frames. It may be old: of a peer's frame that lay in a slot until this worker's came. If that came
-    /// through without waiting, nothing is congested any more, and whoever slows down then is the one that all wait for.
+    /// Whether the mark on a result says something about the present. The chunk was sent last so long ago;
+    /// `frame` is the time between frames. The mark may be old: of a peer's frame that was in a slot until
+    /// this worker's frame came. If the chunk came through without waiting, nothing is congested any more,
+    /// and a worker that slows down now would delay all others.
     pub(super) fn is_news(&mut self, time: Duration, frame: Duration) -> bool {
         let least = self.least.map_or(time, |least| least.min(time));
         self.least = Some(least);
@@ -78,9 +80,9 @@ impl RateControl {
         (self.ends_at, self.answered, self.marked, self.lost) = (next, 0, 0, 0);
     }
 
-    /// Takes in a chunk's result, when `next` is the chunk that is sent next; whether the rate changed. Loss of half
-    /// the frames beside a queue that does not drain is that queue's overflow, and as good as marks. Less loss, or without
-    /// a queue, says nothing: links lose frames too.
+    /// Processes a chunk's result, when `next` is the chunk that is sent next; returns whether the rate
+    /// changed. If half the frames are lost while a queue does not drain, the queue overflows: that counts as
+    /// marks. Less loss, or loss without a queue, changes nothing: links lose frames too.
     pub(super) fn answered(&mut self, chunk: u64, next: u64, marked: bool, queued: bool) -> bool {
         self.answered += 1;
         self.marked += u32::from(marked);

@@ -1,22 +1,24 @@
 //! Which tensor continues which: where the exponents of a new tensor's chunks come from.
 //!
-//! Programs sum the same tensors again and again, in the same order: one gradient per round, or some buckets per iteration. A tensor
-//! begins with the exponents that the results of the one before it *in the same place* agreed on. Nobody is told which that
-//! is. It is found from the lengths alone, in the order in which tensors are started, which is the same at all workers:
+//! Programs sum the same tensors again and again, in the same order: one gradient per round, or some buckets
+//! per iteration. A tensor begins with the exponents that the results of the one before it *in the same
+//! place* agreed on. No message says which one that is. It follows from the lengths alone, in the order in
+//! which tensors are started, which is the same at all workers:
 //!
-//! *The tensor continues the one that was started `lag` tensors before it, for the lag of which this is true: that one is as
-//! long; and no other lag of which this is true has repeated the lengths before for longer. Of equal ones the
-//! greatest counts. Where there is no such lag, its chunks begin anew.*
+//! *The tensor continues the one that was started `lag` tensors before it. A lag is possible if that tensor
+//! has the same length. Of the possible lags, the one that has repeated the lengths before for longest is
+//! taken; of equal ones the greatest. If no lag is possible, the chunks begin anew.*
 //!
-//! With buckets of a, b and c values in each iteration, a lag of 3 has repeated since the second. Where the lengths change once,
-//! the iteration after that begins anew, and the next continues it.
+//! With buckets of a, b and c values in each iteration, a lag of 3 has repeated since the second. Where the
+//! lengths change once, the iteration after that begins anew, and the next continues it.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use inart_wire::Exponent;
 
-/// A tensor that was started, and what the results of its chunks agree on for the next use; `None` without a result.
+/// A tensor that was started, and what the results of its chunks agree on for the next use; `None` without a
+/// result.
 #[derive(Clone, Debug)]
 struct Entry {
     len: usize,
@@ -30,7 +32,8 @@ pub(super) struct History {
     entries: VecDeque<Entry>,
     /// How many were started before the oldest.
     first: u64,
-    /// By lag, from 1 on: for how many of the tensors up to the last one the one a lag before had the same length.
+    /// By lag, from 1 on: for how many of the tensors up to the last one the one a lag before had the same
+    /// length.
     repeated: Vec<u64>,
     /// Exponents in all entries.
     exponents: usize,
@@ -51,7 +54,8 @@ impl History {
     /// Exponents remembered, beside the last tensor's.
     const MOST_EXPONENTS: usize = 1 << 24;
 
-    /// The next tensor is started, of `len` values in so many chunks; what it begins with, unless anew.
+    /// Starts the next tensor, of `len` values in so many chunks; returns what it begins with, unless it
+    /// begins anew.
     pub(super) fn start(&mut self, len: usize, chunks: usize) -> Option<Begin> {
         let lens = || self.entries.iter().rev().map(|entry| entry.len);
         self.repeated.resize(self.entries.len(), 0);

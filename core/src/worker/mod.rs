@@ -18,7 +18,7 @@ use inart_wire::{
 
 use crate::policy::{Due, Lockstep, Receivers};
 use crate::quantise::first_not_finite;
-use crate::{Assignment, AssignmentError, Failure, Instant, Machine, WorkerCounters};
+use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use shard::ShardFlow;
 pub use tensor::RoundRecord;
@@ -27,17 +27,18 @@ pub use tensors::{Reduced, TensorId};
 
 /// A worker of a job: sums tensors with the other workers.
 ///
-/// [`start`](Self::start) begins with a tensor, and the shell drives the machine as every [`Machine`];
-/// [`is_done`](Self::is_done) says when the tensor has come to its end, and [`finish`](Self::finish) to which. Several tensors may be
-/// in flight; all workers start tensors of the same lengths in the same order. Where there is one after the other, a *round*, there are
-/// [`start_round`](Self::start_round), [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round) for short.
+/// [`start`](Self::start) begins with a tensor, and its owner drives it as every [`StateMachine`].
+/// [`is_done`](Self::is_done) says when the tensor has ended, and [`finish`](Self::finish) how. Several
+/// tensors may be in flight; all workers start tensors of the same lengths in the same order. For one tensor
+/// after the other, that is in *rounds*, there are [`start_round`](Self::start_round),
+/// [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round).
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
     policy: P,
     rank: Rank,
     incarnation: Incarnation,
-    patience: Duration,
+    peer_timeout: Duration,
     flows: Vec<ShardFlow>,
     /// The shard that sent last.
     last_sent: usize,
@@ -50,24 +51,28 @@ pub struct WorkerFlow<P = Lockstep> {
 }
 
 impl WorkerFlow {
-    /// Tensors that may be in flight, or have a sum that nobody has taken, at one time.
+    /// How many tensors may be in flight, or have a sum that the caller has not taken, at one time.
     pub const MOST_TENSORS: usize = 1024;
 
-    /// A life of the worker of that rank, named by `incarnation` (not 0), which gives the job up when a server it waits for is silent for longer than `patience`, or
-    /// has not been heard from at all for [`STARTING_PATIENCES`](crate::STARTING_PATIENCES) times as long.
+    /// An incarnation of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a
+    /// server it waits for is silent for longer than `peer_timeout`, or has not been heard from at all for
+    /// [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
+    ///
+    /// # Errors
+    /// [`AssignmentError`] for an assignment that contradicts itself, or a rank that the job does not have.
     pub fn new(
         assignment: Assignment,
         rank: Rank,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let policy = Lockstep { exact: assignment.exact };
-        Self::with_policy(assignment, rank, incarnation, patience, policy)
+        let policy = Lockstep { exact_sums: assignment.exact_sums };
+        Self::with_policy(assignment, rank, incarnation, peer_timeout, policy)
     }
 }
 
 impl<P: Due> WorkerFlow<P> {
-    /// The same with a policy of one's own.
+    /// The same with another policy.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -75,20 +80,20 @@ impl<P: Due> WorkerFlow<P> {
         assignment: Assignment,
         rank: Rank,
         incarnation: Incarnation,
-        patience: Duration,
+        peer_timeout: Duration,
         policy: P,
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, patience);
+        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, peer_timeout);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
             policy,
             last_sent: 0,
             rank,
             incarnation,
-            patience,
+            peer_timeout,
             tensors: Tensors::default(),
             round: None,
             abort: None,
@@ -103,8 +108,8 @@ impl<P: Due> WorkerFlow<P> {
         self.tensors.held() < WorkerFlow::MOST_TENSORS
     }
 
-    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were started are summed at the
-    /// same time.
+    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were
+    /// started are summed at the same time.
     ///
     /// # Errors
     /// A failure ends the job; frames that tell the others may remain to be sent.
@@ -131,7 +136,7 @@ impl<P: Due> WorkerFlow<P> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether a tensor has come to its end: in its sum, or in a failure that nobody is left to be told of.
+    /// Whether a tensor has ended: with its sum, or with a failure that all servers know of.
     pub fn is_done(&self, tensor: TensorId) -> bool {
         match &self.abort {
             Some(abort) => abort.is_done(),
@@ -139,7 +144,7 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Ends with a tensor that [is done](Self::is_done), and hands out its sum.
+    /// Returns the sum of a tensor that [is done](Self::is_done), and forgets the tensor.
     ///
     /// # Errors
     /// Why there is none.
@@ -151,7 +156,7 @@ impl<P: Due> WorkerFlow<P> {
         Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
     }
 
-    /// Nobody will ask for that tensor's sum.
+    /// The caller does not want that tensor's sum.
     pub fn discard(&mut self, tensor: TensorId) {
         self.tensors.discard(tensor);
     }
@@ -202,7 +207,7 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// What this worker has put into a tensor's sum so far, and what it got; `None` once the sum was handed out.
+    /// What this worker has sent of a tensor so far, and what it received; `None` once the sum was returned.
     pub fn record_of(&self, tensor: TensorId) -> Option<RoundRecord> {
         self.tensors.get(tensor).map(|tensor| tensor.numeric.record())
     }
@@ -212,13 +217,13 @@ impl<P: Due> WorkerFlow<P> {
         self.counters
     }
 
-    /// Lets the sequence of every shard start there instead of at 0.
+    /// Makes the sequence of every shard start there instead of at 0.
     #[cfg(test)]
     pub(crate) fn start_at(&mut self, sequence: ChunkSeq) {
         self.flows.iter_mut().for_each(|flow| flow.start_at(sequence));
     }
 
-    /// Gives the job up because this worker is told to stop.
+    /// Aborts the job because this worker is told to stop.
     pub fn stop(&mut self, now: Instant) {
         let failure = Failure::aborted(&self.assignment, AbortReason::Stopped, self.rank);
         self.fail(now, failure, AbortReason::Stopped, self.rank);
@@ -240,7 +245,7 @@ impl<P: Due> WorkerFlow<P> {
         if let Content::Chunk(chunk, _) = content {
             self.counters.clipped += u64::from(self.tensors.numeric_mut(place).prepare(chunk));
         }
-        let (exact, numeric) = (self.assignment.exact, self.tensors.numeric(place));
+        let (exact, numeric) = (self.assignment.exact_sums, self.tensors.numeric(place));
         let (values, exponent, marks) = match content {
             Content::Chunk(chunk, last) => {
                 let marks = Flags::NONE
@@ -329,7 +334,7 @@ impl<P: Due> WorkerFlow<P> {
         let shard = header.shard.index();
         let seat = self.seat(shard);
         let flow = &mut self.flows[shard];
-        flow.heed(now, header.feedback().unwrap_or_default(), seat);
+        flow.take_feedback(now, header.feedback().unwrap_or_default(), seat);
         let Some(chunk) = flow.awaiting(header.sequence) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
@@ -341,7 +346,7 @@ impl<P: Due> WorkerFlow<P> {
             }
             return;
         };
-        if !self.tensors.store(shard, chunk, frame, self.assignment.exact) {
+        if !self.tensors.store(shard, chunk, frame, self.assignment.exact_sums) {
             self.counters.malformed += 1;
             return;
         }
@@ -349,7 +354,7 @@ impl<P: Due> WorkerFlow<P> {
         self.counters.results += 1;
     }
 
-    /// Takes in what a server says to the worker whose incarnation is `host`.
+    /// Processes a server's message to the worker whose incarnation is `host`.
     fn handle_message(
         &mut self,
         now: Instant,
@@ -364,7 +369,7 @@ impl<P: Due> WorkerFlow<P> {
         }
         self.flows[shard].heard(now);
         if !self.flows[shard].meet(now, header.incarnation) {
-            // The new life is told, too: other workers may be in its run, and wait for this one.
+            // The new incarnation is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {
                 Some(abort) => abort.repeat(now, shard),
                 None => {
@@ -385,13 +390,13 @@ impl<P: Due> WorkerFlow<P> {
                 self.flows[shard].request(now, frame);
             }
             ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
-            ControlMessage::AliveAnswer { bound } => {
-                self.flows[shard].alive_answered(now, header.sequence, bound);
+            ControlMessage::KeepAliveAnswer { bound } => {
+                self.flows[shard].keepalive_answered(now, header.sequence, bound);
                 if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
                     abort.repeat(now, shard);
                 }
             }
-            ControlMessage::Alive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
+            ControlMessage::KeepAlive { .. } | ControlMessage::Unknown(_) => self.counters.foreign += 1,
         }
     }
 
@@ -413,7 +418,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 }
 
-impl<P: Due> Machine for WorkerFlow<P> {
+impl<P: Due> StateMachine for WorkerFlow<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {
@@ -451,7 +456,7 @@ impl<P: Due> Machine for WorkerFlow<P> {
         {
             let server = self.assignment.shards[shard].server.clone();
             let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-            let failure = Failure::ServerSilent { shard, server, patience: self.patience };
+            let failure = Failure::ServerSilent { shard, server, peer_timeout: self.peer_timeout };
             self.fail(now, failure, AbortReason::ServerLost(shard), self.rank);
         }
         let sent = match &mut self.abort {
@@ -462,12 +467,13 @@ impl<P: Due> Machine for WorkerFlow<P> {
             }
             None => {
                 let mut flows = self.flows.iter_mut().enumerate();
-                match flows.find_map(|(shard, flow)| Some((shard, flow.poll_alive(now)?, flow.oldest()))) {
-                    Some((shard, note, oldest)) => {
+                match flows.find_map(|(shard, flow)| Some((shard, flow.poll_keepalive(now)?, flow.oldest())))
+                {
+                    Some((shard, number, oldest)) => {
                         let tensor_len = self.tensors.len_at(shard, oldest);
                         let oldest = self.flows[shard].sequence(oldest);
-                        let alive = ControlMessage::Alive { oldest, tensor_len };
-                        self.emit_message(shard, alive, note, buffer)
+                        let keepalive = ControlMessage::KeepAlive { oldest, tensor_len };
+                        self.emit_message(shard, keepalive, number, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
                 }

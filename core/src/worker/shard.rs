@@ -12,45 +12,46 @@ use inart_wire::{ChunkSeq, Feedback, Seat};
 use super::congestion::RateControl;
 use crate::Instant;
 use crate::pacer::Pacer;
-use crate::patience::{LISTENS_PER_PATIENCE, STARTING_PATIENCES};
+use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
 use session::Session;
 
-/// Repeats of one chunk after which it goes to the server alone: its slot may wait for somebody who has the result and repeats
-/// no more.
+/// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker
+/// that has the result and repeats no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
-/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC 9002, 6.1.1).
+/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC
+/// 9002, 6.1.1).
 const REORDERED_CHUNKS: u64 = 3;
 
-/// A chunk's result may be so many chunks' time later than the round trip says: peers send theirs at another moment, and all
-/// of them may queue for one link.
-const CHUNKS_OF_PATIENCE: u32 = 4;
+/// A chunk's result may come later than the round trip says by the time of so many chunks: peers send theirs
+/// at other moments, and all of them may queue for one link.
+const CHUNKS_OF_MARGIN: u32 = 4;
 
-/// A chunk that was sent: the last of those that share a place.
+/// A chunk that was sent: the last one at its place in the ring.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
     chunk: u64,
-    /// Whether its result is not there.
+    /// Whether it waits for its result.
     waits: bool,
-    /// Whether the server has its sum: its result is there, or another told.
+    /// Whether the server has its sum: its result is there, or another result said so.
     ended: bool,
     /// How many chunks were sent before it.
     order: u64,
-    /// How many were before it was sent last.
+    /// How many chunks had been sent when it was sent last.
     after: u64,
-    /// Whether the server has said that it has it.
+    /// Whether the server has said that it has this worker's values.
     there: bool,
     /// Whether it waits in `resend`.
     queued: bool,
     bypass: bool,
     pub(super) sends: u32,
     pub(super) sent_at: Instant,
-    /// When it was sent last, or said to be there.
+    /// When it was sent last, or when the server said that it has the values.
     heard_of_at: Instant,
 }
 
@@ -63,28 +64,30 @@ pub(super) struct Transmission {
     pub bypass: bool,
 }
 
-/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows no values.
+/// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows
+/// no values.
 ///
-/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its own is overdue.
-/// What counts is the order in which chunks are sent first: a chunk goes when the one before it in its slot has ended, and results
-/// tell all peers in one order what has ended, so that order is theirs as well. They send chunks again in any order. In silence,
-/// only the oldest and the newest chunk are sent again; their results then tell which others are lost.
+/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its
+/// own is overdue. What counts is the order in which chunks are sent first: a chunk goes when the one before
+/// it at its window position has ended, and results tell all peers in one order what has ended, so that order
+/// is theirs as well. They retransmit chunks in any order. In silence, only the oldest and the newest chunk
+/// are retransmitted; their results then tell which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
-    patience: Duration,
+    peer_timeout: Duration,
     /// Sequence of chunk 0.
     base: ChunkSeq,
-    /// The chunk with which the flow began to be busy.
+    /// The first chunk since the flow was idle.
     pub(super) began: u64,
     /// Oldest chunk without a result.
     oldest: u64,
     /// The chunk after the last of the tensors that were started.
     pub(super) end: u64,
-    /// Chunks that may be sent, in the order in which those before them in their slots ended; the results of those before that are
-    /// there.
+    /// Chunks that may be sent, in the order in which those before them at their window positions ended; the
+    /// results of those before that are there.
     ready: VecDeque<u64>,
-    /// The same of tensors that are yet to be started.
+    /// The same, of tensors that are not started yet.
     free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u64>,
@@ -111,12 +114,12 @@ pub(super) struct ShardFlow {
 
 impl ShardFlow {
     /// A flow of frames of `frame_bytes` bytes at `rate_bps`; `window` is a power of two.
-    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, patience: Duration) -> Self {
+    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, peer_timeout: Duration) -> Self {
         let mut timers = TimerTable::default();
-        timers.set(Timer::Alive, Instant::START);
+        timers.set(Timer::KeepAlive, Instant::START);
         Self {
             window,
-            patience,
+            peer_timeout,
             base: ChunkSeq::default(),
             began: 0,
             oldest: 0,
@@ -145,13 +148,14 @@ impl ShardFlow {
         self.base = sequence;
     }
 
-    /// Takes in so many chunks more; returns the first.
+    /// Adds so many chunks; returns the first.
     pub(super) fn start(&mut self, now: Instant, chunks: u32) -> u64 {
         let first = self.end;
         let was_idle = self.is_idle();
         self.end += u64::from(chunks);
         if was_idle {
-            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor begins with its first.
+            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor
+            // begins with its first.
             self.free.make_contiguous().sort_unstable();
         }
         let startable = |chunk: &u64| *chunk < self.end;
@@ -159,17 +163,19 @@ impl ShardFlow {
         self.free.retain(|chunk| *chunk >= self.end);
         if first == 0 {
             // So that the server knows how long the first tensor is.
-            self.timers.set(Timer::Alive, now);
+            self.timers.set(Timer::KeepAlive, now);
         }
         if was_idle && !self.is_idle() {
             self.began = first;
             self.rate.start_round_trip(self.sent);
-            self.timers.set_at_latest(Timer::Alive, now + self.note_interval());
-            let patient_until = match self.last_heard {
-                Some(heard) => (heard + self.patience).max(now + self.patience / LISTENS_PER_PATIENCE),
-                None => now + STARTING_PATIENCES * self.patience,
+            self.timers.set_at_latest(Timer::KeepAlive, now + self.keepalive_interval());
+            let peer_timeout_at = match self.last_heard {
+                Some(heard) => {
+                    (heard + self.peer_timeout).max(now + self.peer_timeout / LISTENS_PER_PEER_TIMEOUT)
+                }
+                None => now + STARTING_PEER_TIMEOUTS * self.peer_timeout,
             };
-            self.timers.set(Timer::Patience, patient_until);
+            self.timers.set(Timer::PeerTimeout, peer_timeout_at);
         }
         if !self.is_idle() {
             self.timers.set_at_latest(Timer::Pace, now);
@@ -201,8 +207,8 @@ impl ShardFlow {
         self.timers.next_deadline()
     }
 
-    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so. Chunks that were never
-    /// sent may be if `has_values` says so.
+    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so.
+    /// Chunks that were never sent may be if `has_values` says so.
     pub(super) fn poll(&mut self, now: Instant, has_values: impl Fn(u64) -> bool) -> Option<Transmission> {
         if !self.session.bound {
             self.timers.clear(Timer::Pace);
@@ -228,7 +234,7 @@ impl ShardFlow {
             self.outstanding.push_back(chunk);
             let order = self.sent;
             self.sent += 1;
-            *self.slot_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
+            *self.entry_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
         } else {
             self.resend.pop_front();
         }
@@ -236,21 +242,21 @@ impl ShardFlow {
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
         let after = self.sent;
-        let slot = self.slot_mut(chunk);
-        slot.after = if slot.sends == 0 { slot.order } else { after };
-        slot.queued = false;
-        (slot.sent_at, slot.heard_of_at) = (now, now);
-        slot.sends += 1;
-        slot.bypass |= slot.sends > BYPASS_AFTER_REPEATS;
-        Some(Transmission { chunk, resend: slot.sends > 1, bypass: slot.bypass })
+        let entry = self.entry_mut(chunk);
+        entry.after = if entry.sends == 0 { entry.order } else { after };
+        entry.queued = false;
+        (entry.sent_at, entry.heard_of_at) = (now, now);
+        entry.sends += 1;
+        entry.bypass |= entry.sends > BYPASS_AFTER_REPEATS;
+        Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass })
     }
 
     /// How long to wait in silence, after `probes` such waits.
     fn silence(&self, probes: u32) -> Duration {
-        self.rtt.probe_timeout(probes) + CHUNKS_OF_PATIENCE * self.pacer.frame_time()
+        self.rtt.probe_timeout(probes) + CHUNKS_OF_MARGIN * self.pacer.frame_time()
     }
 
-    /// A chunk to send again, else the next new one.
+    /// A chunk to retransmit, else the next new one.
     fn candidate(&mut self, has_values: impl Fn(u64) -> bool) -> Option<u64> {
         while let Some(chunk) = self.resend.front().copied() {
             if self.waits(chunk) {
@@ -262,7 +268,7 @@ impl ShardFlow {
         if self.outstanding.len() - self.missed < window as usize {
             return self.ready.iter().copied().find(|chunk| has_values(*chunk));
         }
-        // Never less than the oldest: others may wait for just that.
+        // At least the oldest: others may wait for that one.
         self.ready.contains(&self.oldest).then_some(self.oldest)
     }
 
@@ -272,21 +278,22 @@ impl ShardFlow {
         let time = self.rtt.overdue();
         for place in 0..self.outstanding.len() {
             let (chunk, reached) = (self.outstanding[place], self.reached);
-            let slot = self.slot(chunk);
-            if slot.order >= reached {
+            let entry = self.entry(chunk);
+            if entry.order >= reached {
                 break;
             }
-            if slot.queued {
+            if entry.queued {
                 continue;
             }
             let overdue =
-                slot.heard_of_at + time * (1 << slot.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
+                entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
-            let lost = if slot.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, so after a repeat order is not enough.
-                slot.sends == 1 && !slot.there || late
+            let lost = if entry.after + REORDERED_CHUNKS < reached {
+                // Peers repeat a chunk at different places among their others, so after a repeat order is not
+                // enough.
+                entry.sends == 1 && !entry.there || late
             } else {
-                late && self.sent <= slot.after + REORDERED_CHUNKS
+                late && self.sent <= entry.after + REORDERED_CHUNKS
             };
             if lost {
                 self.lose(chunk);
@@ -301,7 +308,7 @@ impl ShardFlow {
         self.timers.clear(Timer::Probe);
         if let (Some(newest), true) = (self.outstanding.back().copied(), self.resend.is_empty()) {
             self.probes += 1;
-            // By its number: the oldest that anybody lacks is the oldest of all who lack it.
+            // By number: the oldest chunk that any worker lacks is the oldest at every worker that lacks it.
             if self.waits(self.oldest) {
                 self.queue(self.oldest);
             }
@@ -317,14 +324,14 @@ impl ShardFlow {
     }
 
     fn queue(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.slot_mut(chunk).queued, true) {
+        if !core::mem::replace(&mut self.entry_mut(chunk).queued, true) {
             self.resend.push_back(chunk);
         }
     }
 
     /// The server wants this chunk by bypass.
     pub(super) fn request(&mut self, now: Instant, chunk: u64) {
-        self.slot_mut(chunk).bypass = true;
+        self.entry_mut(chunk).bypass = true;
         self.queue(chunk);
         self.timers.set_at_latest(Timer::Pace, now);
     }
@@ -336,8 +343,8 @@ impl ShardFlow {
 
     /// Whether that chunk was sent and has no result yet.
     fn waits(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.chunk == chunk && slot.waits
+        let entry = self.entry(chunk);
+        entry.chunk == chunk && entry.waits
     }
 
     /// Whether `sequence` names a chunk that has its result.
@@ -347,26 +354,27 @@ impl ShardFlow {
 
     /// Whether that chunk has its result.
     fn has_result(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && !slot.waits)
+        let entry = self.entry(chunk);
+        entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && !entry.waits)
     }
 
     /// Whether the server has that chunk's sum, as far as is known here.
     fn has_ended(&self, chunk: u64) -> bool {
-        let slot = self.slot(chunk);
-        slot.sends > 0 && (slot.chunk > chunk || slot.chunk == chunk && slot.ended)
+        let entry = self.entry(chunk);
+        entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && entry.ended)
     }
 
-    /// The chunk has ended: the next of its slot may be sent, if the result of the one before is there.
+    /// The chunk has ended: the next at its window position may be sent, if the result of the one before is
+    /// there.
     fn end(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.slot_mut(chunk).ended, true)
+        if !core::mem::replace(&mut self.entry_mut(chunk).ended, true)
             && chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before))
         {
             self.release(chunk);
         }
     }
 
-    /// Lets the chunk after this one in its slot be sent.
+    /// Lets the chunk after this one at its window position be sent.
     fn release(&mut self, chunk: u64) {
         let next = chunk + u64::from(self.window);
         if next < self.end {
@@ -376,10 +384,10 @@ impl ShardFlow {
         }
     }
 
-    /// What the server tells with any result, to the worker on that seat.
-    pub(super) fn heed(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
+    /// Processes the feedback of a result, for the worker on that seat.
+    pub(super) fn take_feedback(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
-            self.missed += usize::from(!self.slot(chunk).ended);
+            self.missed += usize::from(!self.entry(chunk).ended);
             self.end(chunk);
             self.lose_if_sent_once(now, chunk);
         }
@@ -388,15 +396,15 @@ impl ShardFlow {
             && !lacking.may_include(seat)
         {
             let sent = self.sent;
-            let slot = self.slot_mut(chunk);
-            (slot.there, slot.after, slot.heard_of_at) = (true, sent, now);
+            let entry = self.entry_mut(chunk);
+            (entry.there, entry.after, entry.heard_of_at) = (true, sent, now);
         }
     }
 
-    /// A frame of that chunk was lost; if it has been sent again, that may mend it.
+    /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
-        let slot = self.slot(chunk);
-        if slot.sends == 1 && !slot.queued {
+        let entry = self.entry(chunk);
+        if entry.sends == 1 && !entry.queued {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }
@@ -404,10 +412,10 @@ impl ShardFlow {
 
     /// A result, with flag congestion or without, ended this chunk.
     pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool) {
-        let slot = self.slot_mut(chunk);
-        slot.waits = false;
-        let (sends, time, order) = (slot.sends, now.since(slot.sent_at), slot.order);
-        let missed = slot.ended;
+        let entry = self.entry_mut(chunk);
+        entry.waits = false;
+        let (sends, time, order) = (entry.sends, now.since(entry.sent_at), entry.order);
+        let missed = entry.ended;
         self.missed -= usize::from(missed);
         self.reached = self.reached.max(order + 1);
         if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
@@ -430,7 +438,7 @@ impl ShardFlow {
         self.probes = 0;
         if self.is_idle() {
             self.resend.clear();
-            for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::Patience] {
+            for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::PeerTimeout] {
                 self.timers.clear(timer);
             }
         } else {
@@ -444,11 +452,11 @@ impl ShardFlow {
         (chunk & u64::from(2 * self.window - 1)) as usize
     }
 
-    pub(super) fn slot(&self, chunk: u64) -> &InFlight {
+    pub(super) fn entry(&self, chunk: u64) -> &InFlight {
         &self.in_flight[self.index(chunk)]
     }
 
-    fn slot_mut(&mut self, chunk: u64) -> &mut InFlight {
+    fn entry_mut(&mut self, chunk: u64) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }

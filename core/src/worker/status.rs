@@ -35,7 +35,7 @@ impl<P: Due> WorkerFlow<P> {
 
 impl ShardFlow {
     fn status(&self, now: Instant, shard: ShardId, told: &ShardAssignment) -> FlowStatus {
-        let oldest = self.outstanding.iter().min().map(|chunk| (*chunk, self.slot(*chunk)));
+        let oldest = self.outstanding.iter().min().map(|chunk| (*chunk, self.entry(*chunk)));
         FlowStatus {
             shard,
             server: told.server.clone(),

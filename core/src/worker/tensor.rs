@@ -27,7 +27,7 @@ struct Scale {
 enum Numbers {
     /// Integers, scaled by a power of two for each chunk; the floats they are made of.
     Scaled { workers: usize, floats: Vec<f32>, scales: Vec<Scale> },
-    /// The bits of the floats themselves, in an exact job.
+    /// The bits of the floats themselves, in an exact-sum job.
     Floats,
 }
 
@@ -45,8 +45,8 @@ pub(super) struct Numeric {
 }
 
 impl Numeric {
-    /// One of `workers` workers' tensors, of finite values. `agreed` are the exponents of its chunks as far as they are known; without
-    /// any, they begin anew.
+    /// One of `workers` workers' tensors, of finite values. `agreed` are the exponents of its chunks as far
+    /// as they are known; without any, they begin anew.
     pub(super) fn new(
         chunks: Vec<Range<usize>>,
         floats: Vec<f32>,
@@ -86,7 +86,8 @@ impl Numeric {
         }
     }
 
-    /// Quantises a chunk that is to be sent for the first time and has its exponent; whether its values do not fit that.
+    /// Quantises a chunk that is to be sent for the first time and has its exponent; whether its values do
+    /// not fit that.
     pub(super) fn prepare(&mut self, chunk: usize) -> bool {
         let Numbers::Scaled { scales, .. } = &self.numbers else { return false };
         match (scales[chunk].used, scales[chunk].agreed) {
@@ -158,8 +159,8 @@ impl Numeric {
         floats == (exponent == Exponent::FLOATS) && self.chunks[chunk].len() == usize::from(length)
     }
 
-    /// Takes in a chunk's result, which it [`takes`](Self::takes); returns the exponent that all workers thus agree on for the next
-    /// use of the chunk.
+    /// Stores a chunk's result, which it [`takes`](Self::takes); returns the exponent on which all workers
+    /// thereby agree for the next use of the chunk.
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Option<Exponent> {
         let sums = &mut self.sums[self.chunks[chunk].clone()];
         for (sum, value) in sums.iter_mut().zip(frame.values()) {
@@ -208,12 +209,12 @@ fn used(scale: &Scale) -> Exponent {
     scale.used.or(scale.agreed).unwrap_or(scale.result)
 }
 
-/// What a worker put into a sum and what it got, bit for bit. Values are in the tensor's order, exponents
-/// per chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact job the values are the bits of floats and the exponents
-/// [`Exponent::FLOATS`].
+/// What a worker sent and what it received, bit for bit. Values are in the tensor's order, exponents per
+/// chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact-sum job the values are the bits
+/// of floats and the exponents [`Exponent::FLOATS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
-    /// What this worker put into the sum.
+    /// What this worker sent.
     pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<Exponent>,

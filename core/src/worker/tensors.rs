@@ -26,7 +26,7 @@ struct Part {
     is_empty: bool,
 }
 
-/// A tensor in flight, or one whose sum nobody has taken yet.
+/// A tensor in flight, or one whose sum was not taken yet.
 #[derive(Clone, Debug)]
 pub(super) struct Tensor {
     id: TensorId,
@@ -37,7 +37,7 @@ pub(super) struct Tensor {
     pending: usize,
     /// Tensors that were started before this one had all of its results, and continue it.
     continued_by: Vec<TensorId>,
-    /// Whether nobody will take the sum.
+    /// Whether the sum is not wanted.
     is_discarded: bool,
 }
 
@@ -95,12 +95,12 @@ impl Tensors {
         self.started
     }
 
-    /// How many are in flight, or have a sum that nobody has taken.
+    /// How many are in flight, or have a sum that was not taken.
     pub(super) fn held(&self) -> usize {
         self.tensors.len()
     }
 
-    /// Takes in a tensor; `first` tells the place of the first of so many frames more in a shard.
+    /// Adds a tensor; `first` returns the place of the first of so many more frames in a shard.
     pub(super) fn start(
         &mut self,
         assignment: &Assignment,
@@ -130,7 +130,7 @@ impl Tensors {
         }
         let chunks = split.chunks().collect();
         let agreed = begin.map(|begin| begin.exponents);
-        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact, agreed);
+        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact_sums, agreed);
         let pending = parts.iter().map(|part| part.frames as usize).sum();
         let tensor = Tensor { id, numeric, parts, pending, continued_by: Vec::new(), is_discarded: false };
         self.tensors.push_back(tensor);
@@ -145,7 +145,7 @@ impl Tensors {
         self.place(id).map(|place| &mut self.tensors[place])
     }
 
-    /// The tensor of that name, if nobody has taken it.
+    /// The tensor of that name, if its sum was not taken.
     pub(super) fn get(&self, id: TensorId) -> Option<&Tensor> {
         self.place(id).map(|place| &self.tensors[place])
     }
@@ -190,7 +190,7 @@ impl Tensors {
         Some(u32::try_from(self.tensors[place].numeric.len()).unwrap_or(u32::MAX))
     }
 
-    /// Takes in the result of a frame of the shard, unless it cannot be its result.
+    /// Stores the result of a frame of the shard, unless it cannot be its result.
     pub(super) fn store(&mut self, shard: usize, at: u64, frame: &Frame<&[u8]>, exact: bool) -> bool {
         let Some((place, content)) = self.find(shard, at) else { return false };
         let tensor = &mut self.tensors[place];
@@ -226,13 +226,13 @@ impl Tensors {
         true
     }
 
-    /// Hands out a tensor that has all its results.
+    /// Returns a tensor that has all its results.
     pub(super) fn take(&mut self, id: TensorId) -> Option<Reduced> {
         let place = self.place(id).filter(|place| self.tensors[*place].pending == 0)?;
         self.tensors.remove(place).map(|tensor| Reduced(tensor.numeric))
     }
 
-    /// Nobody will take that tensor's sum: it is gone when it is there.
+    /// The sum of that tensor is not wanted: it is dropped when it is complete.
     pub(super) fn discard(&mut self, id: TensorId) {
         if self.take(id).is_none()
             && let Some(tensor) = self.get_mut(id)

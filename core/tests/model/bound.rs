@@ -1,5 +1,5 @@
-//! The error bound of `core/src/quantise.rs`, against exact sums in whole numbers, through the real workers and servers: in terms
-//! of the exponents, and in terms of the sums before.
+//! The error bound of `core/src/quantise.rs`, against exact sums in whole numbers, through the real workers
+//! and servers: in terms of the exponents, and in terms of the sums before.
 
 use inart_core::quantise::{
     dequantise, first_exponent, fit_sums, have_vanished, least_exponent, next_exponent, quantise,
@@ -136,7 +136,9 @@ proptest! {
         for values in rounds {
             // Every sum has a bit of each.
             let gradient = |worker: usize| [values[worker % 7], values[(worker * worker + 1) % 7]];
-            let fits = |exponent| (0..7).all(|worker| quantise(&gradient(worker), exponent, &mut [0; 2]).is_ok());
+            let fits = |exponent| {
+                (0..7).all(|worker| quantise(&gradient(worker), exponent, &mut [0; 2]).is_ok())
+            };
             let least = (0..7).map(|worker| least_exponent(&gradient(worker))).max().unwrap();
             let sent = if fits(agreed) { agreed } else { least };
             let (mut sums, mut right) = ([0i64; 2], [BigInt::ZERO, BigInt::ZERO]);
@@ -174,7 +176,8 @@ fn the_bound_is_reached() {
     let unit = dequantise(1, first_exponent(3));
     // Halfway: to even, that is down, at each worker.
     let halves = vec![vec![0.5 * unit, 6.5 * unit]; 3];
-    // The other value makes the sum too large by two bits. 3 · 6 = 18 is halfway between multiples of 4, and goes down as well.
+    // The other value makes the sum too large by two bits. 3 · 6 = 18 is halfway between multiples of 4, and
+    // goes down as well.
     let shifted = vec![vec![2_147_483_520.0 * unit, 6.5 * unit]; 3];
     for (gradients, shift) in [(halves, 0), (shifted, 2)] {
         for aggregated in [0b000, 0b111] {
@@ -187,7 +190,8 @@ fn the_bound_is_reached() {
     }
 }
 
-/// In the terms of the sums before: at most W · 2^(⌈log2 W⌉ - 23) of the largest, once the exponent has settled.
+/// In the terms of the sums before: at most W · 2^(⌈log2 W⌉ - 23) of the largest, once the exponent has
+/// settled.
 #[test]
 fn steady_gradients_err_by_a_small_part_of_the_largest_sum() {
     for (workers, bits) in [(1usize, 0i32), (2, 1), (3, 2), (8, 3), (9, 4), (64, 6)] {

@@ -1,18 +1,18 @@
-//! Exact jobs: the sum is the exact sum of the floats, rounded once, whatever becomes of the frames; and what does not belong to
-//! such a job is in no sum.
+//! Exact-sum jobs: the sum is the exact sum of the floats, rounded once, whatever becomes of the frames; and
+//! what does not belong to such a job is in no sum.
 
 use std::time::Duration;
 
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, Failure, Instant, Machine, ServerShard, Split};
+use inart_core::{Assignment, Failure, Instant, ServerShard, Split, StateMachine};
 use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Kind};
 
-use crate::network::{Network, PATIENCE, SERVER, assignment, host, kind_fate};
+use crate::network::{Network, PEER_TIMEOUT, SERVER, assignment, host, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 
 fn exact_job(workers: usize) -> Assignment {
-    Assignment { exact: true, ..assignment(workers, &[0.6, 0.4], 4) }
+    Assignment { exact_sums: true, ..assignment(workers, &[0.6, 0.4], 4) }
 }
 
 /// Floats of all sizes that cancel in part, subnormal numbers among them.
@@ -115,15 +115,18 @@ fn nan_and_infinities_have_no_sum_here_either() {
 #[test]
 fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
     for exact in [true, false] {
-        let told = Assignment { exact, ..assignment(3, &[1.0], 4) };
-        let otherwise = Assignment { exact: !exact, ..told.clone() };
+        let told = Assignment { exact_sums: exact, ..assignment(3, &[1.0], 4) };
+        let otherwise = Assignment { exact_sums: !exact, ..told.clone() };
         let mut network = Network::new(told, 0b0000, kind_fate());
-        network.workers[1] = inart_core::WorkerFlow::new(otherwise, rank(1), host(1), PATIENCE).unwrap();
+        network.workers[1] = inart_core::WorkerFlow::new(otherwise, rank(1), host(1), PEER_TIMEOUT).unwrap();
         for result in network.all_reduce(&wild_gradients(3, 0, 500)) {
             let reason = AbortReason::OtherNumbers;
             assert_eq!(result, Err(Failure::Aborted { culprit: rank(1), name: "w2".into(), reason }));
         }
-        assert!(network.now.since(Instant::START) < Duration::from_secs(1), "at once, not by patience");
+        assert!(
+            network.now.since(Instant::START) < Duration::from_secs(1),
+            "at once, not by the peer timeout"
+        );
         assert!(network.servers[0].counters().other_numbers > 0);
         assert_eq!(network.servers[0].counters().chunks, 0);
     }
@@ -132,8 +135,8 @@ fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
 /// What a broken switch or a forger may send: refused, counted, and in no sum.
 #[test]
 fn only_finite_floats_by_bypass_are_added() {
-    let job = Assignment { exact: true, ..assignment(2, &[1.0], 4) };
-    let mut server = ServerShard::new(job.clone(), 0.into(), SERVER, PATIENCE).unwrap();
+    let job = Assignment { exact_sums: true, ..assignment(2, &[1.0], 4) };
+    let mut server = ServerShard::new(job.clone(), 0.into(), SERVER, PEER_TIMEOUT).unwrap();
     let right = HeaderRepr {
         kind: Kind::Gradient,
         flags: Flags::BYPASS,

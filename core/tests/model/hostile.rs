@@ -1,11 +1,11 @@
 //! Frames nobody honest sends, at any moment of a job: counted, and never a panic.
 
-use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
+use inart_core::{Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat, ShardId};
 use proptest::prelude::*;
 
 use crate::gradient;
-use crate::network::{PATIENCE, SERVER, assignment, host};
+use crate::network::{PEER_TIMEOUT, SERVER, assignment, host};
 
 /// A frame that gets past the first checks: of the job, to the host, with everything else as it may be.
 fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
@@ -41,32 +41,37 @@ fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
         })
 }
 
-fn drive(machine: &mut impl Machine, to: [MacAddr; 2], from: MacAddr, frames: Vec<(HeaderRepr, Vec<i32>)>) {
+fn drive(
+    state_machine: &mut impl StateMachine,
+    to: [MacAddr; 2],
+    from: MacAddr,
+    frames: Vec<(HeaderRepr, Vec<i32>)>,
+) {
     let mut buffer = [0; 2048];
     for (step, (header, values)) in frames.into_iter().enumerate() {
         let now = Instant::from_nanos(step as u64 * 30_000_000);
         let values_per_packet = inart_wire::ValuesPerPacket::N32;
         let frame = FrameRepr { destination: to[step % 2], source: from, values_per_packet, header };
         let length = frame.emit(&values, &mut buffer).unwrap();
-        machine.handle_frame(now, &buffer[..length]);
+        state_machine.handle_frame(now, &buffer[..length]);
         // Cut short, too.
-        machine.handle_frame(now, &buffer[..length - 1 - step % 160]);
+        state_machine.handle_frame(now, &buffer[..length - 1 - step % 160]);
         let mut sent = 0;
-        while machine.poll_transmit(now, &mut buffer).is_some() {
+        while state_machine.poll_transmit(now, &mut buffer).is_some() {
             sent += 1;
             assert!(sent < 1000, "a frame makes a host send without end");
         }
-        let _ = machine.next_deadline();
+        let _ = state_machine.next_deadline();
     }
 }
 
 /// What it sends in the next four seconds if it hears nothing.
-fn four_seconds(machine: &mut impl Machine) -> Vec<Vec<u8>> {
+fn four_seconds(state_machine: &mut impl StateMachine) -> Vec<Vec<u8>> {
     let mut buffer = [0; 2048];
     let mut sent = Vec::new();
     for tenth in 0..40 {
         let now = Instant::from_nanos(tenth * 100_000_000);
-        while let Some(length) = machine.poll_transmit(now, &mut buffer) {
+        while let Some(length) = state_machine.poll_transmit(now, &mut buffer) {
             sent.push(buffer[..length].to_vec());
         }
     }
@@ -77,14 +82,15 @@ proptest! {
     #[test]
     fn servers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut server = ServerShard::new(job.clone(), ShardId::from(0), SERVER, PATIENCE).unwrap();
+        let mut server = ServerShard::new(job.clone(), ShardId::from(0), SERVER, PEER_TIMEOUT).unwrap();
         drive(&mut server, [job.shards[0].mac; 2], job.workers[0].mac, frames);
     }
 
     #[test]
     fn workers_bear_everything(frames in proptest::collection::vec(frame(), 1..60)) {
         let job = assignment(4, &[1.0], 8);
-        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
+        let rank = Rank::try_from(2u16).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), rank, host(2), PEER_TIMEOUT).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let to = [job.workers[2].mac, MacAddr::results_of(job.job)];
         drive(&mut worker, to, job.shards[0].mac, frames);
@@ -93,15 +99,18 @@ proptest! {
     /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
     #[test]
     fn messages_of_other_jobs_and_epochs_are_counted_and_change_nothing(
-        messages in proptest::collection::vec((1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20),
+        messages in proptest::collection::vec(
+            (1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20
+        ),
         epoch in prop_oneof![Just(3u16), any::<u16>()],
         other_job: u16,
     ) {
         let job = assignment(4, &[1.0], 8);
         let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
-        let mut server = ServerShard::new(job.clone(), shard, SERVER, PATIENCE).unwrap();
-        let mut worker = WorkerFlow::new(job.clone(), Rank::try_from(2u16).unwrap(), host(2), PATIENCE).unwrap();
+        let mut server = ServerShard::new(job.clone(), shard, SERVER, PEER_TIMEOUT).unwrap();
+        let rank = Rank::try_from(2u16).unwrap();
+        let mut worker = WorkerFlow::new(job.clone(), rank, host(2), PEER_TIMEOUT).unwrap();
         worker.start_round(Instant::START, &gradient(2, 0, 500)).unwrap();
         let undisturbed = (server.clone(), worker.clone());
         let count = messages.len() as u64;
@@ -124,7 +133,8 @@ proptest! {
             let values_per_packet = inart_wire::ValuesPerPacket::N32;
             for (source, destination) in [(as_worker, as_server), (as_server, job.workers[2].mac)] {
                 let frame = FrameRepr { destination, source, values_per_packet, header };
-                let length = frame.emit(&[code, first, second, host(2).get() as i32, 0, 0], &mut buffer).unwrap();
+                let words = [code, first, second, host(2).get() as i32, 0, 0];
+                let length = frame.emit(&words, &mut buffer).unwrap();
                 match destination == as_server {
                     true => server.handle_frame(Instant::START, &buffer[..length]),
                     false => worker.handle_frame(Instant::START, &buffer[..length]),

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_core::{
-    Assignment, Failure, Instant, Machine, ServerShard, ShardAssignment, WorkerAddress, WorkerFlow,
+    Assignment, Failure, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
 use inart_wire::{Frame, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
 
 use crate::switch::Switch;
 
-pub const PATIENCE: Duration = Duration::from_secs(10);
-/// The incarnation of the first life of every server.
+pub const PEER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The incarnation with which every server starts.
 pub const SERVER: Incarnation = Incarnation::new(0x5000);
 
-/// The incarnation of the first life of a worker.
+/// The incarnation with which a worker starts.
 pub fn host(rank: usize) -> Incarnation {
     Incarnation::new(1 + rank as u32)
 }
@@ -56,7 +56,7 @@ pub struct Network {
     pub switch_forgets_after: Option<u64>,
     /// Beside every frame, hosts get copies with one of these bytes changed.
     pub also_damaged: Vec<usize>,
-    patience: Duration,
+    peer_timeout: Duration,
     assignment: Assignment,
     queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
     queued: u64,
@@ -70,7 +70,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
         epoch: 3.into(),
         values_per_packet: ValuesPerPacket::N32,
         window_chunks,
-        exact: false,
+        exact_sums: false,
         workers: (0..workers)
             .map(|rank| WorkerAddress { name: format!("w{}", rank + 1), mac: mac(1, rank) })
             .collect(),
@@ -86,33 +86,39 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
     }
 }
 
-/// The worker of that rank in its life of that number.
-fn worker(assignment: &Assignment, rank: usize, life: u32, patience: Duration) -> WorkerFlow {
+/// The worker of that rank in its incarnation of that number.
+fn worker(assignment: &Assignment, rank: usize, life: u32, peer_timeout: Duration) -> WorkerFlow {
     let incarnation = Incarnation::new(host(rank).get() + 0x100 * life);
-    WorkerFlow::new(assignment.clone(), Rank::try_from(rank).unwrap(), incarnation, patience).unwrap()
+    WorkerFlow::new(assignment.clone(), Rank::try_from(rank).unwrap(), incarnation, peer_timeout).unwrap()
 }
 
-/// The server of that shard in its life of that number.
-fn server(assignment: &Assignment, shard: usize, life: u32, patience: Duration) -> ServerShard {
+/// The server of that shard in its incarnation of that number.
+fn server(assignment: &Assignment, shard: usize, life: u32, peer_timeout: Duration) -> ServerShard {
     let incarnation = Incarnation::new(SERVER.get() + life);
-    ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), incarnation, patience).unwrap()
+    ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), incarnation, peer_timeout)
+        .unwrap()
 }
 
 impl Network {
     /// `aggregated` is the bitmap of the ranks that the switch adds up.
     pub fn new(assignment: Assignment, aggregated: u64, fate: Fate) -> Self {
-        Self::with_patience(assignment, aggregated, fate, PATIENCE)
+        Self::with_peer_timeout(assignment, aggregated, fate, PEER_TIMEOUT)
     }
 
     /// One whose hosts wait for each other for so long.
-    pub fn with_patience(assignment: Assignment, aggregated: u64, fate: Fate, patience: Duration) -> Self {
+    pub fn with_peer_timeout(
+        assignment: Assignment,
+        aggregated: u64,
+        fate: Fate,
+        peer_timeout: Duration,
+    ) -> Self {
         Self {
             now: Instant::START,
             workers: (0..assignment.workers.len())
-                .map(|rank| worker(&assignment, rank, 0, patience))
+                .map(|rank| worker(&assignment, rank, 0, peer_timeout))
                 .collect(),
             servers: (0..assignment.shards.len())
-                .map(|shard| server(&assignment, shard, 0, patience))
+                .map(|shard| server(&assignment, shard, 0, peer_timeout))
                 .collect(),
             switch: Switch::new(assignment.shards.len(), assignment.window_chunks, aggregated),
             fate,
@@ -123,21 +129,21 @@ impl Network {
             stopped: None,
             switch_forgets_after: None,
             also_damaged: Vec::new(),
-            patience,
+            peer_timeout,
             assignment,
             queue: BTreeMap::new(),
             queued: 0,
         }
     }
 
-    /// A process begins anew, and knows nothing of its life before.
+    /// A process begins anew, and knows nothing of its earlier run.
     pub fn restart_worker(&mut self, rank: usize, life: u32) {
-        self.workers[rank] = worker(&self.assignment, rank, life, self.patience);
+        self.workers[rank] = worker(&self.assignment, rank, life, self.peer_timeout);
     }
 
     /// The same with a server.
     pub fn restart_server(&mut self, shard: usize, life: u32) {
-        self.servers[shard] = server(&self.assignment, shard, life, self.patience);
+        self.servers[shard] = server(&self.assignment, shard, life, self.peer_timeout);
     }
 
     /// Everybody begins anew, on the same network: what is under way and in the switch stays.
@@ -169,8 +175,8 @@ impl Network {
         .collect()
     }
 
-    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start. By rank: who
-    /// failed to.
+    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start.
+    /// By rank: who failed to.
     pub fn start_round(&mut self, gradients: &[Vec<f32>]) -> Vec<Option<Failure>> {
         let mut failed = vec![None; self.workers.len()];
         for (rank, gradient) in gradients.iter().enumerate() {
@@ -186,7 +192,7 @@ impl Network {
     }
 
     pub fn run_until_idle(&mut self) {
-        let give_up = self.now + 2 * inart_core::STARTING_PATIENCES * PATIENCE;
+        let give_up = self.now + 2 * inart_core::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
         self.transmit();
         while !self.live_workers().all(|worker| worker.is_idle()) {
             self.step();
@@ -207,8 +213,8 @@ impl Network {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        let deadlines = self.live_workers().filter_map(Machine::next_deadline);
-        let server_deadlines = self.servers.iter().filter_map(Machine::next_deadline);
+        let deadlines = self.live_workers().filter_map(StateMachine::next_deadline);
+        let server_deadlines = self.servers.iter().filter_map(StateMachine::next_deadline);
         let arrival = self.queue.keys().next().map(|(at, _)| *at);
         deadlines.chain(server_deadlines).chain(arrival).min()
     }

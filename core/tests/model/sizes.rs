@@ -1,5 +1,5 @@
-//! Exponents follow the values, whatever their size: the bound of `core/src/quantise.rs` in terms of the sums before, over the
-//! whole range of `f32`; and what that costs.
+//! Exponents follow the values, whatever their size: the bound of `core/src/quantise.rs` in terms of the sums
+//! before, over the whole range of `f32`; and what that costs.
 
 use inart_core::quantise::{
     first_exponent, fit_sums, have_vanished, least_exponent, next_exponent, quantise,
@@ -97,7 +97,8 @@ fn sizes() -> impl Strategy<Value = Vec<Option<i32>>> {
     ]
 }
 
-/// Every round's gradients: of all workers alike, or of one, with zeros or with much smaller values at the others.
+/// Every round's gradients: of all workers alike, or of one, with zeros or with much smaller values at the
+/// others.
 fn rounds(workers: usize) -> impl Strategy<Value = Vec<Vec<Vec<f32>>>> {
     let others = prop_oneof![3 => Just(Some(0)), 1 => Just(None), 1 => (-80..0i32).prop_map(Some)];
     (sizes(), others).prop_flat_map(move |(sizes, others)| {
@@ -156,8 +157,8 @@ proptest! {
         let split = Split::new(&job, LEN);
         let aggregated = aggregated & ((1 << workers) - 1);
         let mut kind = Network::new(job.clone(), aggregated, kind_fate());
-        let patience = std::time::Duration::from_secs(250);
-        let mut bad = Network::with_patience(job, aggregated, fate_in(weather, seed), patience);
+        let peer_timeout = std::time::Duration::from_secs(250);
+        let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
         for gradients in rounds {
             run_round(&mut kind, &split, &gradients);
             run_round(&mut bad, &split, &gradients);
@@ -168,8 +169,8 @@ proptest! {
     }
 }
 
-/// The largest error of rounds of six workers with values of these sizes, as a share of the largest sum: log2, rounded up; `None` if
-/// every value is zero or there is no error.
+/// The largest error of rounds of six workers with values of these sizes, as a share of the largest sum:
+/// log2, rounded up; `None` if every value is zero or there is no error.
 fn errors(values: &[f32], holders: usize) -> Vec<Option<i64>> {
     let job = assignment(6, &[1.0], 4);
     let split = Split::new(&job, 32);
@@ -253,7 +254,8 @@ fn rounds_of_zeros_let_no_small_value_be_forgotten() {
     }
 }
 
-/// What an exponent is made of: workers, the exponent before, the result, its exponent, and whether it has vanished.
+/// What an exponent is made of: workers, the exponent before, the result, its exponent, and whether it has
+/// vanished.
 type Rule = fn(usize, Exponent, &[i32], Exponent, bool) -> Exponent;
 
 /// A rule that forgets small values as soon as it sees zeros, and lets exponents fall by two at most.
@@ -272,8 +274,8 @@ fn forgetful(
     Exponent::saturating(wanted.max(i32::from(agreed) - 2))
 }
 
-/// How many of a chunk's rounds are clipped, and how many have values but a sum of zero. Values of each round are of one size; zeros
-/// in most.
+/// How many of a chunk's rounds are clipped, and how many have values but a sum of zero. Values of each round
+/// are of one size; zeros in most.
 fn costs(rule: Rule, rounds: &[f32]) -> (usize, usize) {
     const WORKERS: usize = 6;
     let mut agreed = first_exponent(WORKERS);
@@ -314,8 +316,8 @@ fn sparse(size: f64, spread: f64, one_in: u64) -> Vec<f32> {
     (0..2000).map(|_| round()).collect()
 }
 
-/// What is remembered while there are zeros costs one clip at most, when very small values are seen for the first time, and saves
-/// those of values that have grown less than zeros made them seem to.
+/// What is remembered while there are zeros costs one clip at most, when very small values are seen for the
+/// first time, and saves those of values that have grown less than zeros made them seem to.
 #[test]
 fn zeros_do_not_make_the_next_values_clip() {
     let rule: Rule =

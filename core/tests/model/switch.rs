@@ -47,7 +47,7 @@ impl Switch {
         {
             return forward;
         }
-        let slot = &mut self.slots[header.shard.index()][header.sequence.slot(self.window)];
+        let slot = &mut self.slots[header.shard.index()][header.sequence.position(self.window)];
         let bitmap = header.contributors.bitmap;
         match slot {
             Some(slot) if slot.run == header.incarnation && slot.sequence == header.sequence => {
@@ -68,7 +68,8 @@ impl Switch {
                         slot.asked = bitmap;
                     }
                 } else if slot.seen != self.expected {
-                    // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have one bit.)
+                    // A repeat for an incomplete slot is absorbed. (Partial overlap cannot be: gradients have
+                    // one bit.)
                     return None;
                 } else {
                     let answered = slot.asked == 0 || slot.asked & bitmap != 0;

@@ -1,4 +1,5 @@
-//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for what.
+//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for
+//! what.
 
 use std::time::Duration;
 
@@ -6,18 +7,18 @@ use inart_core::{Assignment, Failure, RoundRecord, Split, TensorId};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
-use crate::network::{Fate, Network, PATIENCE, assignment, kind_fate};
+use crate::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 use crate::{check_records, gradient};
 
-/// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it may have: one more than its
-/// rank tells. By tensor, then by worker.
+/// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it
+/// may have: one more than its rank tells. By tensor, then by worker.
 fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecord>> {
     let workers = network.workers.len();
     let mut open: Vec<Vec<(usize, TensorId)>> = vec![Vec::new(); workers];
     let mut started = vec![0; workers];
     let mut records = vec![vec![None; workers]; lens.len()];
-    let end = network.now + 10 * PATIENCE;
+    let end = network.now + 10 * PEER_TIMEOUT;
     while records.iter().flatten().any(Option::is_none) {
         for worker in 0..workers {
             while started[worker] < lens.len() && open[worker].len() < (worker + 1).min(most) {
@@ -47,7 +48,8 @@ fn run(network: &mut Network, lens: &[usize], most: usize) -> Vec<Vec<RoundRecor
 
 fn run_checked(job: &Assignment, lens: &[usize], most: usize, fate: Fate) -> Vec<Vec<RoundRecord>> {
     let workers = job.workers.len();
-    let mut network = Network::with_patience(job.clone(), (1 << (workers - 1)) - 1, fate, 25 * PATIENCE);
+    let mut network =
+        Network::with_peer_timeout(job.clone(), (1 << (workers - 1)) - 1, fate, 25 * PEER_TIMEOUT);
     let records = run(&mut network, lens, most);
     for (records, len) in records.iter().zip(lens) {
         check_records(records, &Split::new(job, *len));
@@ -78,8 +80,8 @@ proptest! {
     }
 }
 
-/// Windows span tensors: what is free for one of them is so for the next. But a chunk waits for the result that its exponent
-/// comes from.
+/// Windows span tensors: what is free for one of them is so for the next. But a chunk waits for the result
+/// that its exponent comes from.
 #[test]
 fn chunks_of_several_tensors_fill_one_window() {
     for (lens, chunks, in_flight) in [([64, 70, 40], 7, 4), ([64, 64, 64], 6, 2)] {
@@ -141,7 +143,7 @@ fn check_blame(shares: &[f64], lens: [&[usize]; 3], culprit: usize, [seen, expec
     for worker in &mut network.workers {
         assert_eq!(worker.finish_round(&mut []), Err(failure.clone()));
     }
-    assert!(network.now.since(now) < Duration::from_secs(1), "at once, not by patience");
+    assert!(network.now.since(now) < Duration::from_secs(1), "at once, not by the peer timeout");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use inart_core::{Failure, Split};
 use inart_wire::{AbortReason, Rank};
 use proptest::prelude::*;
 
-use crate::network::{Network, PATIENCE, assignment, kind_fate};
+use crate::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
 use crate::{check_sums, gradients, run_round, run_rounds};
 
 const ZERO: Duration = Duration::ZERO;
@@ -90,10 +90,10 @@ proptest! {
         let split = Split::new(&job, len);
         let aggregated = aggregated & ((1 << workers) - 1);
         let mut kind = Network::new(job.clone(), aggregated, kind_fate());
-        // With 30 % lost on each of four links, a chunk and its result get through in a quarter of the tries: twenty tries
-        // within PATIENCE all fail once in 300 times, and giving up then is right.
-        let patience = Duration::from_secs(250);
-        let mut bad = Network::with_patience(job, aggregated, fate_in(weather, seed), patience);
+        // With 30 % lost on each of four links, a chunk and its result get through in a quarter of the tries:
+        // twenty tries within PEER_TIMEOUT all fail once in 300 times, and giving up then is right.
+        let peer_timeout = Duration::from_secs(250);
+        let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
         for round in 0..3 {
             let gradients = gradients(workers, round, len);
             let right = run_round(&mut kind, &split, &gradients);
@@ -136,17 +136,17 @@ fn everybody_learns_which_worker_died() {
         let failure = Failure::Aborted { culprit: rank(2), name: "w3".into(), reason: AbortReason::Silent };
         assert_eq!(result, Err(failure));
     }
-    assert!(network.now.since(start) < 2 * PATIENCE);
+    assert!(network.now.since(start) < 2 * PEER_TIMEOUT);
     // A later round is refused with the same reason.
     assert!(network.all_reduce(&gradients(4, 2, 500)).iter().all(Result::is_err));
 }
 
 #[test]
-fn a_slow_worker_is_waited_for_as_long_as_it_is_heard_within_the_patience() {
+fn a_slow_worker_is_waited_for_as_long_as_it_is_heard_within_the_peer_timeout() {
     let job = assignment(3, &[1.0], 4);
     let split = Split::new(&job, 500);
     let mut network = Network::new(job, 0b0011, kind_fate());
-    network.late_start = Some((1, PATIENCE - Duration::from_secs(1)));
+    network.late_start = Some((1, PEER_TIMEOUT - Duration::from_secs(1)));
     run_rounds(&mut network, &split, 500);
 }
 
@@ -183,7 +183,7 @@ fn everybody_learns_whose_gradient_is_not_finite() {
         }
         assert!(
             network.now.since(inart_core::Instant::START) < Duration::from_secs(1),
-            "at once, not by patience"
+            "at once, not by the peer timeout"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says so where they are
-//! missing.
+//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says
+//! so where they are missing.
 
 use std::process::Command;
 use std::thread;
@@ -22,7 +22,7 @@ pub fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N64,
         window_chunks: 32,
-        exact: false,
+        exact_sums: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),
         shards: vec![ShardAssignment {
             server: "s0".into(),
@@ -39,7 +39,8 @@ pub fn ip(arguments: &str) -> bool {
     Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
 }
 
-/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is missing.
+/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is
+/// missing.
 fn lay_network() -> Result<(), &'static str> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
     if !ip("link add br0 type bridge") {
@@ -65,15 +66,15 @@ pub fn on_a_bridge(test: fn()) {
 }
 
 /// Several of these are slept through.
-pub const PATIENCE: Duration = Duration::from_millis(500);
+pub const PEER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Options of hosts that wait for no longer.
 pub fn options() -> Options {
-    Options { patience: PATIENCE, ..Options::default() }
+    Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
 /// A worker that waits for no longer.
-pub fn impatient(rank: u16) -> Worker {
+pub fn short_peer_timeout(rank: u16) -> Worker {
     let port = Port::open(&format!("w{rank}")).unwrap();
     Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
 }

@@ -15,7 +15,8 @@ pub const OLD_EPOCH: u16 = 1;
 pub const JOB: u16 = 7;
 /// Values in every chunk.
 const LENGTH: usize = 32;
-/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut off.
+/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut
+/// off.
 const DIGITS_PER_LANE: u32 = 14;
 /// The lane in which two workers' values of chunk 0 are more than 32 bits hold, if that may be.
 const SATURATING_LANE: usize = 4;
@@ -73,7 +74,8 @@ pub enum Seen {
         overflow: bool,
         values: [i64; LANES],
     },
-    /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves whether that is right.
+    /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves
+    /// whether that is right.
     Result {
         run: Run,
         sequence: u8,
@@ -88,7 +90,7 @@ pub enum Seen {
         to: Talk,
         culprit: Peer,
     },
-    Alive {
+    KeepAlive {
         worker: u8,
         life: Life,
         run: Option<Run>,
@@ -97,7 +99,8 @@ pub enum Seen {
         to: Talk,
         bound: bool,
     },
-    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in another run.
+    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in
+    /// another run.
     GivesUp,
 }
 
@@ -126,7 +129,7 @@ impl Codec {
             epoch: EPOCH.into(),
             values_per_packet: ValuesPerPacket::N32,
             window_chunks: config.window.into(),
-            exact: false,
+            exact_sums: false,
             workers: (0..workers).map(name).collect(),
             shards: vec![server],
         };
@@ -140,7 +143,8 @@ impl Codec {
             let count = i64::from(sum.digit(digit));
             let per_generation = u32::from(MAX_CHUNKS) * u32::from(MAX_WORKERS);
             let generation = (digit / per_generation) as u8;
-            // The values at every exponent are those at the agreed one, and in every run of a worker's life those of the life.
+            // The values at every exponent are those at the agreed one, and in every run of a worker's life
+            // those of the life.
             let kind = match generation {
                 BEFORE => 1,
                 SECOND_LIFE if !self.config.clipped => 2,
@@ -282,9 +286,9 @@ impl Codec {
                 self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
             }
             Frame::Answer { to, bound } => {
-                self.say(worker, to, self.header(1), ControlMessage::AliveAnswer { bound })
+                self.say(worker, to, self.header(1), ControlMessage::KeepAliveAnswer { bound })
             }
-            Frame::Contribution(_) | Frame::Alive { .. } => panic!("{frame:?} goes to no worker"),
+            Frame::Contribution(_) | Frame::KeepAlive { .. } => panic!("{frame:?} goes to no worker"),
         }
     }
 
@@ -301,9 +305,10 @@ impl Codec {
         self.write(destination, self.assignment.shards[0].mac, header, &words)
     }
 
-    /// The bytes of a worker's note. It does not tell how long the gradient is, since that would end the runs where one is shorter.
-    pub fn alive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
-        let message = ControlMessage::Alive { oldest: 0.into(), tensor_len: None };
+    /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end
+    /// the runs where one is shorter.
+    pub fn keepalive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
+        let message = ControlMessage::KeepAlive { oldest: 0.into(), tensor_len: None };
         let words = message.words(host(worker, life));
         let header = HeaderRepr {
             worker: seat(worker),
@@ -380,8 +385,8 @@ impl Codec {
             ControlMessage::RequestBypass => {
                 Seen::Request { to: to(), sequence: header.sequence.get() as u8, exponent: steps }
             }
-            ControlMessage::Alive { .. } => Seen::Alive { worker, life, run },
-            ControlMessage::AliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
+            ControlMessage::KeepAlive { .. } => Seen::KeepAlive { worker, life, run },
+            ControlMessage::KeepAliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
             ControlMessage::Abort { reason, culprit } => match reason {
                 AbortReason::ServerRestarted(_) => Seen::Abort { to: to(), culprit: Peer::Server },
                 AbortReason::WorkerRestarted => {
@@ -416,7 +421,7 @@ impl Codec {
                 Seen::Request { to, sequence, exponent: exponent.into() }
             }
             Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
-            Frame::Alive { worker, life, run } => Seen::Alive { worker, life, run },
+            Frame::KeepAlive { worker, life, run } => Seen::KeepAlive { worker, life, run },
             Frame::Answer { to, bound } => Seen::Answer { to, bound },
         }
     }

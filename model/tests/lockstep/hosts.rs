@@ -2,44 +2,46 @@
 
 use std::time::Duration;
 
-use inart_core::{Instant, Machine, ServerShard, WorkerFlow};
+use inart_core::{Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
 
 use crate::codec::{Codec, Seen, host, rank, server_of};
 
 /// Nobody gives up.
-const PATIENCE: Duration = Duration::from_secs(1 << 30);
+const PEER_TIMEOUT: Duration = Duration::from_secs(1 << 30);
 /// Longer than any timeout.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A server or worker with its clock.
 pub struct Host<M> {
-    pub machine: M,
+    pub state_machine: M,
     now: Instant,
 }
 
 /// The server in the run that its life names; it knows all workers, unless they are to learn of each other.
 pub fn server(codec: &Codec, run: Run) -> Host<ServerShard> {
-    let machine = ServerShard::new(codec.assignment.clone(), 0.into(), server_of(run), PATIENCE).unwrap();
-    let mut host = Host { machine, now: Instant::START };
+    let state_machine =
+        ServerShard::new(codec.assignment.clone(), 0.into(), server_of(run), PEER_TIMEOUT).unwrap();
+    let mut host = Host { state_machine, now: Instant::START };
     if !codec.config.handshake() {
         for worker in 0..codec.config.workers {
-            host.receive(&codec.alive(worker, Life::First, Some(run)));
+            host.receive(&codec.keepalive(worker, Life::First, Some(run)));
         }
         host.send(codec);
     }
     host
 }
 
-/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each other.
+/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each
+/// other.
 pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
-    let mut machine =
-        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PATIENCE).unwrap();
-    machine.start_round(Instant::START, &codec.gradient(number, life)).unwrap();
+    let mut state_machine =
+        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PEER_TIMEOUT).unwrap();
+    state_machine.start_round(Instant::START, &codec.gradient(number, life)).unwrap();
     if codec.config.chunks_of(number) < codec.config.chunks {
-        machine.start(Instant::START, codec.next_tensor(number)).unwrap();
+        state_machine.start(Instant::START, codec.next_tensor(number)).unwrap();
     }
-    let mut host = Host { machine, now: Instant::START };
+    let mut host = Host { state_machine, now: Instant::START };
     if !codec.config.handshake() {
         let to = Talk { life, run: Run::First };
         host.receive(&codec.to_worker(number, &Frame::Answer { to, bound: true }));
@@ -47,21 +49,23 @@ pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
     host
 }
 
-impl<M: Machine> Host<M> {
+impl<M: StateMachine> Host<M> {
     /// A frame comes in.
     pub fn receive(&mut self, frame: &[u8]) {
-        self.machine.handle_frame(self.now, frame);
+        self.state_machine.handle_frame(self.now, frame);
     }
 
     /// All that it sends now.
     pub fn send(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
         let mut buffer = [0; 2048];
         let mut sent = Vec::new();
-        while let Some(length) = self.machine.poll_transmit(self.now, &mut buffer) {
+        while let Some(length) = self.state_machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));
-            // Where all know each other, notes change nothing.
+            // Where all know each other, keep-alives change nothing.
             let handshake = codec.config.handshake();
-            sent.pop_if(|(_, seen)| !handshake && matches!(seen, Seen::Alive { .. } | Seen::Answer { .. }));
+            sent.pop_if(|(_, seen)| {
+                !handshake && matches!(seen, Seen::KeepAlive { .. } | Seen::Answer { .. })
+            });
             assert!(sent.len() < 1000, "it sends without end");
             // The pacer lets the next frame go a moment later.
             self.now = self.now + Duration::from_micros(1);

@@ -1,5 +1,5 @@
-//! The model and the real code in step: what one of them sends, the other sends, at every step of random walks. So neither can
-//! change without the other.
+//! The model and the real code in step: what one of them sends, the other sends, at every step of random
+//! walks. So neither can change without the other.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it did")]
 
@@ -158,7 +158,10 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
                 continue;
             }
             _ => {
-                system.alive(worker).unwrap_or_else(|| panic!("worker {rank} sends {seen:?} as {worker:?}")).1
+                system
+                    .keepalive(worker)
+                    .unwrap_or_else(|| panic!("worker {rank} sends {seen:?} as {worker:?}"))
+                    .1
             }
         };
         assert_eq!(*seen, codec.seen(&expected));
@@ -184,7 +187,7 @@ fn deliver(
         (Node::Server, frame) => {
             real.server.receive(&match frame {
                 Frame::Contribution(frame) => codec.contribution(frame, flags),
-                &Frame::Alive { worker, life, run } => codec.alive(worker, life, run),
+                &Frame::KeepAlive { worker, life, run } => codec.keepalive(worker, life, run),
                 _ => panic!("{frame:?} does not go to a server"),
             });
             let mut sent = real.server.send(codec);
@@ -220,7 +223,7 @@ fn walk(config: Config, seed: u64) -> usize {
     let mut steps = 0;
     let done =
         |state: &State| state.workers[..config.workers.into()].iter().all(|worker| worker.is_done(&config));
-    // Where somebody gives up, what ends the others' wait is patience, which has no end here.
+    // Where somebody gives up, the peer timeout would end the others' wait; here it is endless.
     let ends = !config.reborn && !config.shorter;
     while if ends { !done(&state) || steps < 200 } else { steps < 600 } {
         steps += 1;
@@ -266,10 +269,11 @@ fn walk(config: Config, seed: u64) -> usize {
     for (model, worker) in state.workers.iter().zip(&mut real.workers) {
         let mut sum = codec.gradient(model.rank, Life::First);
         if model.failed.is_some() {
-            worker.machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
+            worker.state_machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
         } else if model.is_done(&config) {
-            worker.machine.finish_round(&mut sum).expect("the real worker has all results, too");
-            // Of a life that began later, whose values are others, there is no sum if an earlier one was in it.
+            worker.state_machine.finish_round(&mut sum).expect("the real worker has all results, too");
+            // Of a life that began later, whose values are others, there is no sum if an earlier one was in
+            // it.
             assert!(config.reborn || sum == codec.sum());
         }
     }

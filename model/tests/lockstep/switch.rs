@@ -12,7 +12,8 @@ use crate::codec::{EPOCH, JOB, OLD_EPOCH, server_of};
 
 /// First slot of the job's range.
 const BASE: u32 = 4092;
-/// The port towards the server; workers' are numbered from 1 by rank, and the other switch's is the one after theirs.
+/// The port towards the server; workers' are numbered from 1 by rank, and the other switch's is the one after
+/// theirs.
 const UP: u32 = 9;
 
 fn port(number: u32) -> PortNo {

@@ -84,8 +84,8 @@ impl Bmv2 {
         self.client.write(updates).await.map_err(|error| error.to_string())
     }
 
-    /// What comes out because of some frames, in any order: as many as are expected, and those that come soon after. bmv2 may end
-    /// at a frame.
+    /// What comes out because of some frames, in any order: as many as are expected, and those that come soon
+    /// after. bmv2 may end at a frame.
     pub async fn send_all(
         &mut self,
         frames: &[(u16, Vec<u8>)],
@@ -119,7 +119,8 @@ impl Switch for Bmv2 {
         }
     }
 
-    /// A marker, flooded after the frame, tells when everything that the frame caused is out: queues keep order.
+    /// A marker, flooded after the frame, tells when everything that the frame caused is out: queues keep
+    /// order.
     async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
         let (to_switch, from_switch) = self.frames.as_mut().expect("loaded before");
         self.markers += 1;
@@ -178,8 +179,8 @@ async fn connect(address: &str) -> Channel {
     panic!("{PROGRAM} did not listen on {address}");
 }
 
-/// bmv2 answers the call with its first frame, so one is flooded to begin with. It takes none until its packet threads run, which
-/// may be a moment after it has a program.
+/// bmv2 answers the call with its first frame, so one is flooded to begin with. It takes none until its
+/// packet threads run, which may be a moment after it has a program.
 async fn packet_stream(channel: Channel) -> (mpsc::Sender<Packet>, Streaming<Packet>) {
     let mut grpc = tonic::client::Grpc::new(channel);
     for _ in 0..100 {

@@ -1,5 +1,6 @@
-//! The congestion mark. On the embedded switch only: bmv2's queues are served by a thread of their own, so how many frames one
-//! leaves behind there is a matter of chance. That sums keep a mark is a case that runs on both (`slots.rs`).
+//! The congestion mark. On the embedded switch only: bmv2's queues are served by a thread of their own, so
+//! how many frames one leaves behind there is a matter of chance. That sums keep a mark is a case that runs
+//! on both (`slots.rs`).
 
 use inart_p4::artifact;
 use inart_wire::ValuesPerPacket;
@@ -81,7 +82,8 @@ async fn sums_have_the_marks_of_their_inputs_and_of_their_own_queue() {
             }
             let expected = if inputs != 0 || depth > LONG { marked(&whole) } else { whole.clone() };
             assert!(out == [(5, expected.bytes())], "N = {n}, inputs {inputs:03b}, {depth} waiting");
-            // A mark of the sum's own queue is not the slot's: sent again from a short queue, it has those of the inputs.
+            // A mark of the sum's own queue is not the slot's: sent again from a short queue, it has those of
+            // the inputs.
             switch.queues.clear();
             let again = gradient(0).with(|f| f.flags = RESEND);
             let repeated = again.completing(&[0, 1, 2]);

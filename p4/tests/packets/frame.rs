@@ -37,7 +37,8 @@ pub struct Inart {
     pub values: Vec<i32>,
 }
 
-/// The value in `lane` of the gradient of `worker`: differs in every lane, both signs, exact in every sum of a few.
+/// The value in `lane` of the gradient of `worker`: differs in every lane, both signs, exact in every sum of
+/// a few.
 pub fn value(worker: u16, lane: usize) -> i32 {
     let size = (i32::from(worker) + 1) * 1_000_003 + lane as i32 * 7_919;
     if (lane + usize::from(worker)).is_multiple_of(3) { -size } else { size }

@@ -1,4 +1,5 @@
-//! A host that forges frames of another job, from its own port: each is dropped, and nothing of the other job changes.
+//! A host that forges frames of another job, from its own port: each is dropped, and nothing of the other job
+//! changes.
 
 use inart_p4::Outcome::{Added, Completed, Repeated, Stored};
 use inart_p4::Reason::{self, *};
@@ -89,7 +90,8 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
         (NoResultRoute, but(&|f| f.kind = RESULT)),
         (NoResultRoute, but(&|f| (f.kind, f.flags) = (RESULT, RESEND | LAST))),
         (NoResultRoute, but(&|f| (f.kind, f.job) = (RESULT, OWN_JOB))),
-        // Messages of workers and to them, whatever they say and wherever they go; in the own job, of nobody there.
+        // Messages of workers and to them, whatever they say and wherever they go; in the own job, of nobody
+        // there.
         (Stranger, but(&|f| f.kind = PROBE)),
         (Stranger, but(&|f| (f.kind, f.contributors) = (CONTROL, 0))),
         (Stranger, but(&|f| (f.kind, f.contributors, f.dst) = (CONTROL, 0, AT_PORT_2))),
@@ -113,8 +115,8 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
     frames
 }
 
-/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off: behind one of each kind, and behind stacks of up
-/// to nine, more than the parser has room for.
+/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off: behind one of each
+/// kind, and behind stacks of up to nine, more than the parser has room for.
 fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
     let single = TAGS.iter().map(|&tag| vec![tag]);
     let stacks = (1..=9).cycle().zip(0..).map(|(depth, first)| {
@@ -126,7 +128,8 @@ fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
         .map(|((_, frame), tags)| dropped(HOSTILE, tagged(&frame.bytes(), &tags), Reason::Tagged))
 }
 
-/// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody else sends in its name.
+/// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody
+/// else sends in its name.
 fn own(n: ValuesPerPacket) -> Vec<Step> {
     let own = |worker, sequence| Inart::gradient(n, 0, worker, sequence).with(|f| f.job = OWN_JOB);
     let refused =
@@ -163,7 +166,9 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {
 fn untagged(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
     let like = |usual: u32, any: BoxedStrategy<u32>| prop_oneof![4 => 0..usual, 1 => any];
     let header = (
-        prop_oneof![4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL)],
+        prop_oneof![
+            4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL),
+        ],
         prop_oneof![4 => Just(0u8), 4 => 0..0x40u8, 1 => any::<u8>()],
         prop_oneof![8 => 0..3u16, 1 => any::<u16>()],
         (prop_oneof![8 => Just(1u16), 1 => any::<u16>()], prop_oneof![Just(0x0a0b_0c0du32), any::<u32>()]),

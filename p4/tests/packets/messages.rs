@@ -1,4 +1,5 @@
-//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between switches.
+//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between
+//! switches.
 
 use inart_p4::Outcome::{Added, Completed, Stored};
 use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};
@@ -11,7 +12,7 @@ use crate::network::{AT_PORT_2, REFUSED};
 pub const PROBE: u8 = 4;
 pub const CONTROL: u8 = 5;
 /// Where a switch is; where the server of shard 0 is, in epoch 1.
-const TRUNK: u16 = 4;
+const SWITCH_PORT: u16 = 4;
 const SERVER: u16 = 5;
 /// Workers of shard 0 in epoch 1, and their ports.
 const WORKERS: [(u16, u16); 5] = [(0, 1), (1, 2), (2, 3), (70, 6), (71, 7)];
@@ -30,7 +31,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             WORKERS.into_iter().flat_map(|(worker, own)| {
                 (1..=8).zip([CONTROL, PROBE].into_iter().cycle()).map(move |(port, kind)| {
                     let frame = message(n).with(|f| (f.kind, f.worker) = (kind, worker)).bytes();
-                    match [own, SERVER, TRUNK].contains(&port) {
+                    match [own, SERVER, SWITCH_PORT].contains(&port) {
                         true if port == 2 => switched(port, frame, &[]),
                         true => switched(port, frame, &[2]),
                         false => dropped(port, frame, Stranger),
@@ -53,8 +54,8 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                 switched(1, of(&|f| f.shard = 3), &[2]),
                 dropped(1, of(&|f| f.shard = 9), Stranger),
                 dropped(SERVER, of(&|f| f.shard = 1), Stranger),
-                // What comes over a trunk has been looked at.
-                switched(TRUNK, of(&|f| (f.epoch, f.job, f.shard, f.worker) = (9, 9, 9, 9)), &[2]),
+                // What comes in by a switch port has been looked at.
+                switched(SWITCH_PORT, of(&|f| (f.epoch, f.job, f.shard, f.worker) = (9, 9, 9, 9)), &[2]),
             ],
         ),
         case(
@@ -71,7 +72,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         ),
         case(
             "nobody speaks in a VLAN, not even from another switch or in an own name",
-            [1, SERVER, TRUNK].into_iter().flat_map(|port| {
+            [1, SERVER, SWITCH_PORT].into_iter().flat_map(|port| {
                 let frame = message(n).bytes();
                 let stacks =
                     [&TAGS[..1], &TAGS[1..2], &TAGS[2..], &TAGS[..2], &TAGS, &[0x8100; 4], &[0x8100; 5]];

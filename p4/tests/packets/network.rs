@@ -4,7 +4,7 @@ use inart_p4::Artifact;
 use inart_p4runtime::{Client, Pipeline, PipelineAction, Schema};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
-    SwitchTables, TrunksAction, TrunksKey, Update, diff,
+    SwitchPortsAction, SwitchPortsKey, SwitchTables, Update, diff,
 };
 use inart_targets::v1model;
 use inart_wire::{Contributors, MacAddr, Seat};
@@ -15,8 +15,8 @@ use inart_wire::{Contributors, MacAddr, Seat};
 ///  worker 2 ── 3 │        │ 7 ── worker 71
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
-/// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are the workers 0 and 1 of
-/// job 2, who forge frames of job 1.
+/// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are
+/// the workers 0 and 1 of job 2, who forge frames of job 1.
 const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
 /// The slots of job 1 but for those of shard 3, and of job 0.
@@ -104,7 +104,7 @@ pub fn tables() -> SwitchTables {
     let result = ResultsKey { epoch: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
     let address = |dst| MacKey { dst: MacAddr(dst) };
     SwitchTables {
-        trunks: [(TrunksKey { ingress: port(4) }, TrunksAction::Trust)].into(),
+        switch_ports: [(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust)].into(),
         steer: steer_entries().into_iter().collect(),
         results: [(result, ResultsAction::Replicate { group: RESULT_GROUP })].into(),
         mac: [(address(AT_PORT_2), MacAction::Send { port: port(2) }), (address(REFUSED), MacAction::Refuse)]

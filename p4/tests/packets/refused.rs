@@ -167,7 +167,8 @@ fn in_vlans() -> Vec<Step> {
                 .collect::<Vec<_>>()
         })
         .collect();
-    // A length in place of an EtherType: the 802.2 header behind it names INART's, which no kernel hands to who listens for it.
+    // A length in place of an EtherType: the 802.2 header behind it names INART's, which no kernel hands to
+    // who listens for it.
     let snap = [&AT_PORT_2[..], &mac(0x11), &[0, 40, 0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5], &[0; 32]].concat();
     steps.extend([switched(1, tagged(&snap, &TAGS), &[2]), switched(1, snap, &[2])]);
     steps

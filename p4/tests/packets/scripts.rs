@@ -1,4 +1,5 @@
-//! STF scripts on both switches: those of p4testgen for our program, and those of the embedded switch's own v1model programs.
+//! STF scripts on both switches: those of p4testgen for our program, and those of the embedded switch's own
+//! v1model programs.
 
 use std::path::{Path, PathBuf};
 
@@ -72,8 +73,8 @@ async fn bmv2_agrees_with_p4testgen() {
 /// Programs that bmv2 does not load: it takes no header stack with a computed index within an index or a key.
 const NOT_ON_BMV2: [&str; 1] = ["stacks"];
 
-/// The embedded switch's own programs, or those in the folder that `INART_CONFORMANCE` names: `NAME.json`, `NAME.p4info.txtpb` and
-/// `NAME.stf`.
+/// The embedded switch's own programs, or those in the folder that `INART_CONFORMANCE` names: `NAME.json`,
+/// `NAME.p4info.txtpb` and `NAME.stf`.
 #[tokio::test]
 async fn bmv2_agrees_on_other_programs() {
     let own = || folder().join("../softswitch/tests/programs/v1model");
@@ -102,7 +103,8 @@ async fn bmv2_agrees_on_other_programs() {
     assert!(failed.is_empty() && !scripts.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Runs a script on bmv2: its entries first, wherever they are in it. Nothing may come out that it does not expect.
+/// Runs a script on bmv2: its entries first, wherever they are in it. Nothing may come out that it does not
+/// expect.
 async fn run(switch: &mut Bmv2, program: &Artifact, script: &[Statement]) -> Result<(), String> {
     let schema = Schema::from_text(&program.p4info).map_err(|error| error.to_string())?;
     let mut entries = Vec::new();

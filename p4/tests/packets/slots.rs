@@ -43,7 +43,8 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         case(
             "repeats for a complete slot get the partial again once per wave, again and again",
             fill().into_iter().chain(
-                // The first, and whoever asks again; a wave that begins anew forgets who asked in the one before.
+                // The first, and whoever asks again; a wave that begins anew forgets who asked in the one
+                // before.
                 [(0, true), (0, true), (1, false), (2, false), (1, true), (0, false), (2, false), (0, true)]
                     .map(|(worker, answered)| again(gradient(worker, 5), answered)),
             ),

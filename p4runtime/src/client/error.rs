@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use inart_tls::advice::{USE_ACCEPTED_CERTIFICATE, USE_TLS};
 use inart_tls::{ChannelError, EndpointError, Security, innermost};
 use tonic::{Code, Status};
 
@@ -11,7 +12,7 @@ use crate::codec::EntryError;
 use crate::error::{WriteError, code_name};
 use crate::schema::SchemaError;
 
-/// What went wrong, where, and what mends it.
+/// What went wrong, where, and how to fix it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
     /// The address cannot be understood, or not be reached the way that was asked for.
@@ -26,14 +27,14 @@ pub enum ClientError {
         reason: String,
     },
     /// The connection was made, and ended before the device had said anything.
-    #[error("the connection to {address} ended at once ({reason}): {mend}")]
+    #[error("the connection to {address} ended at once ({reason}): {hint}")]
     Refused {
         /// The address.
         address: String,
         /// What the system said.
         reason: String,
-        /// What may mend it.
-        mend: &'static str,
+        /// What may fix it.
+        hint: &'static str,
     },
     /// The device did not answer in time.
     #[error("device {device} at {address} did not answer {what} within {timeout:?}")]
@@ -64,7 +65,7 @@ pub enum ClientError {
         greatest: Option<ElectionId>,
     },
     /// The device refused a call.
-    #[error("{call} on device {device} at {address}: {}: {message}{}", code_name(*.code), mend(*.code))]
+    #[error("{call} on device {device} at {address}: {}: {message}{}", code_name(*.code), hint(*.code))]
     Rpc {
         /// The call.
         call: &'static str,
@@ -100,7 +101,7 @@ fn show(id: &Option<ElectionId>) -> String {
     id.map_or("none".to_owned(), |id| id.to_string())
 }
 
-fn mend(code: Code) -> &'static str {
+fn hint(code: Code) -> &'static str {
     match code {
         Code::Unavailable => " (start the switch or correct the address)",
         Code::PermissionDenied => " (another controller is primary: use a greater election id)",
@@ -127,21 +128,17 @@ impl ClientError {
         Self::NoSchema { address: target.address.clone(), device: target.device.0 }
     }
 
-    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server has looked at
-    /// its certificate, so this is where it hears of it.
+    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server
+    /// has looked at its certificate, so this is where it hears of it.
     pub(super) fn opening(target: &Target, status: Status) -> Self {
         if status.source().is_none() {
             return Self::rpc("StreamChannel", target, status);
         }
-        let mend = match target.security {
-            Security::Tls(_) => {
-                "give a certificate of an authority that the server accepts (--tls-cert, --tls-key)"
-            }
-            Security::Local | Security::Plain => {
-                "if the server wants TLS, give --tls-ca, --tls-cert and --tls-key"
-            }
+        let hint = match target.security {
+            Security::Tls(_) => USE_ACCEPTED_CERTIFICATE,
+            Security::Local | Security::Plain => USE_TLS,
         };
-        Self::Refused { address: target.address.clone(), reason: innermost(&status), mend }
+        Self::Refused { address: target.address.clone(), reason: innermost(&status), hint }
     }
 
     pub(super) fn rpc(call: &'static str, target: &Target, status: Status) -> Self {

@@ -39,7 +39,8 @@ pub struct Pipeline {
     pub cookie: Option<u64>,
 }
 
-/// A live connection to one device in one role. Cheap calls by shared reference; dropping it ends the session.
+/// A live connection to one device in one role. Cheap calls by shared reference; dropping it ends the
+/// session.
 pub struct Client {
     target: Target,
     service: P4RuntimeClient<Channel>,
@@ -49,6 +50,9 @@ pub struct Client {
 
 impl Client {
     /// Connects, opens the stream and waits for the device's answer to the arbitration, whoever is primary.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the stream.
     pub async fn connect(target: Target) -> Result<Self, ClientError> {
         let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
         let service = P4RuntimeClient::new(channel)
@@ -74,29 +78,38 @@ impl Client {
     }
 
     /// Waits until this client is primary.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the time is over, another client is primary, or the stream breaks.
     pub async fn wait_primary(&self, timeout: Duration) -> Result<(), ClientError> {
         self.stream.wait_primary(&self.target, timeout).await
     }
 
-    /// Waits until the session is over, because the stream broke or another client became primary, and says why. Never
-    /// returns while this client is primary.
+    /// Waits until the session is over, because the stream broke or another client became primary, and says
+    /// why. Never returns while this client is primary.
     pub async fn lost(&self) -> ClientError {
         self.stream.lost(&self.target).await
     }
 
     /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the stream is broken or the device does not answer.
     pub async fn set_election(&mut self, election: Option<ElectionId>) -> Result<(), ClientError> {
         self.target.election = election;
         self.stream.arbitrate(&self.target).await
     }
 
-    /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that falls
-    /// 4096 events behind loses the newest, which is logged.
+    /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that
+    /// falls 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
         self.stream.take_events()
     }
 
     /// The program's names: those of the pipeline last set or read through this client.
+    ///
+    /// # Errors
+    /// [`ClientError::NoSchema`] if no pipeline was set or read yet.
     pub fn schema(&self) -> Result<Arc<Schema>, ClientError> {
         self.known_schema().ok_or_else(|| ClientError::no_schema(&self.target))
     }
@@ -111,12 +124,18 @@ impl Client {
     }
 
     /// The P4Runtime version the device speaks, such as `1.4.0`.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses the call.
     pub async fn api_version(&self) -> Result<String, ClientError> {
         let answer = self.service.clone().capabilities(v1::CapabilitiesRequest {}).await;
         Ok(self.answered("Capabilities", answer)?.p4runtime_api_version)
     }
 
     /// Verifies, saves or commits a pipeline. `Commit` takes none.
+    ///
+    /// # Errors
+    /// [`ClientError`] for a P4Info that is not one, or if the device refuses the pipeline.
     pub async fn set_pipeline(
         &self,
         action: PipelineAction,
@@ -147,6 +166,9 @@ impl Client {
     }
 
     /// The pipeline the device runs; `None` when it runs none. Takes over its names.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses the call, or its P4Info is not one.
     pub async fn pipeline(&self) -> Result<Option<Pipeline>, ClientError> {
         use v1::get_forwarding_pipeline_config_request::ResponseType;
         let Some(config) = self.get_pipeline(ResponseType::All).await? else { return Ok(None) };
@@ -157,6 +179,9 @@ impl Client {
     }
 
     /// The mark of the pipeline the device runs; `None` without a pipeline or a mark.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses the call.
     pub async fn pipeline_cookie(&self) -> Result<Option<u64>, ClientError> {
         use v1::get_forwarding_pipeline_config_request::ResponseType;
         let config = self.get_pipeline(ResponseType::CookieOnly).await?;
@@ -179,7 +204,12 @@ impl Client {
         }
     }
 
-    /// Applies a batch of updates; those that fail leave the others in force ([`ClientError::Write`] lists them).
+    /// Applies a batch of updates; those that fail leave the others in force ([`ClientError::Write`] lists
+    /// them).
+    ///
+    /// # Errors
+    /// [`ClientError::Write`] lists the updates that failed; [`ClientError::Rpc`] if the device refused the
+    /// call.
     pub async fn write(&self, updates: Vec<v1::Update>) -> Result<(), ClientError> {
         if updates.is_empty() {
             return Ok(());
@@ -224,12 +254,18 @@ impl Client {
 
 impl Client {
     /// Sends a packet out, with the fields of the `packet_out` header.
+    ///
+    /// # Errors
+    /// [`ClientError`] for a packet that does not fit the program, or if the stream is broken.
     pub async fn send_packet(&self, packet: &Packet) -> Result<(), ClientError> {
         let message = self.schema()?.encode_packet(packet)?;
         self.stream.send(&self.target, stream_message_request::Update::Packet(message)).await
     }
 
     /// Tells the device that a list of digests arrived, so that it may report the same data again.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the stream is broken.
     pub async fn ack_digest(&self, list: &v1::DigestList) -> Result<(), ClientError> {
         let ack = v1::DigestListAck { digest_id: list.digest_id, list_id: list.list_id };
         self.stream.send(&self.target, stream_message_request::Update::DigestAck(ack)).await

@@ -10,8 +10,12 @@ use crate::p4::v1::{self, entity::Entity, packet_replication_engine_entry as pre
 const READ_TRIES: usize = 4;
 
 impl Client {
-    /// Reads the entities that match any of the given ones, whose unset parts match anything. All that is read is of
-    /// one state of what controllers write; a read that a write overtook is made again, a few times.
+    /// Reads the entities that match any of the given ones, whose unset parts match anything. All that is
+    /// read is of one state of what controllers write; a read that a write overtook is made again, a few
+    /// times.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses the call.
     pub async fn read(&self, filters: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {
         let mut tries = 1;
         loop {
@@ -41,11 +45,17 @@ impl Client {
     }
 
     /// The entries of a table with their direct counters; the default entry is not among them.
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
     pub async fn read_table(&self, table: &str) -> Result<Vec<Entry>, ClientError> {
         self.read_entries(table, false).await
     }
 
     /// The default entry of a table; `None` when the program gives it none.
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
     pub async fn read_default(&self, table: &str) -> Result<Option<Entry>, ClientError> {
         Ok(self.read_entries(table, true).await?.into_iter().next())
     }
@@ -70,6 +80,9 @@ impl Client {
     }
 
     /// The cells of an indirect counter, from index 0.
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown counter, or a refused call.
     pub async fn read_counter(&self, counter: &str) -> Result<Vec<Counts>, ClientError> {
         let counter_id = self.schema()?.counter(counter)?.id();
         let filter = v1::CounterEntry { counter_id, ..Default::default() };
@@ -84,6 +97,9 @@ impl Client {
     }
 
     /// All multicast groups.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses the call.
     pub async fn read_multicast_groups(&self) -> Result<Vec<v1::MulticastGroupEntry>, ClientError> {
         let entities = self.read(vec![v1::MulticastGroupEntry::default().into()]).await?;
         let groups = entities.into_iter().filter_map(|entity| match entity.entity {

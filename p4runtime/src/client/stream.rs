@@ -18,7 +18,8 @@ use crate::p4::v1::{
 use crate::schema::Schema;
 use crate::value::Value;
 
-/// A packet, a list of digests, a notice of idle entries, or the device's word on an error in what it was sent.
+/// A packet, a list of digests, a notice of idle entries, or the device's word on an error in what it was
+/// sent.
 pub type Event = stream_message_response::Update;
 
 /// Events kept for a receiver that is slow.
@@ -203,6 +204,9 @@ async fn read(
 
 impl Schema {
     /// Checks a packet against the `packet_out` header and gives the message.
+    ///
+    /// # Errors
+    /// [`EntryError`] if the program has no such header, or a field is missing, unknown or too wide.
     pub fn encode_packet(&self, packet: &Packet) -> Result<v1::PacketOut, EntryError> {
         let mut metadata = Vec::with_capacity(packet.metadata.len());
         if !packet.metadata.is_empty() {
@@ -221,6 +225,9 @@ impl Schema {
     }
 
     /// Reads a packet with the names of the `packet_in` header.
+    ///
+    /// # Errors
+    /// [`EntryError`] if the program has no such header, or a field is missing, unknown or too wide.
     pub fn decode_packet(&self, message: &v1::PacketIn) -> Result<Packet, EntryError> {
         let mut metadata = BTreeMap::new();
         if !message.metadata.is_empty() {

@@ -1,4 +1,5 @@
-//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on it.
+//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on
+//! it.
 
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::gradients::Sizes;
-use crate::options::{Odd, Options};
+use crate::options::{OddLength, Options};
 
 /// How long hosts wait for each other.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -37,8 +38,9 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(jobs)
 }
 
-/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors, interfaces that go down, and
-/// frames that the idle worker forges, some of them behind VLAN tags. `ideal` is how long a run takes without faults.
+/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors,
+/// interfaces that go down, and frames that the idle worker forges, some of them behind VLAN tags. `ideal` is
+/// how long a run takes without faults.
 pub(super) fn add_more(
     options: &mut Options,
     faults: &mut Faults,
@@ -59,8 +61,8 @@ pub(super) fn add_more(
     let workers = topology.jobs()[0].workers.len();
     if workers > 1 && rng.random_bool(0.1) {
         let gradient_values = rng.random_range(0..=2 * options.gradient_values);
-        let odd = Odd { rank: rng.random_range(0..workers), gradient_values };
-        options.odd = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
+        let odd = OddLength { rank: rng.random_range(0..workers), gradient_values };
+        options.odd_length = Some(odd).filter(|odd| odd.gradient_values != options.gradient_values);
     }
     let mut rng = stream(seed, 8);
     if rng.random_bool(0.3) {
@@ -86,7 +88,7 @@ fn add_events(faults: &mut Faults, topology: &Topology, seed: u64, ideal: Span) 
     let mut rng = stream(seed, 6);
     if rng.random_bool(0.2) {
         for _ in 0..rng.random_range(1..=3) {
-            let lasts = Some(span(&mut rng, Span(10_000), Span(PATIENCE.as_nanos() as u64 / 4)));
+            let lasts = Some(span(&mut rng, Span(10_000), Span(PEER_TIMEOUT.as_nanos() as u64 / 4)));
             let bounce = hosts.choose(&mut rng).map(|host| name(*host));
             events.push(FaultEvent { at: at(&mut rng), lasts, bounce, ..FaultEvent::default() });
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use inart_planner::topology::generate::{Equipment, leaf_spine};
 use inart_planner::{Options, Scheme, Topology, plan_all};
-use inart_simulator::{Dataplane, Network};
+use inart_simulator::{Dataplane, InstalledNetwork};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.
@@ -20,9 +20,9 @@ pub fn fig1() -> Topology {
 }
 
 /// All jobs of a topology under a scheme.
-pub fn network(topology: &Topology, scheme: Scheme, window: u32) -> Network {
+pub fn network(topology: &Topology, scheme: Scheme, window: u32) -> InstalledNetwork {
     let plans = plan_all(topology, &Options::new(scheme)).unwrap();
-    Network::install(topology, dataplane(), &plans, window).unwrap()
+    InstalledNetwork::install(topology, dataplane(), &plans, window).unwrap()
 }
 
 /// Two racks at 100 Mbit/s with a delay of 10 us per link.

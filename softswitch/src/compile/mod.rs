@@ -32,11 +32,17 @@ enum Fusion {
 
 impl Program {
     /// Compiles a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture.
+    ///
+    /// # Errors
+    /// The first place in the document that is not understood, and why.
     pub fn compile(json: &[u8]) -> Result<Arc<Program>> {
         compile(json, Fusion::On).map(Arc::new)
     }
 
     /// As [`Program::compile`], without fusing runs of operations; for comparing the two.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
     pub fn compile_unfused(json: &[u8]) -> Result<Arc<Program>> {
         compile(json, Fusion::Off).map(Arc::new)
     }

@@ -108,7 +108,8 @@ impl Builder<'_> {
         Ok((meter, target))
     }
 
-    /// Where a key's value is when the table is applied, and its width in bits. One that is computed gets a place.
+    /// Where a key's value is when the table is applied, and its width in bits. One that is computed gets a
+    /// place.
     fn computed_key(&mut self, table: &str, target: &Value, place: &str) -> Result<(Place, u32)> {
         let value = self.value(target, place)?;
         let bits = match &value.kind {

@@ -31,6 +31,9 @@ pub struct Failure {
 }
 
 /// Runs every `NAME.stf` in a folder on the pipeline `NAME.json` beside it, in order of name.
+///
+/// # Errors
+/// If the folder cannot be read. A case that fails is in the report.
 pub fn run_directory(directory: &Path) -> std::io::Result<Report> {
     let mut scripts = Vec::new();
     for entry in std::fs::read_dir(directory)? {
@@ -53,7 +56,8 @@ pub fn run_directory(directory: &Path) -> std::io::Result<Report> {
     Ok(report)
 }
 
-/// Runs one script on one pipeline; what differed, if anything. Ports that the script does not speak of do not exist.
+/// Runs one script on one pipeline; what differed, if anything. Ports that the script does not speak of do
+/// not exist.
 ///
 /// # Errors
 ///
@@ -65,8 +69,8 @@ pub fn run_case(pipeline: &Path, script: &Path) -> Result<(), String> {
     run(&read(pipeline)?, &script, Ports::Named)
 }
 
-/// Runs one script on one pipeline (bmv2 JSON); what differed, if anything. All ports exist: a packet that leaves by one that the
-/// script does not speak of is a difference.
+/// Runs one script on one pipeline (bmv2 JSON); what differed, if anything. All ports exist: a packet that
+/// leaves by one that the script does not speak of is a difference.
 ///
 /// # Errors
 ///

@@ -86,7 +86,8 @@ pub fn parse(text: &str) -> Result<Vec<Statement>, String> {
 /// The quoted names of a line: they may hold anything that means something outside quotes.
 struct Quoted(Vec<String>);
 
-/// Stands for the first quoted name of a line, the next character for the second, and so on (Unicode's private use).
+/// Stands for the first quoted name of a line, the next character for the second, and so on (Unicode's
+/// private use).
 const FIRST: u32 = 0xf_0000;
 
 impl Quoted {

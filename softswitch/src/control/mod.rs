@@ -140,7 +140,7 @@ pub struct CloneSession {
     pub max_bytes: usize,
 }
 
-/// Why the switch refused. The text names the object and the mend.
+/// Why the switch refused. The text names the object and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ControlError {
     /// No such object.

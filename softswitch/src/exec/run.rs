@@ -273,7 +273,9 @@ fn unary<T: Element, const N: usize>(op: Un, a: &[T; N], to: &mut [T; N]) {
         ($($op:ident)* ; $($wide:ident)*) => {
             match op {
                 $(Un::$op => for n in 0..N { to[n] = T::narrow(Un::$op.apply(a[n].widen())) },)*
-                $(Un::$wide(bits) => for n in 0..N { to[n] = T::narrow(Un::$wide(bits).apply(a[n].widen())) },)*
+                $(Un::$wide(bits) => for n in 0..N {
+                    to[n] = T::narrow(Un::$wide(bits).apply(a[n].widen()))
+                },)*
             }
         };
     }
@@ -285,7 +287,9 @@ fn binary<T: Element, const N: usize>(op: Bin, a: &[T; N], b: &[T; N], to: &mut 
     macro_rules! each {
         ($($op:ident)*) => {
             match op {
-                $(Bin::$op => for n in 0..N { to[n] = T::narrow(Bin::$op.apply(a[n].widen(), b[n].widen())) },)*
+                $(Bin::$op => for n in 0..N {
+                    to[n] = T::narrow(Bin::$op.apply(a[n].widen(), b[n].widen()))
+                },)*
             }
         };
     }

@@ -50,7 +50,8 @@ impl Receiver {
             // SAFETY: all fields of mmsghdr may be zero.
             headers: vec![unsafe { zeroed() }; BATCH],
         };
-        // The heap buffers pointed into are never resized; they move with the receiver without moving themselves.
+        // The heap buffers pointed into are never resized; they move with the receiver without moving
+        // themselves.
         for frame in receiver.frames.chunks_exact_mut(STRIDE) {
             let base = frame[TAG_BYTES..].as_mut_ptr().cast();
             receiver.vectors.push(libc::iovec { iov_base: base, iov_len: FRAME_BYTES });
@@ -59,6 +60,9 @@ impl Receiver {
     }
 
     /// Receives what is there, up to a batch; the number of frames.
+    ///
+    /// # Errors
+    /// What the socket reports.
     pub fn receive(&mut self, socket: &PacketSocket) -> io::Result<usize> {
         let slots = self.headers.iter_mut().zip(&mut self.vectors).zip(&mut self.control);
         for ((header, vector), control) in slots {

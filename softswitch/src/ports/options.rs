@@ -20,7 +20,7 @@ pub struct Options {
     pub bypass_queueing: bool,
 }
 
-/// Why ports could not be opened. One line that names the port and the mend.
+/// Why ports could not be opened. One line that names the port and the fix.
 #[derive(Debug, Error)]
 pub enum PortError {
     /// No such interface.

@@ -34,6 +34,9 @@ struct Record {
 
 /// Runs the frames of `inputs` through the switch in order of time, and writes what comes out to
 /// `portN.pcap` in `output`; the number of frames sent.
+///
+/// # Errors
+/// [`PcapError`] for a file that cannot be read or written, or is no capture.
 pub fn replay(switch: &mut Switch, inputs: &[(Port, PathBuf)], output: &Path) -> Result<u64, PcapError> {
     let mut records = Vec::new();
     for (port, path) in inputs {

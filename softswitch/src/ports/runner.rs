@@ -80,8 +80,8 @@ impl Handle {
         &self.shared.switch
     }
 
-    /// Hands the switch a frame as if it came in through `port`. When too many wait already it is lost, as in any
-    /// full queue.
+    /// Hands the switch a frame as if it came in through `port`. When too many wait already it is lost, as in
+    /// any full queue.
     pub fn inject(&self, port: Port, frame: Vec<u8>) {
         let mut injected = lock(&self.shared.injected);
         if injected.len() >= MAX_INJECTED {
@@ -131,6 +131,9 @@ impl Drop for Handle {
 
 /// Opens the ports and runs `switch` on them in a new thread. `on_event` is called in that thread; it
 /// must not block.
+///
+/// # Errors
+/// [`PortError`] for an interface that cannot be opened, or if the thread cannot be started.
 pub fn start(
     switch: Arc<Mutex<Switch>>,
     options: &Options,

@@ -15,6 +15,9 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 pub struct PacketSocket(OwnedFd);
 
 /// The number of an interface in this thread's network namespace.
+///
+/// # Errors
+/// If there is no such interface.
 pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
     let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: `name` is a NUL-terminated string that lives through the call.
@@ -26,6 +29,9 @@ pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
 
 impl PacketSocket {
     /// Opens a socket on interface number `index`.
+    ///
+    /// # Errors
+    /// If the kernel refuses the socket; root is needed.
     pub fn open(index: libc::c_int, bypass_queueing: bool) -> io::Result<PacketSocket> {
         // Protocol 0: nothing is received before the socket is bound to its interface.
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;

@@ -28,7 +28,8 @@ pub(super) struct Elections {
 #[derive(Debug, Default)]
 struct Candidates {
     live: BTreeMap<ClientId, Option<ElectionId>>,
-    /// The greatest election id ever seen; kept when its holder leaves, until the last of a named role has left.
+    /// The greatest election id ever seen; kept when its holder leaves, until the last of a named role has
+    /// left.
     greatest: Option<ElectionId>,
 }
 
@@ -141,8 +142,8 @@ impl Elections {
         self.roles.values().filter_map(Candidates::primary)
     }
 
-    /// The state of a role's election, for the clients that should hear of it: the primary last, since the others
-    /// must know before it may write.
+    /// The state of a role's election, for the clients that should hear of it: the primary last, since the
+    /// others must know before it may write.
     fn notices(&self, role: &str, to: impl Fn(ClientId) -> bool) -> Notices {
         let Some(candidates) = self.roles.get(role) else { return Vec::new() };
         let primary = candidates.primary();

@@ -152,7 +152,9 @@ fn there_is_room_for_so_many_roles_with_names_of_bounded_length() {
 proptest! {
     #[test]
     fn at_most_one_primary_and_it_holds_the_greatest_id_ever_seen(
-        steps in proptest::collection::vec((0u64..4, prop_oneof![Just(None), (0u128..6).prop_map(Some)], any::<bool>()), 1..40)
+        steps in proptest::collection::vec(
+            (0u64..4, prop_oneof![Just(None), (0u128..6).prop_map(Some)], any::<bool>()), 1..40
+        )
     ) {
         let mut e = elections();
         let mut live = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! One switch as controllers see it: the election, the pipeline that runs, the one that waits, and the streams.
+//! One switch as controllers see it: the election, the pipeline that runs, the one that waits, and the
+//! streams.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,9 +135,7 @@ impl Device {
         let schema = schema.ok_or_else(|| Status::failed_precondition("no pipeline runs yet"))?;
         match (self.inject)(packet_io::frame(&schema, packet)?) {
             true => Ok(()),
-            false => {
-                Err(Status::failed_precondition("this switch has no CPU port: start it with --cpu-port"))
-            }
+            false => Err(Status::failed_precondition("this switch has no CPU port: start it with one")),
         }
     }
 
@@ -199,7 +198,8 @@ impl Device {
             (_, None) => return Err(invalid(format!("{} needs a config", action.as_str_name()))),
             (_, Some(config)) => {
                 request::check_config(&config)?;
-                // Compiling a large program takes a while: other calls go on meanwhile, but no other compilation.
+                // Compiling a large program takes a while: other calls go on meanwhile, but no other
+                // compilation.
                 let _turn = self.compiling.lock().await;
                 let work = move || Verified::new(request::decode(config, "the config")?);
                 let work = tokio::task::spawn_blocking(work);
@@ -278,7 +278,9 @@ impl Device {
                     Some(ports::Event::Digest(digest)) => self.learn(digest).await,
                     None => return,
                 },
-                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => self.send_digests().await,
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
+                    self.send_digests().await;
+                }
                 _ = scan.tick() => self.send_idle().await,
             }
         }

@@ -1,5 +1,5 @@
-//! Digests on their way to the controller: gathered in lists, each datum once until the controller acknowledges it.
-//! No clock: time, in nanoseconds of any steady clock, is an argument.
+//! Digests on their way to the controller: gathered in lists, each datum once until the controller
+//! acknowledges it. No clock: time, in nanoseconds of any steady clock, is an argument.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! The gRPC face of the service: which call it is, how long its request may be, and whether there is a place for it.
+//! The gRPC face of the service: which call it is, how long its request may be, and whether there is a place
+//! for it.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -215,7 +216,8 @@ where
     in_time(grpc.unary(call, request), &reached, most).await
 }
 
-/// The reply of a call that must be done in time; says what was wrong with a request that did not reach its handler.
+/// The reply of a call that must be done in time; says what was wrong with a request that did not reach its
+/// handler.
 async fn in_time(
     call: impl Future<Output = Reply>,
     reached: &AtomicBool,

@@ -1,5 +1,6 @@
-//! What the server takes at most. Any client that may connect can reach these, so that together they bound the memory
-//! of the process that also moves the frames (`docs/security.md`, section "Limits of the P4Runtime server").
+//! What the server takes at most. Any client that may connect can reach these, so that together they bound
+//! the memory of the process that also moves the frames (`docs/security.md`, section "Limits of the P4Runtime
+//! server").
 
 use std::time::Duration;
 
@@ -79,9 +80,9 @@ pub(super) fn beyond(message: impl Into<String>) -> Status {
 }
 
 /// Refuses what is more than `most`.
-pub(super) fn at_most(given: usize, most: usize, what: &str, mend: &str) -> Result<(), Status> {
+pub(super) fn at_most(given: usize, most: usize, what: &str, hint: &str) -> Result<(), Status> {
     match given > most {
-        true => Err(beyond(format!("{what}: {given} are more than {most}: {mend}"))),
+        true => Err(beyond(format!("{what}: {given} are more than {most}: {hint}"))),
         false => Ok(()),
     }
 }

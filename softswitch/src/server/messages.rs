@@ -1,4 +1,5 @@
-//! A pipeline driven by P4Runtime messages in this process: no connection, no arbitration, no other controller.
+//! A pipeline driven by P4Runtime messages in this process: no connection, no arbitration, no other
+//! controller.
 
 use std::time::Instant;
 
@@ -14,16 +15,25 @@ pub struct Messages(Pipeline);
 
 impl Messages {
     /// Checks and loads a configuration.
+    ///
+    /// # Errors
+    /// The gRPC status that the P4Runtime specification asks for.
     pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
         Ok(Self(Pipeline::stage(Verified::new(config)?, Clock(Instant::now()))?))
     }
 
     /// Applies one update.
+    ///
+    /// # Errors
+    /// The gRPC status that the P4Runtime specification asks for.
     pub fn write(&mut self, update: &Update) -> Result<(), Status> {
         self.0.write(update)
     }
 
     /// The entities that a filter selects.
+    ///
+    /// # Errors
+    /// The gRPC status that the P4Runtime specification asks for.
     pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
         let mut all = Vec::new();
         self.0.read_all(filter, |found| {

@@ -1,7 +1,8 @@
-//! The P4Runtime 1.4 server: any number of switches (devices) behind one address, as `simple_switch_grpc` serves one.
+//! The P4Runtime 1.4 server: any number of switches (devices) behind one address, as `simple_switch_grpc`
+//! serves one.
 //!
-//! The server knows no ports. Whoever moves frames shares its [`Switch`] in a [`Wiring`] and sends to the controller
-//! what leaves by the CPU port and what the program reports.
+//! The server knows no ports. Whoever moves frames shares its [`Switch`] in a [`Wiring`] and sends to the
+//! controller what leaves by the CPU port and what the program reports.
 
 mod actions;
 mod arbitration;
@@ -56,12 +57,13 @@ use service::Service;
 
 /// A switch as the server reaches it.
 pub struct Wiring {
-    /// The switch, shared with whoever feeds it frames. The server holds the lock for one table operation at a time.
+    /// The switch, shared with whoever feeds it frames. The server holds the lock for one table operation at
+    /// a time.
     pub switch: Arc<Mutex<Switch>>,
     /// When the switch's microseconds began.
     pub started: Instant,
-    /// Hands the switch a frame as if it came in by the CPU port; false if there is none. Called from the server's
-    /// threads.
+    /// Hands the switch a frame as if it came in by the CPU port; false if there is none. Called from the
+    /// server's threads.
     pub packet_out: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
     /// What the switch tells its controllers.
     pub events: mpsc::Receiver<Event>,
@@ -95,6 +97,9 @@ impl Server {
     }
 
     /// Serves until `stop` is ready. Streams are cut then.
+    ///
+    /// # Errors
+    /// What the listener reports.
     pub async fn serve(
         self,
         listener: TcpListener,

@@ -1,5 +1,5 @@
-//! Packets between the controller and the data plane: the fields of the `@controller_header` headers, packed in front
-//! of the frame.
+//! Packets between the controller and the data plane: the fields of the `@controller_header` headers, packed
+//! in front of the frame.
 
 use inart_p4runtime::p4::config::v1::ControllerPacketMetadata;
 use inart_p4runtime::p4::v1::{PacketIn, PacketMetadata, PacketOut};
@@ -88,7 +88,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_of_any_width_come_back(fields in proptest::collection::vec((1usize..100, any::<u128>()), 1..8)) {
+        fn fields_of_any_width_come_back(
+            fields in proptest::collection::vec((1usize..100, any::<u128>()), 1..8),
+        ) {
             let total: usize = fields.iter().map(|(width, _)| width).sum();
             let mut bytes = vec![0; total.div_ceil(8)];
             let mut at = 0;
@@ -98,7 +100,8 @@ mod tests {
             }
             at = 0;
             for (width, value) in &fields {
-                prop_assert_eq!(get(&bytes, at, *width), Value::from(value & (1u128 << width).wrapping_sub(1)));
+                let kept = value & (1u128 << width).wrapping_sub(1);
+                prop_assert_eq!(get(&bytes, at, *width), Value::from(kept));
                 at += width;
             }
         }

@@ -65,7 +65,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Makes a pipeline ready that has all that `old` holds. Refuses when the new program has no place for some of it.
+    /// Makes a pipeline ready that has all that `old` holds. Refuses when the new program has no place for
+    /// some of it.
     pub fn reconcile(old: &Pipeline, verified: Verified) -> Result<Self, Status> {
         let mut pipeline = Self::stage(verified, old.clock)?;
         pipeline.drop_initial_entries()?;
@@ -106,8 +107,8 @@ impl Pipeline {
         }
     }
 
-    /// Reads the entities that a filter selects, from a position on until the page is full. Gives the position to go
-    /// on at, if there may be more.
+    /// Reads the entities that a filter selects, from a position on until the page is full. Gives the
+    /// position to go on at, if there may be more.
     pub fn read(&self, filter: &Entity, at: Position, page: &mut Page) -> Result<Option<Position>, Status> {
         match &filter.entity {
             None => Err(invalid("the filter has no entity: say what to read")),
@@ -254,8 +255,8 @@ impl Pipeline {
         let again = if update.r#type() == Type::Delete { Update::insert } else { Update::modify };
         let mut undo = Vec::new();
         self.read_all(&whole(entity), |found| {
-            let mend = "use CONTINUE_ON_ERROR, or send less at a time";
-            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", mend)?;
+            let hint = "use CONTINUE_ON_ERROR, or send less at a time";
+            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", hint)?;
             undo.extend(found.into_iter().map(again));
             Ok(())
         })?;

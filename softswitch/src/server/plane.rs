@@ -31,8 +31,8 @@ impl Plane {
         Ok(Self(Arc::new(Mutex::new(switch))))
     }
 
-    /// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it holds no
-    /// lock over several steps.
+    /// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
+    /// holds no lock over several steps.
     pub fn lock(&self) -> MutexGuard<'_, Switch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

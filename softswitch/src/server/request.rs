@@ -1,5 +1,5 @@
-//! Requests as they come: who asks is read first, what is asked stays encoded until its turn. A decoded message can be
-//! a hundred times larger than the bytes that it came in.
+//! Requests as they come: who asks is read first, what is asked stays encoded until its turn. A decoded
+//! message can be a hundred times larger than the bytes that it came in.
 
 use inart_p4runtime::ElectionId;
 use inart_p4runtime::p4::v1::Uint128;

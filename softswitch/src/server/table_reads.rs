@@ -178,8 +178,8 @@ impl Pipeline {
         Ok(self.clock.now_us().saturating_sub(hit.max(stored.touched_us)))
     }
 
-    /// The entries that have been idle for their timeout, and starts their timers anew. Looks at so many from `at`
-    /// on, and says where to go on.
+    /// The entries that have been idle for their timeout, and starts their timers anew. Looks at so many from
+    /// `at` on, and says where to go on.
     pub(super) fn idle_entries(
         &mut self,
         at: Position,

@@ -41,8 +41,8 @@ impl Pipeline {
                 return Err(invalid(format!("table {name}: time_since_last_hit cannot be written")));
             }
             check_timeouts(table, given)?;
-            let mend = "keep less with an entry";
-            at_most(given.metadata.len(), limits::METADATA_BYTES, "bytes of metadata", mend)?;
+            let hint = "keep less with an entry";
+            at_most(given.metadata.len(), limits::METADATA_BYTES, "bytes of metadata", hint)?;
             arrays::check_direct(&schema, table, given)?;
         }
         if given.is_default_action {

@@ -1,4 +1,5 @@
-//! A pipeline configuration checked: the device configuration compiles, and the P4Info speaks of the same program.
+//! A pipeline configuration checked: the device configuration compiles, and the P4Info speaks of the same
+//! program.
 
 use std::sync::Arc;
 
@@ -53,7 +54,8 @@ fn json(config: &[u8]) -> Result<Vec<u8>, Status> {
     }
 }
 
-/// What P4Info names must be in the program, in the same shape. A name that only the program has is the compiler's.
+/// What P4Info names must be in the program, in the same shape. A name that only the program has is the
+/// compiler's.
 fn agree(schema: &Schema, program: &Program) -> Result<(), String> {
     let info = schema.info();
     for action in &info.actions {
@@ -64,8 +66,8 @@ fn agree(schema: &Schema, program: &Program) -> Result<(), String> {
     for table in &info.tables {
         match program.table(table.full_name()) {
             Some(found) => same_table(schema, program, table, found)?,
-            // p4c leaves out of the device's program a table that no packet reaches. If that has a table unknown to
-            // P4Info as well, the two are of different programs.
+            // p4c leaves out of the device's program a table that no packet reaches. If that has a table
+            // unknown to P4Info as well, the two are of different programs.
             None if program.tables().iter().any(|found| is_strange(schema, found)) => {
                 return Err(missing("table", table.full_name()));
             }

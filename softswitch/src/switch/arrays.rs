@@ -29,6 +29,9 @@ fn register_cell(program: &Program, name: &str, index: usize) -> Result<(u32, u3
 
 impl Switch {
     /// All cells of a counter array.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such counter array.
     pub fn counters(&self, name: &str) -> Result<&[CounterValue]> {
         let loaded = self.loaded()?;
         let (index, _) = find(&loaded.program.counters, |info| &info.name, name, "counter")?;
@@ -36,6 +39,9 @@ impl Switch {
     }
 
     /// Sets one cell of a counter array.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such counter array or cell.
     pub fn set_counter(&mut self, name: &str, cell: usize, value: CounterValue) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.counters, |info| &info.name, name, "counter")?;
@@ -49,6 +55,9 @@ impl Switch {
     }
 
     /// Configurations of all cells of a meter array.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such meter array.
     pub fn meters(&self, name: &str) -> Result<impl Iterator<Item = Option<MeterConfig>> + '_> {
         let loaded = self.loaded()?;
         let (index, _) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
@@ -56,6 +65,9 @@ impl Switch {
     }
 
     /// Configures one cell of a meter array; `None` takes the configuration away.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such meter array or cell.
     pub fn set_meter(&mut self, name: &str, cell: usize, config: Option<MeterConfig>) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
@@ -69,11 +81,17 @@ impl Switch {
     }
 
     /// One cell of a register array, big endian, in its shortest form.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such register array or cell.
     pub fn register(&mut self, name: &str, cell: usize) -> Result<Vec<u8>> {
         Ok(self.register_cells(name, cell..cell.saturating_add(1))?.remove(0))
     }
 
     /// Some cells of a register array, each big endian in its shortest form.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such register array or cells.
     pub fn register_cells(&mut self, name: &str, cells: std::ops::Range<usize>) -> Result<Vec<Vec<u8>>> {
         let loaded = self.loaded_mut()?;
         let Some(last) = cells.end.checked_sub(1) else { return Ok(Vec::new()) };
@@ -91,11 +109,17 @@ impl Switch {
     }
 
     /// Sets one cell of a register array.
+    ///
+    /// # Errors
+    /// If no program is loaded, it has no such register array or cell, or the value is too wide.
     pub fn set_register(&mut self, name: &str, cell: usize, value: &[u8]) -> Result<()> {
         self.set_register_cells(name, cell..cell.saturating_add(1), value)
     }
 
     /// Sets some cells of a register array to one value.
+    ///
+    /// # Errors
+    /// If no program is loaded, it has no such register array or cells, or the value is too wide.
     pub fn set_register_cells(
         &mut self,
         name: &str,
@@ -119,6 +143,9 @@ impl Switch {
     }
 
     /// Replaces the members of a parser value set; each gives one value per key field, in order.
+    ///
+    /// # Errors
+    /// If no program is loaded, it has no such value set, or members are too many or do not fit its fields.
     pub fn set_value_set(&mut self, name: &str, members: &[Vec<Vec<u8>>]) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.value_sets, |info| &info.name, name, "value set")?;

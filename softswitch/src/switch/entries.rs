@@ -46,6 +46,10 @@ fn check_profile(info: &TableInfo, profiles: &[Profile], entry: &Entry) -> Resul
 
 impl Switch {
     /// Adds an entry to a table.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown or full, the entry does not fit it, or its key is there
+    /// already.
     pub fn insert_entry(&mut self, table: &str, entry: Entry) -> Result<()> {
         let now_us = self.now_us;
         let loaded = self.loaded_mut()?;
@@ -55,7 +59,8 @@ impl Switch {
         loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)
     }
 
-    /// Adds an entry of whole numbers, all of them matched exactly; without a key, sets the table's default action.
+    /// Adds an entry of whole numbers, all of them matched exactly; without a key, sets the table's default
+    /// action.
     ///
     /// # Errors
     /// As for [`Switch::insert_entry`] and [`Switch::set_default`].
@@ -78,6 +83,9 @@ impl Switch {
     }
 
     /// Replaces the action of the entry with the same key and priority.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown, the entry does not fit it, or its key is not there.
     pub fn modify_entry(&mut self, table: &str, entry: Entry) -> Result<()> {
         let now_us = self.now_us;
         let loaded = self.loaded_mut()?;
@@ -88,6 +96,9 @@ impl Switch {
     }
 
     /// Removes an entry.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown, or there is no such entry.
     pub fn delete_entry(&mut self, table: &str, key: &[Match], priority: i32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = loaded.table_index(table)?;
@@ -95,23 +106,35 @@ impl Switch {
     }
 
     /// One entry.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown, or there is no such entry.
     pub fn entry(&self, table: &str, key: &[Match], priority: i32) -> Result<EntryView> {
         let (info, table) = self.loaded()?.table(table)?;
         table.find(info, key, priority).map(view)
     }
 
     /// All entries of a table, in no particular order.
+    ///
+    /// # Errors
+    /// If no program is loaded, or the table is unknown.
     pub fn entries(&self, table: &str) -> Result<impl Iterator<Item = EntryView> + '_> {
         let (_, table) = self.loaded()?.table(table)?;
         Ok(table.rows().map(view))
     }
 
     /// Number of entries of a table.
+    ///
+    /// # Errors
+    /// If no program is loaded, or the table is unknown.
     pub fn entry_count(&self, table: &str) -> Result<usize> {
         self.loaded()?.table(table).map(|(_, table)| table.len())
     }
 
     /// Sets a table's default action; `None` restores the program's own.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown, its default is constant, or the action does not fit it.
     pub fn set_default(&mut self, table: &str, call: Option<ActionCall>) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = loaded.table_index(table)?;
@@ -119,12 +142,18 @@ impl Switch {
     }
 
     /// A table's default action, if it has one, and the packets that took it (tables with counters).
+    ///
+    /// # Errors
+    /// If no program is loaded, or the table is unknown.
     pub fn default_action(&self, table: &str) -> Result<(Option<ActionCall>, CounterValue)> {
         let (_, table) = self.loaded()?.table(table)?;
         Ok((table.default.as_ref().map(|call| call.given.clone()), table.default_counter))
     }
 
     /// Sets an entry's direct counter.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown or has no direct counter, or there is no such entry.
     pub fn set_direct_counter(
         &mut self,
         table: &str,
@@ -143,6 +172,9 @@ impl Switch {
     }
 
     /// Sets an entry's direct meter; `None` takes the configuration away.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown or has no direct meter, or there is no such entry.
     pub fn set_direct_meter(
         &mut self,
         table: &str,
@@ -161,6 +193,9 @@ impl Switch {
     }
 
     /// Entries whose idle timeout has passed at `now_us`.
+    ///
+    /// # Errors
+    /// If no program is loaded, or the table is unknown.
     pub fn idle_entries(&self, table: &str, now_us: u64) -> Result<Vec<Entry>> {
         let (_, table) = self.loaded()?.table(table)?;
         let idle = table.rows().filter(|row| {

@@ -29,7 +29,8 @@ pub trait Sink {
     /// A frame leaves through a port. The CPU port is a port like any other here.
     fn packet(&mut self, port: Port, frame: &[u8]);
 
-    /// Frames that wait at a port, for the program's `enq_qdepth` and `deq_qdepth`: whoever takes the frames has the queues.
+    /// Frames that wait at a port, for the program's `enq_qdepth` and `deq_qdepth`: whoever takes the frames
+    /// has the queues.
     fn queue_depth(&mut self, port: Port) -> u32 {
         let _ = port;
         0
@@ -124,6 +125,9 @@ impl Switch {
     }
 
     /// Loads a program in place of the present one: tables, arrays, groups and sessions start anew.
+    ///
+    /// # Errors
+    /// If the program's constant entries cannot be installed.
     pub fn load(&mut self, program: Arc<Program>) -> Result<()> {
         let tables = Tables::new(&program)?;
         self.loaded = Some(Loaded { program, tables, pool: Vec::new() });
@@ -133,7 +137,8 @@ impl Switch {
         Ok(())
     }
 
-    /// Runs what another switch was made ready with (program, entries, groups, sessions) from the next frame on.
+    /// Runs what another switch was made ready with (program, entries, groups, sessions) from the next frame
+    /// on.
     pub fn take_over(&mut self, ready: Switch) {
         self.loaded = ready.loaded;
         self.groups = ready.groups;

@@ -14,6 +14,10 @@ fn profile_index(loaded: &Loaded, name: &str) -> Result<usize> {
 
 impl Switch {
     /// Adds a member to an action profile.
+    ///
+    /// # Errors
+    /// If no program is loaded, the profile is unknown or full, the action does not fit it, or the number is
+    /// taken.
     pub fn insert_member(&mut self, profile: &str, member: u32, call: &ActionCall) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
@@ -34,6 +38,9 @@ impl Switch {
     }
 
     /// Changes a member's action.
+    ///
+    /// # Errors
+    /// If no program is loaded, the profile or member is unknown, or the action does not fit it.
     pub fn modify_member(&mut self, profile: &str, member: u32, call: &ActionCall) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
@@ -48,6 +55,9 @@ impl Switch {
     }
 
     /// Removes a member that no entry or group uses.
+    ///
+    /// # Errors
+    /// If no program is loaded, the profile or member is unknown, or the member is in use.
     pub fn delete_member(&mut self, profile: &str, member: u32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
@@ -71,6 +81,9 @@ impl Switch {
     }
 
     /// The members of a profile.
+    ///
+    /// # Errors
+    /// If no program is loaded, or the profile is unknown.
     pub fn members(&self, profile: &str) -> Result<Vec<(u32, ActionCall)>> {
         let loaded = self.loaded()?;
         let members = &loaded.tables.profiles[profile_index(loaded, profile)?].members;
@@ -78,6 +91,10 @@ impl Switch {
     }
 
     /// Adds a group, or replaces one if `replace`.
+    ///
+    /// # Errors
+    /// If no program is loaded, the profile or a member is unknown, a weight is 0 or too large, or the group
+    /// is (or with `replace` is not) there.
     pub fn put_group(
         &mut self,
         profile: &str,
@@ -112,6 +129,9 @@ impl Switch {
     }
 
     /// Removes a group that no entry uses.
+    ///
+    /// # Errors
+    /// If no program is loaded, the profile or group is unknown, or the group is in use.
     pub fn delete_group(&mut self, profile: &str, group: u32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
@@ -125,6 +145,9 @@ impl Switch {
     }
 
     /// The groups of a selector.
+    ///
+    /// # Errors
+    /// If no program is loaded, or the profile is unknown.
     pub fn groups(&self, profile: &str) -> Result<Vec<(u32, Vec<GroupMember>)>> {
         let loaded = self.loaded()?;
         let groups = &loaded.tables.profiles[profile_index(loaded, profile)?].groups;

@@ -10,6 +10,10 @@ const MAX_GROUP: u32 = 0xffff;
 
 impl Switch {
     /// Adds a multicast group, or replaces one if `replace`.
+    ///
+    /// # Errors
+    /// For a number out of range, a replica listed twice, or a group that is (or with `replace` is not)
+    /// there.
     pub fn put_multicast_group(&mut self, group: u32, replicas: Vec<Replica>, replace: bool) -> Result<()> {
         if group == 0 || group > MAX_GROUP {
             return Err(ControlError::InvalidArgument(format!(
@@ -30,6 +34,9 @@ impl Switch {
     }
 
     /// Removes a multicast group.
+    ///
+    /// # Errors
+    /// If there is no such group.
     pub fn delete_multicast_group(&mut self, group: u32) -> Result<()> {
         let removed = self.groups.remove(&group);
         removed
@@ -43,6 +50,10 @@ impl Switch {
     }
 
     /// Adds a clone session, or replaces one if `replace`.
+    ///
+    /// # Errors
+    /// For a number out of range, a replica listed twice, or a session that is (or with `replace` is not)
+    /// there.
     pub fn put_clone_session(&mut self, session: u32, config: CloneSession, replace: bool) -> Result<()> {
         if session > MAX_SESSION {
             return Err(ControlError::InvalidArgument(format!(
@@ -63,6 +74,9 @@ impl Switch {
     }
 
     /// Removes a clone session.
+    ///
+    /// # Errors
+    /// If there is no such session.
     pub fn delete_clone_session(&mut self, session: u32) -> Result<()> {
         let removed = self.sessions.remove(&session);
         removed

@@ -1,5 +1,5 @@
-//! A switch that is a value: keeps entries, refuses duplicates, enforces sizes, and fails when told to. For tests, and for
-//! who wants to know what a push would do.
+//! A switch that is a value: keeps entries, refuses duplicates, enforces sizes, and fails when told to. For
+//! tests, and for who wants to know what a push would do.
 
 mod target;
 

@@ -1,4 +1,5 @@
-//! Switches of P4's v1model architecture, reached by P4Runtime: bmv2's `simple_switch_grpc` and the embedded switch.
+//! Switches of P4's v1model architecture, reached by P4Runtime: bmv2's `simple_switch_grpc` and the embedded
+//! switch.
 
 mod program;
 mod rows;

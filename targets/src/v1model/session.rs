@@ -70,7 +70,7 @@ impl From<inart_p4runtime::Counts> for Counts {
     }
 }
 
-/// The client's words; they name the place and the mend.
+/// The client's words; they name the place and the fix.
 fn told(error: ClientError) -> SwitchError {
     let text = error.to_string();
     match error {

@@ -47,7 +47,7 @@ const GOOD: f64 = 0.9;
 const MOST_TRIES: u32 = 3;
 /// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are there shall be
 /// few beside the frames.
-const PATIENCE_SECONDS: f64 = 10.0;
+const PEER_TIMEOUT_SECONDS: f64 = 10.0;
 const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 
 impl MeasureArgs {
@@ -159,7 +159,7 @@ fn measure<'p>(
     Ok(())
 }
 
-/// The best of up to three tries; a try whose job was given up for want of processor time counts as none.
+/// The best of up to three tries; a try whose job was aborted for want of processor time counts as none.
 fn measure_best(emulation: &mut Emulation, scheme: Scheme, place: Place) -> anyhow::Result<Measured> {
     let planned_bps = emulation.planned_rate_bps(scheme).expect("one of the schemes that were planned");
     let bytes = place.gradient_bytes as f64;
@@ -224,12 +224,12 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         scale: Some(args.scale),
         drop: Default::default(),
         faults: Default::default(),
-        patience: Duration::from_secs_f64(PATIENCE_SECONDS / args.scale.factor()),
+        peer_timeout: Duration::from_secs_f64(PEER_TIMEOUT_SECONDS / args.scale.factor()),
         expose: None,
         seed: MEASURED_SEED,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch.clone(),
-        network: None,
+        external: None,
     })
 }
 

@@ -15,7 +15,7 @@ use inart_faults::{Faults, Schedule};
 use inart_planner::units::Size;
 use inart_planner::{Levels, Plan, Scheme, Topology, plan_all};
 use inart_simulator::gradients::Sizes;
-use inart_simulator::{CAPABILITIES, Dataplane, Network, Odd, Options, simulate};
+use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, OddLength, Options, simulate};
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
@@ -49,7 +49,7 @@ pub struct Args {
     runs: u32,
     /// A worker of the first job whose gradient has another length, in values: the job is to end with its name.
     #[arg(long, value_name = "RANK=VALUES")]
-    odd_length: Option<Odd>,
+    odd_length: Option<OddLength>,
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     tensors: u32,
@@ -81,8 +81,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     plan: Option<PathBuf>,
     /// How long hosts wait for a silent peer.
-    #[arg(long, default_value = "2 s")]
-    patience: Span,
+    #[arg(long, alias = "patience", default_value = "2 s")]
+    peer_timeout: Span,
     /// Virtual time after which a run that has not ended is a failure.
     #[arg(long, default_value = "600 s")]
     limit: Span,
@@ -118,7 +118,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         args.window,
         inart_p4::SLOTS
     );
-    ensure!(args.patience > Span(0), "--patience: hosts need some time; give one like 2 s");
+    ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
     let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
     let gradient_bytes = args.gradient.map_or(default, |size| size.0);
     ensure!(
@@ -128,13 +128,13 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let options = Options {
         rounds: args.rounds,
         runs: args.runs,
-        odd: args.odd_length,
+        odd_length: args.odd_length,
         tensors: args.tensors,
         sizes: args.sizes,
         gradient_values: (gradient_bytes / 4.0) as usize,
         spikes: args.spikes,
         seed: args.seed,
-        patience: Duration::from_nanos(args.patience.0),
+        peer_timeout: Duration::from_nanos(args.peer_timeout.0),
         limit: args.limit,
         ..Options::default()
     };
@@ -142,7 +142,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(path) => super::plan::read_all(&topology, path)?,
         None => plan(&topology, &args)?,
     };
-    let network = Network::install(&topology, &Arc::new(Dataplane::new(args.values)?), &plans, args.window)?;
+    let network =
+        InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(args.values)?), &plans, args.window)?;
     let mut log = match &args.log {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
@@ -151,7 +152,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         None => None,
     };
     let start = Instant::now();
-    let report = simulate(&network, &faults, &options, log.as_mut().map(|log| log as &mut dyn Write))?;
+    let report = simulate(&network, &faults, &options, log.as_mut().map(|log| log as &mut dyn Write))
+        .map_err(with_flag)?;
     let hops_per_second = report.packet_hops as f64 / start.elapsed().as_secs_f64().max(1e-9);
     if let Some(mut log) = log {
         log.flush().context("--log")?;
@@ -170,6 +172,16 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// Names the flag of a setting that the simulator refuses.
+fn with_flag(error: inart_simulator::Error) -> anyhow::Error {
+    match error {
+        inart_simulator::Error::Option { option, problem } => {
+            anyhow::anyhow!("--{}: {problem}", option.replace(' ', "-"))
+        }
+        error => error.into(),
+    }
 }
 
 fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {

@@ -125,7 +125,7 @@ fn check_sum(
             let floats: Vec<f32> =
                 values.clone().map(|index| random_value(seed, rank, round, index)).collect();
             let mut sent: Vec<i32> = floats.iter().map(|float| float.to_bits() as i32).collect();
-            if !assignment.exact {
+            if !assignment.exact_sums {
                 let fits = quantise::quantise(&floats, exponent, &mut sent);
                 ensure!(
                     fits.is_ok(),

@@ -1,4 +1,4 @@
-//! What a worker knows of a shard's server: which life of it is there, and whether that knows this life of the worker.
+//! What a worker knows of a shard's server: its incarnation, and whether the server has bound this worker.
 
 use inart_wire::{ChunkSeq, Incarnation};
 
@@ -7,13 +7,13 @@ use crate::Instant;
 /// What is known of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
-    /// Names the server's life, and the run; unknown before the first answer.
+    /// Names the server's incarnation, and the run; unknown before the first answer.
     pub run: Incarnation,
-    /// Whether the server knows that it is this life of the worker that is in the run.
+    /// Whether the server has bound this incarnation of the worker to the run.
     pub bound: bool,
-    /// Number of the last note to the server, and when it was sent.
-    pub note: (ChunkSeq, Instant),
-    /// Notes since the server was last got on with: since the start, or since its first answer.
+    /// Number of the last keep-alive to the server, and when it was sent.
+    pub keepalive: (ChunkSeq, Instant),
+    /// Keep-alives since the last progress with the server: since the start, or since its first answer.
     pub tries: u32,
 }
 
@@ -27,26 +27,26 @@ impl Session {
                 Meeting::First
             }
             known if known == run => Meeting::Again,
-            _ => Meeting::OtherLife,
+            _ => Meeting::OtherIncarnation,
         }
     }
 
-    /// The number of the next note, which counts as sent.
-    pub(super) fn next_note(&mut self, now: Instant) -> ChunkSeq {
-        let number = self.note.0.advance(1);
-        self.note = (number, now);
+    /// The number of the next keep-alive, which counts as sent.
+    pub(super) fn next_keepalive(&mut self, now: Instant) -> ChunkSeq {
+        let number = self.keepalive.0.advance(1);
+        self.keepalive = (number, now);
         self.tries = self.tries.saturating_add(1);
         number
     }
 }
 
-/// What a server that speaks is.
+/// What is known of a server from which a frame came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meeting {
     /// Nothing was known of it.
     First,
     /// The one that is known.
     Again,
-    /// Another life of it.
-    OtherLife,
+    /// Another incarnation of it.
+    OtherIncarnation,
 }

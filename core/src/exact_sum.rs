@@ -1,14 +1,16 @@
-//! Exact sums of floats: what an exact job's server adds up with.
+//! Exact sums of floats: what an exact-sum job's server adds up with.
 //!
-//! **Guarantee.** The sum of up to 2^42 finite floats is their sum as real numbers, rounded once to the nearest `f32`, half to
-//! even: the same bits in whatever order they come. Subnormal numbers count as what they are; a sum that rounds to 2^128 or more
-//! in size is an infinity, as IEEE 754 has it; a sum of zero is +0, that of negative zeros too.
+//! **Guarantee.** The sum of up to 2^42 finite floats is their sum as real numbers, rounded once to the
+//! nearest `f32`, half to even: the same bits in whatever order they come. Subnormal numbers count as what
+//! they are; a sum that rounds to 2^128 or more in size is an infinity, as IEEE 754 has it; a sum of zero is
+//! +0, that of negative zeros too.
 //!
-//! A [`ExactSum`] is a fixed-point number long enough for all of `f32` (Kulisch's long accumulator: U. Kulisch, W. Miranker,
-//! "The arithmetic of the digital computer: a new approach", SIAM Review 28, 1986; "small superaccumulator" in R. M. Neal, "Fast
-//! exact summation using small and large superaccumulators", 2015). Every finite `f32` is a whole multiple of 2^-149
-//! and less than 2^128, that is 277 bits in such units; 320 bits in two's complement leave 42 for the carries and one
-//! for the sign. All of it is integer arithmetic.
+//! A [`ExactSum`] is a fixed-point number long enough for all of `f32` (Kulisch's long accumulator: U.
+//! Kulisch, W. Miranker, "The arithmetic of the digital computer: a new approach", SIAM Review 28, 1986;
+//! "small superaccumulator" in R. M. Neal, "Fast exact summation using small and large superaccumulators",
+//! 2015). Every finite `f32` is a whole multiple of 2^-149 and less than 2^128, that is 277 bits in such
+//! units; 320 bits in two's complement leave 42 for the carries and one for the sign. All of it is integer
+//! arithmetic.
 
 /// Units are of 2^-149; limbs of 64 bits, the least first, in two's complement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +32,8 @@ impl ExactSum {
         };
         let shifted = u128::from(mantissa) << (place % 64);
         let parts = [shifted as u64, (shifted >> 64) as u64, 0, 0, 0];
-        // The negative of a number is its complement and one, carried in where the number begins: the limbs below are zeros.
+        // The negative of a number is its complement and one, carried in where the number begins: the limbs
+        // below are zeros.
         let mut carry = value.is_sign_negative();
         let sign = if carry { u64::MAX } else { 0 };
         for (limb, part) in self.0[(place / 64) as usize..].iter_mut().zip(parts) {
@@ -59,7 +62,8 @@ impl ExactSum {
     }
 }
 
-/// The bits of the float nearest to a number of 24 + `cut` bits, for `cut` from 1; beyond those of infinity if it is too large.
+/// The bits of the float nearest to a number of 24 + `cut` bits, for `cut` from 1; beyond those of infinity
+/// if it is too large.
 fn rounded_off(limbs: &[u64; LIMBS], cut: u32) -> u32 {
     let limb_of = |bit: u32| (bit / 64) as usize;
     let low = limbs[limb_of(cut)];
@@ -76,5 +80,5 @@ fn rounded_off(limbs: &[u64; LIMBS], cut: u32) -> u32 {
 }
 
 #[cfg(test)]
-#[path = "exact_tests.rs"]
+#[path = "exact_sum_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! The running network: the site of its hosts and switches, and the controller's process.
+//! A testbed: the site of a network's hosts and switches, and the controller's process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,8 +20,9 @@ use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
-/// A network on which plans can be installed and hosts started. Gone, processes and all, when dropped.
-pub struct Network {
+/// A running network on which plans can be installed and hosts started. Dropping it ends its processes and
+/// removes its namespaces.
+pub struct Testbed {
     topology: Topology,
     program: Arc<dyn Program>,
     /// The `inart` command.
@@ -31,13 +32,13 @@ pub struct Network {
     schedule: Schedule,
     site: Site,
     scratch: Scratch,
-    /// Where people may look.
+    /// A folder for what `inart doctor` reads.
     expose: Option<PathBuf>,
 }
 
-/// What switches and links counted since the network was started.
+/// What switches and links counted since the testbed was started.
 #[derive(Clone, Debug, Default)]
-pub struct NetworkCounters {
+pub struct TestbedCounters {
     /// Frames that became part of a sum.
     pub aggregated: u64,
     /// Frames dropped by switches, in the order of [`Reason::ALL`].
@@ -46,9 +47,12 @@ pub struct NetworkCounters {
     pub links: RelayCounters,
 }
 
-impl Network {
-    /// Builds a network at `scale` times its rates and starts its switches, or goes to the one that was given. No program
-    /// is loaded yet. `topology` has the jobs that shall run.
+impl Testbed {
+    /// Builds the network at `scale` times its rates and starts its switches, or attaches to an external
+    /// testbed. No program is loaded yet. `topology` has the jobs that will run.
+    ///
+    /// # Errors
+    /// [`Error`] if the faults do not fit the topology, or namespaces, links or switches cannot be made.
     pub fn start(topology: &Topology, options: &Options, scale: f64) -> Result<Self, Error> {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let schedule = options.schedule(topology)?;
@@ -57,8 +61,8 @@ impl Network {
             let file = inart_controller::file_name(topology.name());
             let _ = std::fs::remove_file(folder.join("state").join(file));
         }
-        let site = match &options.network {
-            Some(network) => Site::given(network)?,
+        let site = match &options.external {
+            Some(testbed) => Site::external(testbed)?,
             None => Site::build(topology, options, scale, &schedule, &scratch)?,
         };
         Ok(Self {
@@ -74,8 +78,11 @@ impl Network {
         })
     }
 
-    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are installed, under
-    /// new epochs, and returns what to tell the hosts of each.
+    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are
+    /// installed, under new epochs, and returns what to tell the hosts of each.
+    ///
+    /// # Errors
+    /// [`Error::Controller`] if the controller ends or does not install the plans in time.
     pub fn install(&mut self, scheme: &str, plans: &[JobPlan]) -> Result<Vec<Assignment>, Error> {
         if let Some(before) = self.controller.take() {
             before.stop();
@@ -118,12 +125,15 @@ impl Network {
         self.controller.as_ref().map(ControllerProcess::address)
     }
 
-    /// What shall go wrong.
+    /// The fault schedule.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
     /// Does what a step says, but for what it does to hosts.
+    ///
+    /// # Errors
+    /// [`Error`] if a process or a link cannot be changed.
     pub fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Kill(Victim::Controller) => {
@@ -137,7 +147,10 @@ impl Network {
         }
     }
 
-    /// Waits until the controller has put every switch in order.
+    /// Waits until the controller has reconciled every switch.
+    ///
+    /// # Errors
+    /// [`Error::Controller`] if the controller ends or does not finish in time.
     pub fn settle(&mut self) -> Result<(), Error> {
         self.controller.as_mut().map_or(Ok(()), |controller| controller.settle(&self.runtime))
     }
@@ -152,14 +165,17 @@ impl Network {
         self.site.host(name)
     }
 
-    /// A file in a directory that goes when the network goes.
+    /// A file in a directory that is removed with the testbed.
     pub fn scratch_path(&self, name: &str) -> PathBuf {
         self.scratch.path(name)
     }
 
     /// Reads the counters of all switches and of the relay. A switch that was killed counts from 0 again.
-    pub fn counters(&mut self) -> Result<NetworkCounters, Error> {
-        let mut sum = NetworkCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
+    ///
+    /// # Errors
+    /// [`Error::Switch`] for a switch that cannot be asked.
+    pub fn counters(&mut self) -> Result<TestbedCounters, Error> {
+        let mut sum = TestbedCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         let mut places = BTreeMap::new();
         for switch in self.site.switches()? {
             places.insert(switch.name, Place::local(switch.address, switch.device));
@@ -184,7 +200,7 @@ impl Network {
     }
 }
 
-impl NetworkCounters {
+impl TestbedCounters {
     /// Frames dropped by switches since `earlier`, by reason; reasons that did not occur are left out.
     pub fn drops_since(&self, earlier: &Self) -> BTreeMap<String, u64> {
         let counts = Reason::ALL.iter().zip(self.drops.iter().zip(&earlier.drops));

@@ -14,7 +14,7 @@ use crate::{Dataplane, Error};
 
 /// A topology whose switches hold what the controller wrote for some plans.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct InstalledNetwork {
     pub(crate) topology: Topology,
     pub(crate) ports: PortMap,
     pub(crate) dataplane: Arc<Dataplane>,
@@ -25,9 +25,13 @@ pub struct Network {
     records: Records,
 }
 
-impl Network {
-    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They are pushed twice,
-    /// so that the entries of an older epoch are there, as they are after a push in the middle of a training.
+impl InstalledNetwork {
+    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They
+    /// are pushed twice, so that the entries of an older epoch are there, as they are after a push in the
+    /// middle of a training.
+    ///
+    /// # Errors
+    /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed.
     pub fn install(
         topology: &Topology,
         dataplane: &Arc<Dataplane>,

@@ -1,4 +1,4 @@
-//! A network that somebody else has built on this machine: Mininet (`mininet/run.py`), or a person with `ip`.
+//! A testbed that exists already on this machine: built by Mininet (`mininet/run.py`), or by hand with `ip`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,25 +9,29 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::scale::Scale;
 
+/// The name by which errors call an external testbed's description.
+pub const EXTERNAL: &str = "external testbed";
+
 /// Where the hosts and switches of a topology are.
 ///
-/// As JSON: `{"scale": 0.01, "hosts": {"w1": {"namespace": "/proc/7/ns/net", "interface": "w1-eth0"}}, "switches":
-/// {"v1": {"address": "127.0.0.1:9559", "device_id": 0}}}`. Ports and addresses are those of `inart topology wiring`.
+/// As JSON: `{"scale": 0.01, "hosts": {"w1": {"namespace": "/proc/7/ns/net", "interface": "w1-eth0"}},
+/// "switches": {"v1": {"address": "127.0.0.1:9559", "device_id": 0}}}`. Ports and addresses are those of
+/// `inart topology wiring`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GivenNetwork {
+pub struct ExternalTestbed {
     /// What the topology's rates were multiplied by.
     pub scale: Scale,
     /// By name.
-    pub hosts: BTreeMap<String, GivenHost>,
+    pub hosts: BTreeMap<String, ExternalHost>,
     /// By name.
-    pub switches: BTreeMap<String, GivenSwitch>,
+    pub switches: BTreeMap<String, ExternalSwitch>,
 }
 
 /// Where a worker or server is.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GivenHost {
+pub struct ExternalHost {
     /// File of its network namespace, like `/proc/PID/ns/net` or `/run/netns/NAME`.
     pub namespace: PathBuf,
     /// Its interface there.
@@ -37,20 +41,26 @@ pub struct GivenHost {
 /// Where a switch is reached.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GivenSwitch {
+pub struct ExternalSwitch {
     /// `host:port` or `unix:/path`.
     pub address: String,
     /// Its number there.
     pub device_id: u64,
 }
 
-impl GivenNetwork {
+impl ExternalTestbed {
     /// Reads the JSON.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for text that is not such a document.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(|error| refuse(error.to_string()))
     }
 
     /// Refuses a network whose names are not the topology's.
+    ///
+    /// # Errors
+    /// [`Error::Option`] names the first host or switch that is missing or unknown.
     pub fn validate(&self, topology: &Topology) -> Result<(), Error> {
         let named = |is_switch: bool| {
             let nodes = topology.nodes().iter();
@@ -78,7 +88,7 @@ impl GivenNetwork {
 }
 
 fn refuse(problem: String) -> Error {
-    Error::Option { option: "--network", problem }
+    Error::Option { option: EXTERNAL, problem }
 }
 
 #[cfg(test)]
@@ -100,14 +110,14 @@ mod tests {
 
     #[test]
     fn names_have_to_be_the_topologys() {
-        let network = GivenNetwork::from_json(NETWORK).expect("valid");
+        let network = ExternalTestbed::from_json(NETWORK).expect("valid");
         assert!(network.validate(&topology("")).is_ok());
         let told = |text: &str| {
-            let network = GivenNetwork::from_json(text);
+            let network = ExternalTestbed::from_json(text);
             network.and_then(|network| network.validate(&topology(""))).expect_err(text).to_string()
         };
         for (from, to, named) in [
-            ("\"w\"", "\"w9\"", "--network: hosts: w of topology pair is missing"),
+            ("\"w\"", "\"w9\"", "external testbed: hosts: w of topology pair is missing"),
             (
                 "\"v\": {",
                 "\"v\": {\"address\": \"127.0.0.1:1\", \"device_id\": 1}, \"x\": {",
@@ -115,7 +125,7 @@ mod tests {
             ),
             ("0.5", "7", "scale"),
             ("\"interface\"", "\"inteface\"", "inteface"),
-            ("0.5,", "", "--network: "),
+            ("0.5,", "", "external testbed: "),
         ] {
             let message = told(&NETWORK.replacen(from, to, 1));
             assert!(message.contains(named), "{message}");

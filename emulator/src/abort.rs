@@ -1,18 +1,18 @@
-//! A job that was given up because of a fault: who ended when, and with which error.
+//! A job that was aborted because of a fault: who ended when, and with which error.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How long workers may take to hear that a job is given up, and why.
-pub const PROMISE_SECONDS: f64 = 3.0;
+/// The longest time, in seconds, until every worker has to be told that the job is aborted, and why.
+pub const MAX_ABORT_SECONDS: f64 = 3.0;
 
-/// A job that was given up because of a fault that was asked for.
+/// A job that was aborted because of a fault of the schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GivenUp {
+pub struct AbortReport {
     /// Hosts that were killed or stopped.
     pub culprits: Vec<String>,
-    /// Rounds whose sums were found right before.
+    /// Rounds before the abort whose sums were found right.
     pub rounds_audited: u32,
     /// The other hosts, in the order in which they ended.
     pub ended: Vec<HostEnd>,
@@ -33,7 +33,7 @@ pub struct HostEnd {
     pub names_culprit: bool,
 }
 
-impl GivenUp {
+impl AbortReport {
     fn workers(&self) -> impl Iterator<Item = &HostEnd> {
         self.ended.iter().filter(|end| end.worker)
     }
@@ -43,18 +43,18 @@ impl GivenUp {
         self.workers().map(|end| end.seconds).fold(0.0, f64::max)
     }
 
-    /// Whether it went as promised: every worker got an error that names a culprit, in time.
-    pub fn is_as_promised(&self) -> bool {
-        self.seconds() <= PROMISE_SECONDS && self.workers().all(|end| end.names_culprit)
+    /// Whether every worker got an error that names a culprit, within [`MAX_ABORT_SECONDS`].
+    pub fn is_orderly(&self) -> bool {
+        self.seconds() <= MAX_ABORT_SECONDS && self.workers().all(|end| end.names_culprit)
     }
 }
 
-impl fmt::Display for GivenUp {
+impl fmt::Display for AbortReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (culprits, workers) = (self.culprits.join(", "), self.workers().count());
         write!(
             f,
-            "the job was given up after {} rounds, all sums right, because of {culprits}: {workers} other workers \
+            "the job was aborted after {} rounds, all sums right, because of {culprits}: {workers} other workers \
              ended within {:.1} s",
             self.rounds_audited,
             self.seconds()

@@ -1,4 +1,4 @@
-//! What happens when: the event queue.
+//! The event queue: what happens when.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,15 +28,15 @@ pub(crate) struct FrameId(pub u32);
 
 /// Index of a state machine: a worker or a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MachineId(pub u32);
+pub(crate) struct ProcessId(pub u32);
 
-/// What happens.
+/// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// A frame reaches the end of the channel it is on.
     Arrive(FrameId),
     /// A state machine's deadline.
-    Wake(MachineId),
+    Wake(ProcessId),
     /// The next frame of a background flow.
     Background(u32),
     /// A step of the fault schedule.
@@ -51,25 +51,25 @@ pub(crate) enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: u64,
-    /// What was planned first happens first.
+    /// Among events of one time, the one scheduled first happens first.
     order: u64,
-    what: What,
+    kind: EventKind,
 }
 
-/// The events to come.
+/// The events to come, by time.
 #[derive(Debug, Default)]
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     heap: BinaryHeap<Reverse<Event>>,
     order: u64,
 }
 
-impl Agenda {
-    pub fn plan(&mut self, at: u64, what: What) {
+impl EventQueue {
+    pub fn schedule(&mut self, at: u64, kind: EventKind) {
         self.order += 1;
-        self.heap.push(Reverse(Event { at, order: self.order, what }));
+        self.heap.push(Reverse(Event { at, order: self.order, kind }));
     }
 
-    pub fn next(&mut self) -> Option<(u64, What)> {
-        self.heap.pop().map(|Reverse(event)| (event.at, event.what))
+    pub fn next(&mut self) -> Option<(u64, EventKind)> {
+        self.heap.pop().map(|Reverse(event)| (event.at, event.kind))
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant, Machine, Split};
+use inart_core::{Failure, Instant, Split, StateMachine};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
-use crate::network::{Network, PATIENCE, assignment, kind_fate};
+use crate::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
 use crate::trouble::{Weather, fate_in, rank};
 use crate::{gradients, run_round, run_rounds};
 
@@ -43,8 +43,8 @@ proptest! {
         let weather = Weather { lost_percent: 5, doubled_percent: 30, late_percent, latest_micros: 200_000 };
         let job = assignment(3, &[0.3, 0.7], 1 << window_log);
         let split = Split::new(&job, len);
-        let patience = Duration::from_secs(250);
-        let mut network = Network::with_patience(job, 0b011, fate_in(weather, seed), patience);
+        let peer_timeout = Duration::from_secs(250);
+        let mut network = Network::with_peer_timeout(job, 0b011, fate_in(weather, seed), peer_timeout);
         for life in 0..3 {
             network.run_again(life);
             run_of(life as usize, &mut network, &split, len);
@@ -52,14 +52,14 @@ proptest! {
     }
 }
 
-/// Everybody that lives ends with this failure, long before anybody's patience; so do these servers.
+/// Everybody that lives ends with this failure, long before any peer timeout; so do these servers.
 fn check_end(network: &mut Network, round: usize, failure: Failure, servers: &[usize]) {
     let start = network.now;
     let workers = network.workers.len();
     for result in network.all_reduce(&gradients(workers, round, 500)) {
         assert_eq!(result, Err(failure.clone()));
     }
-    assert!(network.now.since(start) < PATIENCE / 2, "{:?}", network.now.since(start));
+    assert!(network.now.since(start) < PEER_TIMEOUT / 2, "{:?}", network.now.since(start));
     for (shard, server) in network.servers.iter().enumerate() {
         assert_eq!(server.failure(), servers.contains(&shard).then(|| failure.clone()), "shard {shard}");
     }
@@ -86,14 +86,14 @@ fn a_worker_that_was_made_anew_ends_the_job_by_name() {
             }
             network.restart_worker(worker, 1);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
-            // What is left of its first life, or a third one, changes nothing.
+            // What is left of its first incarnation, or a third one, changes nothing.
             network.restart_worker(worker, 2);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
         }
     }
 }
 
-/// In the midst of a round, at any moment: also when only one server has bound the first life.
+/// In the midst of a round, at any moment: also when only one server has bound the first incarnation.
 #[test]
 fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
     for micros in (10..2000).step_by(35) {
@@ -119,7 +119,7 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
             }
             false => assert!(ends.iter().all(|end| *end == Err(restarted(1))), "{micros} us: {ends:?}"),
         }
-        assert!(network.now.since(Instant::START) < PATIENCE / 2);
+        assert!(network.now.since(Instant::START) < PEER_TIMEOUT / 2);
     }
 }
 
@@ -141,7 +141,8 @@ fn a_server_that_was_restarted_ends_the_job_by_name() {
     }
 }
 
-/// Some workers are in the run of the server's first life, and one that starts now would be in that of the second.
+/// Some workers are in the run of the server's first incarnation, and one that starts now would be in that of
+/// the second.
 #[test]
 fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
     for micros in [0, 10, 50, 200, 10_000] {
@@ -158,7 +159,7 @@ fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
         for worker in &mut network.workers {
             assert_eq!(worker.finish_round(&mut [0.0; 500]), Err(server_restarted(0)));
         }
-        assert!(network.now.since(Instant::START) < PATIENCE / 2);
+        assert!(network.now.since(Instant::START) < PEER_TIMEOUT / 2);
     }
 }
 
@@ -221,12 +222,12 @@ fn lives_are_told_apart_whatever_is_lost() {
         for result in network.all_reduce(&gradients(3, 1, 500)) {
             assert_eq!(result, Err(failure.clone()), "seed {seed}");
         }
-        assert!(network.now.since(start) < 2 * PATIENCE);
+        assert!(network.now.since(start) < 2 * PEER_TIMEOUT);
     }
 }
 
-/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait for them for dozens of
-/// patiences.
+/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait
+/// for them for dozens of peer timeouts.
 #[test]
 fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
     for micros in [0, 10, 50, 200, 10_000] {
@@ -249,6 +250,6 @@ fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
             matches!(end, Err(Failure::Aborted { reason: AbortReason::Stopped, .. })),
             "{micros} us: {end:?}"
         );
-        assert!(network.now.since(Instant::START) < PATIENCE, "{micros} us: {:?}", network.now);
+        assert!(network.now.since(Instant::START) < PEER_TIMEOUT, "{micros} us: {:?}", network.now);
     }
 }

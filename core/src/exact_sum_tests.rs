@@ -20,7 +20,8 @@ fn units(value: f32) -> BigInt {
     BigInt::from(mantissa as i64) << exponent
 }
 
-/// The float nearest to that many times 2^-149, found by trying: no float is nearer, and of two the even one is taken.
+/// The float nearest to that many times 2^-149, found by trying: no float is nearer, and of two the even one
+/// is taken.
 fn nearest(units_of_sum: &BigInt) -> f32 {
     let size = units_of_sum.magnitude();
     let of_bits = |bits: u32| match bits {
@@ -74,7 +75,9 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn sums_are_the_nearest_float_to_the_real_sum(values in proptest::collection::vec(any_float(), 1..=1000)) {
+    fn sums_are_the_nearest_float_to_the_real_sum(
+        values in proptest::collection::vec(any_float(), 1..=1000),
+    ) {
         is_right(&values)?;
     }
 

@@ -1,23 +1,24 @@
-//! Which failures of jobs the faults of a run are a reason for.
+//! Which hosts may be the cause of an aborted job, given the faults of a run.
 
 use std::collections::BTreeSet;
 
 use inart_faults::Faults;
 use inart_faults::quantity::Span;
 
-/// Whom a job may be given up because of.
+/// Hosts that may be the cause of an aborted job.
 #[derive(Clone, Debug)]
-pub(crate) struct Excuses {
+pub(crate) struct ExpectedAborts {
     /// Names of hosts that are killed.
     gone: BTreeSet<String>,
-    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of anybody.
+    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of
+    /// anybody.
     cut_off: bool,
 }
 
-impl Excuses {
-    /// Those of `faults`; `patience` is how long hosts wait for each other.
-    pub fn of(faults: &Faults, patience: Span) -> Self {
-        let is_long = |lasts: Span| lasts.0 >= patience.0 / 2;
+impl ExpectedAborts {
+    /// Those of `faults`; `peer_timeout` is how long hosts wait for each other.
+    pub fn of(faults: &Faults, peer_timeout: Span) -> Self {
+        let is_long = |lasts: Span| lasts.0 >= peer_timeout.0 / 2;
         Self {
             gone: faults.events.iter().filter_map(|event| event.crash.clone()).collect(),
             cut_off: faults
@@ -27,12 +28,12 @@ impl Excuses {
         }
     }
 
-    /// Whether a job may be given up because of this host.
+    /// Whether a job may be aborted because of this host.
     pub fn covers(&self, host: &str) -> bool {
         self.cut_off || self.gone.contains(host)
     }
 
-    /// Whether a job may be given up because of some host.
+    /// Whether a job may be aborted because of some host.
     pub fn any(&self) -> bool {
         self.cut_off || !self.gone.is_empty()
     }

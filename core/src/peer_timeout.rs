@@ -1,0 +1,19 @@
+//! How long a silent peer is waited for.
+
+use core::time::Duration;
+
+/// How long a peer that is waited for may be silent, unless somebody says otherwise: a killed process is
+/// named within 3 s.
+pub const DEFAULT_PEER_TIMEOUT: Duration = Duration::from_millis(2500);
+
+/// How often, per peer timeout, a worker tells each parameter server that it is there; the server answers.
+/// Some of them may be lost or late before the peer timeout is over.
+pub const KEEPALIVES_PER_PEER_TIMEOUT: u32 = 8;
+
+/// A peer that was never heard from is waited for this many times as long as one that was: it may still be
+/// starting.
+pub const STARTING_PEER_TIMEOUTS: u32 = 60;
+
+/// Who listens anew for this part of the peer timeout before it blames anybody: a host that comes late itself
+/// by more than that, and one that has only now begun to wait. Messages that were held up meanwhile come in.
+pub(crate) const LISTENS_PER_PEER_TIMEOUT: u32 = 4;
