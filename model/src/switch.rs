@@ -54,35 +54,7 @@ pub fn step(
     if frame.bypass && !is(Mutant::BypassAdded) {
         return (Outcome::Bypassed, Some(*frame));
     }
-    let is_old = |run| run == Run::OldEpoch;
-    let ours = slot.run == frame.run
-        || is(Mutant::NoTagCheck)
-        || is(Mutant::NoRunInTag) && is_old(slot.run) == is_old(frame.run);
-    let (newer, older) = match is(Mutant::NoSequenceCheck) {
-        true => (false, false),
-        false => (frame.sequence > slot.sequence, frame.sequence < slot.sequence),
-    };
-    let outcome = if slot.seen == 0
-        || !ours
-        || newer && !is(Mutant::NewerPasses)
-        || older && is(Mutant::OlderTakesOver)
-    {
-        Outcome::Stored
-    } else if older || newer {
-        Outcome::Stale
-    } else if slot.exponent != frame.exponent || slot.last != frame.last && !is(Mutant::LastNotInShape) {
-        Outcome::OtherShape
-    } else if frame.contributors & slot.seen == 0 || is(Mutant::NoBitmap) {
-        Outcome::Added
-    } else if frame.contributors & !slot.seen != 0 {
-        Outcome::Overlap
-    } else if slot.seen != expected {
-        if is(Mutant::IncompleteRepeatAdds) { Outcome::Added } else { Outcome::Absorbed }
-    } else if ask(&mut slot.asked, frame.contributors, is(Mutant::WaveWithoutEnd)) {
-        Outcome::Repeated
-    } else {
-        Outcome::Absorbed
-    };
+    let outcome = outcome(is, slot, frame, expected);
     match outcome {
         Outcome::Stored => {
             let kept = if is(Mutant::TakeoverAdds) { slot.sum } else { Sum::default() };
@@ -119,6 +91,35 @@ pub fn step(
         *slot = Slot::default();
     }
     (Outcome::Completed, Some(complete))
+}
+
+/// What the frame is to the slot.
+fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, expected: Ranks) -> Outcome {
+    let is_old = |run| run == Run::OldEpoch;
+    let ours = slot.run == frame.run
+        || is(Mutant::NoTagCheck)
+        || is(Mutant::NoRunInTag) && is_old(slot.run) == is_old(frame.run);
+    let (newer, older) = match is(Mutant::NoSequenceCheck) {
+        true => (false, false),
+        false => (frame.sequence > slot.sequence, frame.sequence < slot.sequence),
+    };
+    if slot.seen == 0 || !ours || newer && !is(Mutant::NewerPasses) || older && is(Mutant::OlderTakesOver) {
+        Outcome::Stored
+    } else if older || newer {
+        Outcome::Stale
+    } else if slot.exponent != frame.exponent || slot.last != frame.last && !is(Mutant::LastNotInShape) {
+        Outcome::OtherShape
+    } else if frame.contributors & slot.seen == 0 || is(Mutant::NoBitmap) {
+        Outcome::Added
+    } else if frame.contributors & !slot.seen != 0 {
+        Outcome::Overlap
+    } else if slot.seen != expected {
+        if is(Mutant::IncompleteRepeatAdds) { Outcome::Added } else { Outcome::Absorbed }
+    } else if ask(&mut slot.asked, frame.contributors, is(Mutant::WaveWithoutEnd)) {
+        Outcome::Repeated
+    } else {
+        Outcome::Absorbed
+    }
 }
 
 /// Takes in a repeat of what is complete; whether it is answered: once per wave of repeats, to the first and

@@ -77,6 +77,20 @@ fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCase
     Ok(())
 }
 
+/// All of something was used up by other traffic: no scheme may pretend otherwise.
+fn all_refuse<'o>(
+    topology: &Topology,
+    error: &PlanError,
+    options: impl Fn(Scheme) -> Options<'o>,
+) -> Result<(), TestCaseError> {
+    prop_assert!(matches!(error, PlanError::Unreachable { .. } | PlanError::Exhausted { .. }), "{error}");
+    for scheme in Scheme::ALL {
+        let refused = made(topology, &options(scheme))?;
+        prop_assert_eq!(&refused.unwrap_err(), error);
+    }
+    Ok(())
+}
+
 /// How a plan compares with an optimum that the planner had no part in.
 struct Comparison {
     is_below: bool,
@@ -117,18 +131,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
         let options = |scheme, seed| Options { seed, equal_shares, ..Options::new(scheme) };
         let ours = match made(&topology, &options(Scheme::Inart, first))? {
             Ok(plan) => plan,
-            // All of something was used up by other traffic: no scheme may pretend otherwise.
-            Err(error) => {
-                prop_assert!(
-                    matches!(error, PlanError::Unreachable { .. } | PlanError::Exhausted { .. }),
-                    "{error}"
-                );
-                for scheme in Scheme::ALL {
-                    let refused = made(&topology, &options(scheme, first))?;
-                    prop_assert_eq!(refused.unwrap_err(), error.clone());
-                }
-                return Ok(());
-            }
+            Err(error) => return all_refuse(&topology, &error, |scheme| options(scheme, first)),
         };
         count(&planned);
         // The closed form and its certificate stand in for the LP only where they say the same.

@@ -21,6 +21,16 @@ pub enum SingleFault {
     Delay(Span),
 }
 
+/// How a frame fares on a hop.
+struct Passage {
+    /// When it arrives.
+    at: u64,
+    /// Whether it does so twice.
+    twice: bool,
+    /// In a word, for the log.
+    fate: &'static str,
+}
+
 /// The links with what is on them.
 pub(crate) struct Wire<'a> {
     pub now: u64,
@@ -51,65 +61,19 @@ impl Wire<'_> {
             self.tally.overflowed += 1;
             return self.lose(to, frame, "queue full");
         };
-        let (mut at, generation) = (sent_at + channel.delay, channel.generation);
+        let (at, generation, faulty) = (sent_at + channel.delay, channel.generation, channel.faulty);
         let in_flight = self.frames.get_mut(frame);
         (in_flight.channel, in_flight.generation, in_flight.corrupt) = (to, generation, false);
-        let mut fate = "sent";
-        let mut twice = false;
-        if channel.faulty {
-            // Drawn in a fixed order, each only if it can happen.
-            let rng = &mut self.rng;
-            let mut draw = |share: Share| share.get() > 0.0 && rng.random_bool(share.get());
-            let faults = &channel.faults;
-            let [drop, duplicate, corrupt, reorder, delay] =
-                [faults.drop, faults.duplicate, faults.corrupt, faults.reorder, faults.delay].map(&mut draw);
-            if drop {
-                self.tally.dropped += 1;
-                return self.lose(to, frame, "lost");
-            }
-            if corrupt {
-                self.tally.corrupted += 1;
-                self.frames.get_mut(frame).corrupt = true;
-                fate = "corrupted";
-            }
-            if duplicate {
-                self.tally.duplicated += 1;
-                (twice, fate) = (true, "doubled");
-            }
-            let by = |by: Option<Span>| by.map_or(1, |by| by.0).max(1);
-            if delay {
-                self.tally.delayed += 1;
-                at += self.rng.random_range(1..=by(faults.delay_by));
-                fate = "delayed";
-            }
-            if reorder {
-                self.tally.reordered += 1;
-                at = at.max(channel.last_arrival) + self.rng.random_range(1..=by(faults.reorder_by));
-                fate = "reordered";
-            } else {
-                at = at.max(channel.last_arrival);
-                channel.last_arrival = at;
-            }
+        let mut passage = Passage { at, twice: false, fate: "sent" };
+        let survives =
+            (!faulty || self.draw_faults(to, frame, &mut passage)) && self.single_out(hop, &mut passage);
+        if !survives {
+            self.tally.dropped += 1;
+            return self.lose(to, frame, "lost");
         }
-        match self.single.filter(|(number, _)| *number == hop) {
-            Some((_, SingleFault::Drop)) => {
-                self.tally.dropped += 1;
-                return self.lose(to, frame, "lost");
-            }
-            Some((_, SingleFault::Duplicate)) => {
-                self.tally.duplicated += 1;
-                (twice, fate) = (true, "doubled");
-            }
-            Some((_, SingleFault::Delay(by))) => {
-                self.tally.reordered += 1;
-                at += by.0;
-                fate = "reordered";
-            }
-            None => {}
-        }
-        self.events.schedule(at, EventKind::Arrive(frame));
-        self.log.frame(self.now, to, &self.frames.get(frame).bytes, fate);
-        if twice {
+        self.events.schedule(passage.at, EventKind::Arrive(frame));
+        self.log.frame(self.now, to, &self.frames.get(frame).bytes, passage.fate);
+        if passage.twice {
             let copy = self.frames.take();
             let bytes = std::mem::take(&mut self.frames.get_mut(frame).bytes);
             self.frames.get_mut(copy).bytes.clone_from(&bytes);
@@ -117,8 +81,64 @@ impl Wire<'_> {
             let corrupt = self.frames.get(frame).corrupt;
             let in_flight = self.frames.get_mut(copy);
             (in_flight.channel, in_flight.generation, in_flight.corrupt) = (to, generation, corrupt);
-            self.events.schedule(at + 1, EventKind::Arrive(copy));
+            self.events.schedule(passage.at + 1, EventKind::Arrive(copy));
         }
+    }
+
+    /// Draws what the channel does to a frame; false if it loses it.
+    fn draw_faults(&mut self, to: ChannelId, frame: FrameId, passage: &mut Passage) -> bool {
+        // Drawn in a fixed order, each only if it can happen.
+        let channel = &mut self.channels[to.0 as usize];
+        let rng = &mut self.rng;
+        let mut draw = |share: Share| share.get() > 0.0 && rng.random_bool(share.get());
+        let faults = &channel.faults;
+        let [drop, duplicate, corrupt, reorder, delay] =
+            [faults.drop, faults.duplicate, faults.corrupt, faults.reorder, faults.delay].map(&mut draw);
+        if drop {
+            return false;
+        }
+        if corrupt {
+            self.tally.corrupted += 1;
+            self.frames.get_mut(frame).corrupt = true;
+            passage.fate = "corrupted";
+        }
+        if duplicate {
+            self.tally.duplicated += 1;
+            (passage.twice, passage.fate) = (true, "doubled");
+        }
+        let by = |by: Option<Span>| by.map_or(1, |by| by.0).max(1);
+        if delay {
+            self.tally.delayed += 1;
+            passage.at += self.rng.random_range(1..=by(faults.delay_by));
+            passage.fate = "delayed";
+        }
+        passage.at = passage.at.max(channel.last_arrival);
+        if reorder {
+            self.tally.reordered += 1;
+            passage.at += self.rng.random_range(1..=by(faults.reorder_by));
+            passage.fate = "reordered";
+        } else {
+            channel.last_arrival = passage.at;
+        }
+        true
+    }
+
+    /// Does to the frame of this hop what is asked for it alone; false if it is lost.
+    fn single_out(&mut self, hop: u64, passage: &mut Passage) -> bool {
+        match self.single.filter(|(number, _)| *number == hop) {
+            Some((_, SingleFault::Drop)) => return false,
+            Some((_, SingleFault::Duplicate)) => {
+                self.tally.duplicated += 1;
+                (passage.twice, passage.fate) = (true, "doubled");
+            }
+            Some((_, SingleFault::Delay(by))) => {
+                self.tally.reordered += 1;
+                passage.at += by.0;
+                passage.fate = "reordered";
+            }
+            None => {}
+        }
+        true
     }
 
     /// Drops a frame.

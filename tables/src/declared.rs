@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
 
 use crate::check::ProgramTable;
+use crate::full::TableFull;
 use crate::macros::tables;
 use crate::numbers::{GroupId, PortNo, SlotRange};
 use crate::row::{Foreign, Row};
 use crate::spec::TableSpec;
-use crate::switch::TableFull;
 use crate::table::Table;
-use crate::update::{self, ApplyError, Entity, Op, Update};
+use crate::update::{self, ApplyError, Entity, Op};
 
 tables! {
     /// Table `switch_ports`: ports with a switch behind them.

@@ -13,6 +13,7 @@
 mod cells;
 mod check;
 pub mod declared;
+mod full;
 mod macros;
 mod numbers;
 mod row;
@@ -25,11 +26,11 @@ pub use cells::{Cells, KeyCells};
 pub use check::{Mismatch, ProgramAction, ProgramField, ProgramTable, check};
 pub use declared::{
     DEFAULTS, Item, Limits, Mac, MacAction, MacKey, Results, ResultsAction, ResultsKey, SPECS, Steer,
-    SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables, diff,
+    SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables, Update, diff,
 };
+pub use full::TableFull;
 pub use numbers::{GroupId, PortNo, SlotRange};
 pub use row::{Foreign, Row};
 pub use spec::{ActionSpec, CONTROL, Field, TableSpec};
-pub use switch::TableFull;
 pub use table::Table;
-pub use update::{ApplyError, Entity, Op, Update};
+pub use update::{ApplyError, Entity, Op};

@@ -210,6 +210,21 @@ macro_rules! tables {
             }
         }
 
+        impl std::fmt::Display for Item {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.entity().fmt(f)
+            }
+        }
+
+        /// One update of one switch.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Update {
+            /// What to do.
+            pub op: Op,
+            /// With what; in a delete, what is there now.
+            pub item: Item,
+        }
+
         impl SwitchTables {
             /// Number of entries and groups.
             pub fn len(&self) -> usize {
@@ -273,9 +288,11 @@ macro_rules! tables {
         /// refer to comes first, what nobody needs any more goes last.
         pub fn diff(from: &SwitchTables, to: &SwitchTables) -> Vec<Update> {
             let mut make = Vec::new();
-            let mut removals = vec![update::compare(&from.groups, &to.groups, &mut make, Item::Group)];
+            let of_group = |op, group, ports| Update { op, item: Item::Group(group, ports) };
+            let mut removals = vec![update::compare(&from.groups, &to.groups, &mut make, of_group)];
             $(
-                removals.push(update::compare(&from.$field, &to.$field, &mut make, Item::$table));
+                let of_entry = |op, key, action| Update { op, item: Item::$table(key, action) };
+                removals.push(update::compare(&from.$field, &to.$field, &mut make, of_entry));
                 $(
                     if from.$default != to.$default {
                         make.push(Update { op: Op::Modify, item: Item::$default_item(to.$default) });

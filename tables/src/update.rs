@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::declared::Item;
 use crate::numbers::{GroupId, PortNo};
 use crate::row::Row;
 
-/// What to do with an [`Item`].
+/// What to do with an [`Item`](crate::Item).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Op {
     /// Add it; it must not be there.
@@ -18,16 +17,7 @@ pub enum Op {
     Delete,
 }
 
-/// One update of one switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Update {
-    /// What to do.
-    pub op: Op,
-    /// With what; in a delete, what is there now.
-    pub item: Item,
-}
-
-/// An [`Item`] in names and numbers.
+/// An [`Item`](crate::Item) in names and numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entity<'a> {
     /// An entry or a default action.
@@ -37,9 +27,9 @@ pub enum Entity<'a> {
 }
 
 /// A row as it stands, or as in `group 3: 1, 2`.
-impl fmt::Display for Item {
+impl fmt::Display for Entity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.entity() {
+        match self {
             Entity::Row(row) => row.fmt(f),
             Entity::Group(group, ports) => {
                 let ports: Vec<_> = ports.iter().map(PortNo::to_string).collect();
@@ -60,23 +50,23 @@ pub enum ApplyError {
     NotThere,
 }
 
-/// Finds what has to be made and what has to be removed.
-pub(crate) fn compare<K: Ord + Copy, V: PartialEq + Clone>(
+/// Finds what has to be made, into `make`, and what has to be removed. An update is an operation on a key and its value.
+pub(crate) fn compare<K: Ord + Copy, V: PartialEq + Clone, U>(
     from: &BTreeMap<K, V>,
     to: &BTreeMap<K, V>,
-    make: &mut Vec<Update>,
-    item: impl Fn(K, V) -> Item,
-) -> Vec<Update> {
+    make: &mut Vec<U>,
+    update: impl Fn(Op, K, V) -> U,
+) -> Vec<U> {
     for (key, value) in to {
         let op = match from.get(key) {
             Some(present) if present == value => continue,
             Some(_) => Op::Modify,
             None => Op::Insert,
         };
-        make.push(Update { op, item: item(*key, value.clone()) });
+        make.push(update(op, *key, value.clone()));
     }
     let gone = from.iter().filter(|(key, _)| !to.contains_key(key));
-    gone.map(|(key, value)| Update { op: Op::Delete, item: item(*key, value.clone()) }).collect()
+    gone.map(|(key, value)| update(Op::Delete, *key, value.clone())).collect()
 }
 
 /// Applies an operation to one entry.

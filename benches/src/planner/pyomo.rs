@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner::{LpMethod, lp_bound};
+use inart_planner::{LpMethod, Topology, lp_bound};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::Signal;
 use nix::sys::time::TimeVal;
@@ -23,6 +23,8 @@ const PACKAGES: [&str; 2] = ["pyomo==6.10.1", "highspy==1.15.1"];
 const SAME: f64 = 5e-7;
 /// Turns of ours; the quickest counts, as noise only ever adds.
 const TURNS: usize = 3;
+/// Of the table's columns.
+const WIDTHS: [usize; 10] = [15, 6, 10, 12, 10, 10, 10, 10, 10, 10];
 
 /// Prints the table; a run of Pyomo is ended after `limit` seconds of processor time.
 pub fn run(limit: u64) -> anyhow::Result<()> {
@@ -36,10 +38,9 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
             return Ok(());
         }
     };
-    let widths = [15, 6, 10, 12, 10, 10, 10, 10, 10, 10];
     let head =
         ["network", "shares", "f~ Mbps", "Pyomo", "build", "HiGHS", "program", "ratio", "planner", "ratio"];
-    line(&widths, &head.map(str::to_owned));
+    line(&WIDTHS, &head.map(str::to_owned));
     let instances = [
         ("homogeneous", networks::homogeneous(6, networks::SERVERS, 50, 1)?),
         ("heterogeneous", networks::heterogeneous(6, networks::SERVERS, 50, 1)?),
@@ -49,65 +50,15 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
         let mut file = tempfile::NamedTempFile::new()?;
         file.write_all(topology.to_json().as_bytes())?;
         for equal in [false, true] {
+            let [program, planner] =
+                [LpMethod::Program, LpMethod::Quickest].map(|method| ours(topology, equal, method));
+            let ours = [program?, planner?];
             let shares = if equal { "equal" } else { "free" };
-            let ours = |method| {
-                let mut best = f64::INFINITY;
-                let mut found = 0.0;
-                for _ in 0..TURNS {
-                    let start = processor_s()?;
-                    found = lp_bound(topology, &topology.jobs()[0], equal, method)?;
-                    best = best.min(processor_s()? - start);
-                }
-                anyhow::Ok((found, best))
-            };
-            let (program, program_s) = ours(LpMethod::Program)?;
-            let (quickest, quickest_s) = ours(LpMethod::Quickest)?;
             for method in ["choose", "ipm"] {
                 let name = format!("{name}, {method}");
-                let Some(theirs) = pyomo(&python, file.path(), shares, method, limit)? else {
-                    let at_least = |ours: f64| format!("> {:.0}", limit as f64 / ours);
-                    line(
-                        &widths,
-                        &[
-                            name,
-                            shares.into(),
-                            mbps(program),
-                            format!("> {limit} s"),
-                            "-".into(),
-                            "-".into(),
-                            seconds(program_s),
-                            at_least(program_s),
-                            seconds(quickest_s),
-                            at_least(quickest_s),
-                        ],
-                    );
-                    continue;
-                };
-                let number = |key: &str| theirs[key].as_f64().with_context(|| format!("Pyomo's {key}"));
-                let (objective, build, solve) =
-                    (number("objective_bps")?, number("build_s")?, number("solve_s")?);
-                for found in [program, quickest] {
-                    ensure!(
-                        (found / objective - 1.0).abs() < SAME,
-                        "{name}, {shares} shares: ours is {found}, Pyomo's is {objective}"
-                    );
-                }
-                let ratio = |ours: f64| format!("{:.0}", (build + solve) / ours);
-                line(
-                    &widths,
-                    &[
-                        name,
-                        shares.into(),
-                        mbps(objective),
-                        seconds(build + solve),
-                        seconds(build),
-                        seconds(solve),
-                        seconds(program_s),
-                        ratio(program_s),
-                        seconds(quickest_s),
-                        ratio(quickest_s),
-                    ],
-                );
+                let theirs = pyomo(&python, file.path(), shares, method, limit)?;
+                let cells = compared(&name, shares, &ours, theirs, limit)?;
+                line(&WIDTHS, &[&[name, shares.to_owned()][..], &cells].concat());
             }
         }
     }
@@ -119,6 +70,61 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
     );
     say("Every f~ is equal to six digits.\n");
     Ok(())
+}
+
+/// What our LP finds, in bit/s, and the seconds that it takes.
+fn ours(topology: &Topology, equal: bool, method: LpMethod) -> anyhow::Result<(f64, f64)> {
+    let mut best = f64::INFINITY;
+    let mut found = 0.0;
+    for _ in 0..TURNS {
+        let start = processor_s()?;
+        found = lp_bound(topology, &topology.jobs()[0], equal, method)?;
+        best = best.min(processor_s()? - start);
+    }
+    Ok((found, best))
+}
+
+/// The cells of a line behind its name and shares: ours, the program and the planner, beside what Pyomo printed.
+fn compared(
+    name: &str,
+    shares: &str,
+    ours: &[(f64, f64); 2],
+    theirs: Option<Value>,
+    limit: u64,
+) -> anyhow::Result<Vec<String>> {
+    let [(found, program_s), (_, planner_s)] = *ours;
+    let Some(theirs) = theirs else {
+        let at_least = |ours: f64| format!("> {:.0}", limit as f64 / ours);
+        return Ok(vec![
+            mbps(found),
+            format!("> {limit} s"),
+            "-".into(),
+            "-".into(),
+            seconds(program_s),
+            at_least(program_s),
+            seconds(planner_s),
+            at_least(planner_s),
+        ]);
+    };
+    let number = |key: &str| theirs[key].as_f64().with_context(|| format!("Pyomo's {key}"));
+    let (objective, build, solve) = (number("objective_bps")?, number("build_s")?, number("solve_s")?);
+    for (found, _) in ours {
+        ensure!(
+            (found / objective - 1.0).abs() < SAME,
+            "{name}, {shares} shares: ours is {found}, Pyomo's is {objective}"
+        );
+    }
+    let ratio = |ours: f64| format!("{:.0}", (build + solve) / ours);
+    Ok(vec![
+        mbps(objective),
+        seconds(build + solve),
+        seconds(build),
+        seconds(solve),
+        seconds(program_s),
+        ratio(program_s),
+        seconds(planner_s),
+        ratio(planner_s),
+    ])
 }
 
 /// Processor time of this process so far, in seconds.

@@ -1,19 +1,20 @@
 //! `inart experiment`.
 
+mod files;
 mod measure;
 
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use inart_experiments::{
     Experiment, RunResult, csv, experiment, experiments, markdown, run as run_experiments, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::print;
+use files::{Document, make, write};
 
 /// Arguments of `inart experiment`.
 #[derive(clap::Args)]
@@ -44,7 +45,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         name => vec![named(name)?],
     };
     if args.measure.is_wanted() {
-        return measure::run(&args, &chosen, json);
+        return measure::run(&args.measure, &args.out, args.tables.as_deref(), &chosen, json);
     }
     // Before the work, not after: a place that cannot be written to is wrong input.
     let names = chosen.iter().map(|experiment| experiment.name.to_owned());
@@ -107,55 +108,4 @@ fn with_progress(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<R
     });
     bar.finish_and_clear();
     Ok(results?)
-}
-
-fn make(folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| place("--out", folder))
-}
-
-fn write(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
-    let path = folder.join(name);
-    std::fs::write(&path, text).with_context(|| place("--out", &path))
-}
-
-fn place(option: &str, path: &Path) -> String {
-    format!("{option} {}", path.display())
-}
-
-/// A Markdown document with places for tables.
-struct Document {
-    path: PathBuf,
-    text: String,
-}
-
-impl Document {
-    /// Reads it, and sees that it has a place for each of these tables.
-    fn read(path: &Path, mut tables: impl Iterator<Item = String>) -> anyhow::Result<Document> {
-        let text = std::fs::read_to_string(path).with_context(|| place("--tables", path))?;
-        let document = Document { path: path.to_owned(), text };
-        match tables.find(|name| document.table(name).is_none()) {
-            Some(name) => bail!(
-                "{}: no place for the table; add the lines <!-- table {name} --> and <!-- end -->",
-                place("--tables", path)
-            ),
-            None => Ok(document),
-        }
-    }
-
-    /// Where a table stands, without the lines around it.
-    fn table(&self, name: &str) -> Option<Range<usize>> {
-        let begin = format!("<!-- table {name} -->\n");
-        let from = self.text.find(&begin)? + begin.len();
-        Some(from..from + self.text[from..].find("<!-- end -->")?)
-    }
-
-    fn replace(&mut self, name: &str, table: &str) {
-        if let Some(place) = self.table(name) {
-            self.text.replace_range(place, &format!("\n{table}\n"));
-        }
-    }
-
-    fn write(&self) -> anyhow::Result<()> {
-        std::fs::write(&self.path, &self.text).with_context(|| place("--tables", &self.path))
-    }
 }

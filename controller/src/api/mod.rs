@@ -3,13 +3,8 @@
 
 mod client;
 mod convert;
+pub mod proto;
 mod server;
 
 pub use client::{Client, ClientError};
 pub use server::{ListenError, Listener, serve};
-
-/// The messages and the service.
-#[allow(missing_docs, clippy::all, clippy::pedantic)]
-pub mod proto {
-    tonic::include_proto!("inart.v1");
-}

@@ -1,109 +1,25 @@
 //! Why nothing moves: which round and chunk of a job waits for which rank, and where its frames are stuck. A pure function
 //! of what hosts and switches say, the switches twice, so that what moves can be told from what stands.
 
+mod finding;
 mod trace;
+mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeMap;
 
-use inart_core::{ServerStatus, WorkerStatus};
+use inart_core::WorkerStatus;
 use inart_planner::Topology;
-use inart_tables::SteerKey;
-use inart_targets::SwitchCounters;
 use inart_wire::{Epoch, JobId};
-use serde::Serialize;
 
+pub use finding::{JobFinding, Missing, Waiting};
 pub use trace::Obstacle;
 use trace::Tracer;
+pub use view::{Hosts, SwitchState, SwitchView};
 
 use crate::error::InstallError;
 use crate::ports::PortMap;
 use crate::records::Push;
 use crate::wishes::Roles;
-
-/// A switch that runs our program.
-#[derive(Debug, Clone, Default)]
-pub struct SwitchView {
-    /// Its counters when it was first looked at.
-    pub before: SwitchCounters,
-    /// And a moment later, longer than a worker waits before it retransmits a chunk.
-    pub after: SwitchCounters,
-}
-
-impl SwitchView {
-    /// Frames that hit an entry of `steer` in between.
-    fn hits(&self, key: &SteerKey) -> i64 {
-        let packets =
-            |counters: &SwitchCounters| counters.steer.get(key).map_or(0, |(_, counts)| counts.packets);
-        packets(&self.after) - packets(&self.before)
-    }
-}
-
-/// What is known of a switch.
-#[derive(Debug, Clone)]
-pub enum SwitchState {
-    /// It runs our program.
-    Ours(Box<SwitchView>),
-    /// It cannot be asked, or runs something else; in words.
-    Silent(String),
-}
-
-/// What the hosts said. Ages are in seconds, and are added to the spans in the status.
-#[derive(Debug, Clone, Default)]
-pub struct Hosts {
-    /// Workers that answered, the later answer of two.
-    pub workers: Vec<(f64, WorkerStatus)>,
-    /// Servers that answered, the later answer of two.
-    pub servers: Vec<(f64, ServerStatus)>,
-    /// Shards whose server completed a chunk in between.
-    pub moving: BTreeSet<(JobId, u16)>,
-    /// Hosts that did not answer, by name, and what came of the attempt.
-    pub silent: BTreeMap<String, String>,
-}
-
-/// A chunk that waits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Waiting {
-    /// Number of the shard.
-    pub shard: u16,
-    /// Its server.
-    pub server: String,
-    /// Sequence of the oldest chunk that waits; `None` if nobody knows.
-    pub sequence: Option<u32>,
-    /// Its place in the round's shard, from 0.
-    pub chunk: Option<u32>,
-    /// For whom.
-    pub missing: Vec<Missing>,
-    /// What is wrong with the server itself, if something is.
-    pub problem: Option<String>,
-}
-
-/// A worker that a chunk waits for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Missing {
-    /// Its rank.
-    pub rank: u16,
-    /// Its name.
-    pub worker: String,
-    /// Why its part is not there.
-    #[serde(flatten)]
-    pub obstacle: Obstacle,
-}
-
-/// What is found of a job.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct JobFinding {
-    /// The job's name.
-    pub job: String,
-    /// The round of the worker that is furthest behind, from 0; `None` if no worker said.
-    pub round: Option<u32>,
-    /// Whether a server completed chunks while it was watched.
-    pub moves: bool,
-    /// Why it is over, if it is.
-    pub failure: Option<String>,
-    /// Shards that wait.
-    pub waiting: Vec<Waiting>,
-}
 
 /// A chunk that has waited for less than this is on its way.
 const PATIENCE_SECONDS: f64 = 0.5;
@@ -232,38 +148,5 @@ impl Examiner<'_> {
                 missing.obstacle = Obstacle::NotArriving { from: switch.clone(), to };
             }
         }
-    }
-}
-
-impl fmt::Display for JobFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "job {}", self.job)?;
-        if let Some(round) = self.round {
-            write!(f, " round {round}")?;
-        }
-        if let Some(failure) = &self.failure {
-            return write!(f, ": it is over: {failure}");
-        }
-        match (self.waiting.is_empty(), self.moves) {
-            (true, true) => return f.write_str(": it moves"),
-            (true, false) => return f.write_str(": nothing waits: its workers compute, or have not begun"),
-            (false, _) => f.write_str(":")?,
-        }
-        for (index, waiting) in self.waiting.iter().enumerate() {
-            write!(f, "{} shard {} ({})", if index == 0 { "" } else { ";" }, waiting.shard, waiting.server)?;
-            if let Some(problem) = &waiting.problem {
-                write!(f, ": {problem}")?;
-            }
-            if let Some(sequence) = waiting.chunk.or(waiting.sequence) {
-                write!(f, " waits for chunk {sequence}")?;
-            }
-            // Those that are held up alike are named together.
-            for (index, alike) in waiting.missing.chunk_by(|a, b| a.obstacle == b.obstacle).enumerate() {
-                let ranks: Vec<_> = alike.iter().map(|m| format!("rank {} ({})", m.rank, m.worker)).collect();
-                let separator = if index == 0 { "" } else { "," };
-                write!(f, "{separator} of {}: {}", ranks.join(" and "), alike[0].obstacle)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use inart_planner::Plan;
 use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 
-use super::SwitchState;
+use super::view::SwitchState;
 use crate::ports::PortMap;
 use crate::wishes::{PlanError, Roles};
 use inart_tables::SteerKey;

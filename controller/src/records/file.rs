@@ -6,7 +6,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Records, RecordsError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::RecordsError;
 
 /// How often a lock is tried for that another process holds, and the pause between. A change takes milliseconds.
 const ATTEMPTS: u32 = 500;
@@ -46,13 +49,13 @@ pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
 }
 
 /// Reads the file; new records if there is none.
-pub(super) fn read(path: &Path) -> Result<Records, RecordsError> {
+pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, RecordsError> {
     let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
             error(format!("not what `inart push` writes ({cause}); move the file away to start anew"))
         }),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Records::default()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(R::default()),
         Err(cause) => Err(error(format!("cannot be read ({cause}); choose another --state"))),
     }
 }
@@ -89,7 +92,7 @@ impl Lock {
     }
 
     /// Replaces the file; either by all of `records` or, if the machine stops meanwhile, not at all.
-    pub(super) fn replace(&self, records: &Records) -> Result<(), RecordsError> {
+    pub(super) fn replace(&self, records: &impl Serialize) -> Result<(), RecordsError> {
         let write = || {
             let fresh = self.path.with_extension("new");
             let mut file = File::create(&fresh)?;

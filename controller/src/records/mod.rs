@@ -2,6 +2,7 @@
 //! what is installed; the records only say what of it matters, so losing them loses no working plan.
 
 mod claims;
+mod error;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
 pub use claims::Claims;
+pub use error::{NoEarlierPush, RecordsError};
 pub use file::file_name;
 
 /// Pushes remembered per job.
@@ -106,37 +108,6 @@ pub struct Records {
     /// The addresses that this process was given, for the next push.
     #[serde(skip)]
     given: Option<BTreeMap<String, String>>,
-}
-
-/// Records that cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordsError {
-    /// The file is in the way.
-    #[error("records {path}: {reason}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and the mend.
-        reason: String,
-    },
-    /// Somebody else pushed at the same time.
-    #[error(
-        "records {path}: another push or controller is at job {job} at the same time; when it is done, try again"
-    )]
-    Raced {
-        /// The file.
-        path: PathBuf,
-        /// The job's number.
-        job: JobId,
-    },
-}
-
-/// Nothing to roll back to.
-#[derive(Debug, thiserror::Error)]
-#[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
-pub struct NoEarlierPush {
-    /// The job's name, or its number if nothing is known of it.
-    pub job: String,
 }
 
 /// What came of a host's claim to run in a role.

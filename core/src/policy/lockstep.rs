@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use inart_wire::{Exponent, Frame};
 
-use super::{Due, Policy, Progress, Receivers, Reduction};
+use super::traits::{Due, Policy, Progress, Receivers, Reduction};
 use crate::exact_sum::ExactSum;
 use crate::quantise::fit_sums;
 

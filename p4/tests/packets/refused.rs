@@ -12,6 +12,7 @@ use crate::network::{AT_PORT_2, REFUSED};
 const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let gradient = |worker| Inart::gradient(n, 0, worker, 5);
     let of_kind = |kind| Inart::gradient(n, 0, 0, 5).with(|f| f.kind = kind);

@@ -6,6 +6,7 @@ use inart_wire::ValuesPerPacket;
 use crate::case::{Case, case, consumed, leaves, passes};
 use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
     let whole = |worker, sequence| gradient(worker, sequence).completing(&[0, 1, 2]);

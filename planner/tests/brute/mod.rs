@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
+use good_lp::{Constraint, Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
 use inart_planner::{Job, NodeId, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -203,26 +203,7 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
                 of_server.push(Way { unit, end, uses, chosen, rate });
             }
         }
-        let sum = |select: &dyn Fn(&Way) -> bool| -> Expression {
-            of_server.iter().filter(|way| select(way)).map(|way| way.chosen).sum()
-        };
-        for &w in &job.workers {
-            rows.push(sum(&|way| way.unit == w).eq(1.0));
-            // What a worker sends, at least, whatever way it takes: F is not cut by fractions.
-            let all: Expression = of_server.iter().filter(|way| way.unit == w).map(|way| way.rate).sum();
-            rows.push((all - f).geq(0.0));
-            for &v in &switches {
-                rows.push((sum(&|way| way.unit == v) - sum(&|way| way.unit == w && way.end == v)).geq(0.0));
-            }
-        }
-        for flow in of_server.iter().filter(|way| clear && job.workers.contains(&way.unit)) {
-            for trunk in of_server.iter().filter(|trunk| trunk.unit == flow.end) {
-                let arcs = |way: &Way| way.uses[..way.uses.len() - 1].to_vec();
-                if arcs(trunk).iter().any(|arc| arcs(flow).contains(arc)) {
-                    rows.push((flow.chosen + trunk.chosen).leq(1.0));
-                }
-            }
-        }
+        rows.extend(requirements(job, &switches, f, &of_server, clear));
         ways.push(of_server);
     }
     for (resource, load) in loads {
@@ -241,9 +222,46 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
         problem.add_constraint(row);
     }
     let Ok(solution) = problem.solve() else { return Some(0.0) };
+    let units = units(&network, job, &ways, &|way| solution.value(way.chosen) > 0.5);
+    let rows: Vec<(Vec<f64>, f64)> = units.into_iter().map(|(r, n)| (n, network.left[&r])).collect();
+    Some(best_sum(&rows) * 1e6)
+}
+
+/// What the ways of one server have to be: `f` is what each worker sends to it.
+fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear: bool) -> Vec<Constraint> {
+    let mut rows = Vec::new();
+    let sum = |select: &dyn Fn(&Way) -> bool| -> Expression {
+        ways.iter().filter(|way| select(way)).map(|way| way.chosen).sum()
+    };
+    for &w in &job.workers {
+        rows.push(sum(&|way| way.unit == w).eq(1.0));
+        // What a worker sends, at least, whatever way it takes: F is not cut by fractions.
+        let all: Expression = ways.iter().filter(|way| way.unit == w).map(|way| way.rate).sum();
+        rows.push((all - f).geq(0.0));
+        for &v in switches {
+            rows.push((sum(&|way| way.unit == v) - sum(&|way| way.unit == w && way.end == v)).geq(0.0));
+        }
+    }
+    for flow in ways.iter().filter(|way| clear && job.workers.contains(&way.unit)) {
+        for trunk in ways.iter().filter(|trunk| trunk.unit == flow.end) {
+            let arcs = |way: &Way| way.uses[..way.uses.len() - 1].to_vec();
+            if arcs(trunk).iter().any(|arc| arcs(flow).contains(arc)) {
+                rows.push((flow.chosen + trunk.chosen).leq(1.0));
+            }
+        }
+    }
+    rows
+}
+
+/// How many flows and sums of each server's shard load a resource in a placement.
+fn units(
+    network: &Network<'_>,
+    job: &Job,
+    ways: &[Vec<Way>],
+    is_set: &dyn Fn(&Way) -> bool,
+) -> BTreeMap<Resource, Vec<f64>> {
     let mut units: BTreeMap<Resource, Vec<f64>> = BTreeMap::new();
     for (s, ways) in ways.iter().enumerate() {
-        let is_set = |way: &Way| solution.value(way.chosen) > 0.5;
         let used = |v: NodeId| ways.iter().any(|way| way.end == v && is_set(way));
         for way in ways.iter().filter(|way| is_set(way)) {
             if job.workers.contains(&way.unit) || used(way.unit) {
@@ -253,8 +271,7 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
             }
         }
     }
-    let rows: Vec<(Vec<f64>, f64)> = units.into_iter().map(|(r, n)| (n, network.left[&r])).collect();
-    Some(best_sum(&rows) * 1e6)
+    units
 }
 
 fn access(network: &Network<'_>, host: NodeId) -> f64 {

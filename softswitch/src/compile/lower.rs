@@ -93,9 +93,7 @@ impl Builder<'_> {
                     return None;
                 }
                 let h = self.header_word(header);
-                let d = self.temporary();
-                self.emit(Op::LoadAt { d, h, field: *field });
-                d
+                self.emit_to(|d| Op::LoadAt { d, h, field: *field })
             }
             Kind::Bin(op, both) => self.narrow_binary(*op, &both.0, &both.1, bits)?,
             Kind::Not(a) => {
@@ -113,9 +111,7 @@ impl Builder<'_> {
             Kind::Select(parts) => {
                 let c = self.truth(&parts.0);
                 let (a, b) = (self.low(&parts.1, bits), self.low(&parts.2, bits));
-                let d = self.temporary();
-                self.emit(Op::Select { d, c, a, b });
-                d
+                self.emit_to(|d| Op::Select { d, c, a, b })
             }
             Kind::Extend(width, a) if *width > 64 => self.low(a, bits),
             Kind::Extend(width, a) if bits <= *width => self.low(a, bits),
@@ -138,21 +134,15 @@ impl Builder<'_> {
             Kind::Valid(HeaderExpr::Fixed(header)) => self.layout.headers[*header as usize].valid,
             Kind::Valid(header) => {
                 let h = self.header_word(header);
-                let d = self.temporary();
-                self.emit(Op::IsValidAt { d, h });
-                d
+                self.emit_to(|d| Op::IsValidAt { d, h })
             }
             Kind::ValidUnion(union) => {
                 let u = self.union_word(union);
-                let d = self.temporary();
-                self.emit(Op::UnionIsValidAt { d, u });
-                d
+                self.emit_to(|d| Op::UnionIsValidAt { d, u })
             }
             Kind::EqualHeaders(a, b) => {
                 let (a, b) = (self.header_ref(a), self.header_ref(b));
-                let d = self.temporary();
-                self.emit(Op::HeadersEqual { d, a, b });
-                d
+                self.emit_to(|d| Op::HeadersEqual { d, a, b })
             }
             Kind::NextIndex(stack) => self.layout.stacks[*stack as usize].next,
             Kind::Register(register, index) => {
@@ -166,6 +156,13 @@ impl Builder<'_> {
                 d
             }
         })
+    }
+
+    /// Emits an operation that writes a word of its own.
+    fn emit_to(&mut self, op: impl FnOnce(Word) -> Op) -> Word {
+        let d = self.temporary();
+        self.emit(op(d));
+        d
     }
 
     fn narrow_binary(&mut self, op: WideBin, a: &Expr, b: &Expr, bits: u32) -> Option<Word> {

@@ -13,6 +13,19 @@ fn truth(kind: Kind) -> Operand {
     Operand::Value(Expr { kind, range: TRUTH })
 }
 
+/// Makes a value fit a width.
+fn cast(op: &str, value: Expr, width: &Expr, place: &str) -> Result<Operand> {
+    let bits = width.constant().filter(|bits| (1..=1 << 16).contains(bits)).map(|bits| bits as u32);
+    let bits = bits.ok_or_else(|| CompileError::new(place, format!("{op} needs a constant width")))?;
+    let value = Box::new(value);
+    let (kind, range) = match op {
+        "usat_cast" => (Kind::ClampToU(bits, value), unsigned_range(bits)),
+        "sat_cast" => (Kind::ClampToS(bits, value), signed_range(bits)),
+        _ => (Kind::Extend(bits, value), signed_range(bits)),
+    };
+    Ok(Operand::Value(Expr { kind, range }))
+}
+
 /// A hexadecimal constant with an optional sign.
 pub(super) fn parse_int(text: &str) -> Option<BigInt> {
     let (sign, digits) = match text.strip_prefix('-') {
@@ -116,11 +129,6 @@ impl Builder<'_> {
             let (a, b) = (value("left")?, value("right")?);
             Ok::<_, CompileError>(truth(Kind::Compare(op, Box::new(if swap { (b, a) } else { (a, b) }))))
         };
-        let width = || {
-            let bits = value("right")?.constant().filter(|bits| (1..=1 << 16).contains(bits));
-            bits.map(|bits| bits as u32)
-                .ok_or_else(|| CompileError::new(place, format!("{op} needs a constant width")))
-        };
         match op {
             "+" => arithmetic(WideBin::Add),
             "-" if get("left").is_null() => {
@@ -161,26 +169,19 @@ impl Builder<'_> {
                 let range = a.range.zip(b.range).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
                 Ok(Operand::Value(Expr { kind: Kind::Select(Box::new((condition, a, b))), range }))
             }
-            "two_comp_mod" => {
-                let bits = width()?;
-                let kind = Kind::Extend(bits, Box::new(value("left")?));
-                Ok(Operand::Value(Expr { kind, range: signed_range(bits) }))
-            }
-            "usat_cast" => {
-                let bits = width()?;
-                let kind = Kind::ClampToU(bits, Box::new(value("left")?));
-                Ok(Operand::Value(Expr { kind, range: unsigned_range(bits) }))
-            }
-            "sat_cast" => {
-                let bits = width()?;
-                let kind = Kind::ClampToS(bits, Box::new(value("left")?));
-                Ok(Operand::Value(Expr { kind, range: signed_range(bits) }))
-            }
+            "two_comp_mod" | "usat_cast" | "sat_cast" => cast(op, value("left")?, &value("right")?, place),
+            _ => self.access(op, get("left"), get("right"), place),
+        }
+    }
+
+    /// Parts of headers, stacks and unions.
+    fn access(&self, op: &str, left: &Value, right: &Value, place: &str) -> Result<Operand> {
+        match op {
             "dereference_header_stack" | "dereference_stack" | "dereference_union_stack" => {
-                self.stack_element(get("left"), get("right"), place)
+                self.stack_element(left, right, place)
             }
             "last_stack_index" | "size_stack" => {
-                let Operand::Stack(stack) = self.operand(get("right"), place)? else {
+                let Operand::Stack(stack) = self.operand(right, place)? else {
                     return Err(CompileError::new(place, format!("{op} needs a header stack")));
                 };
                 let size = self.layout.stacks[stack as usize].elements.len() as i128;
@@ -191,17 +192,17 @@ impl Builder<'_> {
                 }))
             }
             "access_field" => {
-                let header = self.header_operand(get("left"), place)?;
-                let position = get("right").as_u64().map(|position| position as u32);
+                let header = self.header_operand(left, place)?;
+                let position = right.as_u64().map(|position| position as u32);
                 let position =
                     position.ok_or_else(|| CompileError::new(place, "access_field needs a position"))?;
                 self.field_at(header, position, place)
             }
             "access_union_header" => {
-                let Operand::Union(union) = self.operand(get("left"), place)? else {
+                let Operand::Union(union) = self.operand(left, place)? else {
                     return Err(CompileError::new(place, "access_union_header needs a header union"));
                 };
-                let position = get("right").as_u64().map(|position| position as u32);
+                let position = right.as_u64().map(|position| position as u32);
                 let position = position.filter(|&p| self.union_header(&union, p).is_some());
                 let position =
                     position.ok_or_else(|| CompileError::new(place, "the union has no such member"))?;

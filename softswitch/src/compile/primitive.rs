@@ -115,6 +115,14 @@ impl Builder<'_> {
                 let list = self.word_param(primitive, 1, place)?;
                 self.emit(Op::Digest { list });
             }
+            _ => self.lower_extern(primitive, place)?,
+        }
+        Ok(())
+    }
+
+    /// Arrays, hashes and random numbers.
+    fn lower_extern(&mut self, primitive: &Primitive, place: &str) -> Result<()> {
+        match primitive.op.as_str() {
             "count" => {
                 let counter = self.array(&self.counters, |array| &array.name, primitive, 0, place)?;
                 let i = self.word_param(primitive, 1, place)?;

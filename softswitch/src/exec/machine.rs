@@ -1,7 +1,7 @@
 //! The interpreter's loop.
 
 use super::run::Blocks;
-use crate::op::{HeaderRef, NOTHING, Op, Pc, sign_extend};
+use crate::op::{HeaderRef, Op, Pc, sign_extend};
 use crate::program::Program;
 use crate::random::Random;
 use crate::state::State;
@@ -55,6 +55,7 @@ impl Machine<'_> {
     }
 
     /// Runs from `pc` to the section's end.
+    #[expect(clippy::too_many_lines, reason = "one arm per operation")]
     pub fn run(&mut self, start: Pc) {
         let program = self.program;
         let mut pc = start as usize;
@@ -90,23 +91,8 @@ impl Machine<'_> {
                     let value = self.word(a);
                     set_bits(&mut self.state.bytes, to, value);
                 }
-                Op::LoadAt { d, h, field } => {
-                    let value = match self.state.field_span(program, h, field) {
-                        Some((span, signed)) if span.bits <= 64 => {
-                            let value = get_bits(&self.state.bytes, span);
-                            if signed { sign_extend(value, span.bits as u8) } else { value }
-                        }
-                        _ => 0,
-                    };
-                    self.set(d, value);
-                }
-                Op::StoreAt { h, field, a } => {
-                    if let Some((span, _)) = self.state.field_span(program, h, field)
-                        && span.bits <= 64
-                    {
-                        set_bits(&mut self.state.bytes, span, self.state.words[a as usize]);
-                    }
-                }
+                Op::LoadAt { d, h, field } => self.load_at(d, h, field),
+                Op::StoreAt { h, field, a } => self.store_at(h, field, a),
                 Op::WideEval { d, e } => {
                     let value = low_word(&program.wide[e as usize].eval(self.state, program));
                     self.set(d, value);
@@ -122,31 +108,11 @@ impl Machine<'_> {
                     }
                 }
                 Op::CopySpan { to, from } => self.copy_span(to, from),
-                Op::StackAt { d, stack, i } | Op::UnionAt { d, stack, i } => {
-                    let elements = &program.stacks[stack as usize].elements;
-                    let index = usize::try_from(self.word(i)).ok().and_then(|i| elements.get(i));
-                    self.set(d, index.map_or(NOTHING, |&index| u64::from(index)));
-                }
-                Op::StackLast { d, stack } | Op::UnionLast { d, stack } => {
-                    let stack = &program.stacks[stack as usize];
-                    let next = self.word(stack.next) as usize;
-                    let last = next.checked_sub(1).and_then(|last| stack.elements.get(last));
-                    self.set(d, last.map_or(NOTHING, |&index| u64::from(index)));
-                }
-                Op::MemberAt { d, u, member } => {
-                    let union = self.state.index(u).map(|index| &program.unions[index]);
-                    let header = union.and_then(|members| members.get(member as usize));
-                    self.set(d, header.map_or(NOTHING, |&index| u64::from(index)));
-                }
-                Op::IsValidAt { d, h } => {
-                    let valid = self.state.index(h).map(|h| self.word(program.headers[h].valid));
-                    self.set(d, valid.unwrap_or(0));
-                }
-                Op::UnionIsValidAt { d, u } => {
-                    let members = self.state.index(u).map_or(&[][..], |u| &program.unions[u]);
-                    let valid = members.iter().any(|&h| self.word(program.headers[h as usize].valid) != 0);
-                    self.set(d, u64::from(valid));
-                }
+                Op::StackAt { d, stack, i } | Op::UnionAt { d, stack, i } => self.stack_at(d, stack, i),
+                Op::StackLast { d, stack } | Op::UnionLast { d, stack } => self.stack_last(d, stack),
+                Op::MemberAt { d, u, member } => self.member_at(d, u, member),
+                Op::IsValidAt { d, h } => self.is_valid_at(d, h),
+                Op::UnionIsValidAt { d, u } => self.union_is_valid_at(d, u),
                 Op::HeadersEqual { d, a, b } => {
                     let equal = self.headers_equal(a, b);
                     self.set(d, u64::from(equal));

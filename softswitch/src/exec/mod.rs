@@ -1,6 +1,7 @@
 //! Runs the flat program on a packet's state.
 
 mod checksum;
+mod computed;
 mod headers;
 mod machine;
 mod parser;

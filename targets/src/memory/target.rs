@@ -9,7 +9,7 @@ use futures::future::{BoxFuture, ready};
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 
-use super::Memory;
+use super::switch::Memory;
 use crate::counters::SwitchCounters;
 use crate::error::{ProgramError, SwitchError};
 use crate::place::{Access, Place, Precedence};

@@ -1,6 +1,7 @@
 //! Switches of P4's v1model architecture, reached by P4Runtime: bmv2's `simple_switch_grpc` and the embedded
 //! switch.
 
+mod ports;
 mod program;
 mod rows;
 mod session;
@@ -8,18 +9,18 @@ mod session;
 use std::path::Path;
 use std::sync::Arc;
 
-use inart_tables::PortNo;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use inart_tables::{Limits, PortNo};
 use inart_wire::ValuesPerPacket;
 
-use crate::error::ProgramError;
-use crate::target::{Program, Target};
+use crate::error::{ProgramError, SwitchError};
+use crate::place::{Access, Place};
+use crate::target::{Program, Session, Target};
 
 pub use program::Compiled;
 pub use rows::{entry, row, update};
 pub use session::P4Runtime;
-
-/// Ports have 9 bits; 511 means *drop*, and 0 is left to the processor.
-const PORTS: u16 = 510;
 
 /// The target.
 #[derive(Debug, Clone, Copy)]
@@ -31,15 +32,15 @@ impl Target for V1Model {
     }
 
     fn ports(&self) -> u16 {
-        PORTS
+        ports::PORTS
     }
 
     fn port_number(&self, port: PortNo) -> Option<u64> {
-        (port.get() <= PORTS).then(|| port.get().into())
+        ports::number(port)
     }
 
     fn port_of(&self, number: u64) -> Option<PortNo> {
-        PortNo::try_from(number).ok().filter(|port| port.get() <= PORTS)
+        ports::port_of(number)
     }
 
     fn program(
@@ -54,5 +55,20 @@ impl Target for V1Model {
             None => inart_p4::artifact(values),
         };
         Ok(Arc::new(Compiled::new(values, &artifact.json, &artifact.p4info)?))
+    }
+}
+
+impl Program for Compiled {
+    fn values(&self) -> ValuesPerPacket {
+        self.values()
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits()
+    }
+
+    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+        let opened = P4Runtime::open(self.clone(), place, access);
+        opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use inart_p4runtime::p4::config::v1::action_ref::Scope;
 use inart_p4runtime::p4::config::v1::match_field::MatchType;
 use inart_p4runtime::p4::config::v1::{Action, Table};
@@ -12,11 +10,8 @@ use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, SPECS, che
 use inart_wire::ValuesPerPacket;
 use sha2::{Digest, Sha256};
 
-use super::PORTS;
-use super::session::P4Runtime;
-use crate::error::{ProgramError, SwitchError};
-use crate::place::{Access, Place};
-use crate::target::{Program, Session};
+use super::ports::PORTS;
+use crate::error::ProgramError;
 
 /// A compiled program, ready to be loaded into switches. Cheap to clone.
 #[derive(Clone)]
@@ -68,6 +63,16 @@ impl Compiled {
         self.0.cookie
     }
 
+    /// Values per frame that it is compiled for.
+    pub fn values(&self) -> ValuesPerPacket {
+        self.0.values
+    }
+
+    /// How much fits.
+    pub fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
     /// What a switch is sent.
     pub fn pipeline(&self) -> Pipeline {
         Pipeline {
@@ -75,21 +80,6 @@ impl Compiled {
             device_config: self.0.device_config.clone(),
             cookie: Some(self.0.cookie),
         }
-    }
-}
-
-impl Program for Compiled {
-    fn values(&self) -> ValuesPerPacket {
-        self.0.values
-    }
-
-    fn limits(&self) -> Limits {
-        self.0.limits
-    }
-
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
-        let opened = P4Runtime::open(self.clone(), place, access);
-        opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
     }
 }
 

@@ -4,16 +4,15 @@ use inart_p4runtime::p4::v1;
 use inart_p4runtime::{ActionCall, ClientError, Entry, EntryError, Match, Schema, TableAction};
 use inart_tables::{Entity, Foreign, Op, Row, TableSpec, Update};
 
-use super::V1Model;
+use super::ports;
 use crate::error::SwitchError;
-use crate::target::Target;
 
 /// The entry of a row.
 ///
 /// # Errors
 /// A port that no switch of this target has.
 pub fn entry(row: Row) -> Result<Entry, Foreign> {
-    let row = row.with_target_ports(|port| V1Model.port_number(port))?;
+    let row = row.with_target_ports(ports::number)?;
     let entry = match row.key {
         Some(_) => Entry::new(row.table.name),
         None => Entry::default_of(row.table.name),
@@ -41,7 +40,7 @@ pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
     let params: Option<Vec<_>> = params.collect();
     let params = params.ok_or_else(|| foreign("a parameter is no whole number of 64 bits"))?;
     let key = (!entry.is_default).then_some(&key[..]);
-    Row::from_names(table, key, action, &params)?.with_our_ports(|number| V1Model.port_of(number))
+    Row::from_names(table, key, action, &params)?.with_our_ports(ports::port_of)
 }
 
 /// The message of an update.
@@ -55,7 +54,7 @@ pub fn update(schema: &Schema, update: &Update) -> Result<v1::Update, SwitchErro
         Entity::Row(row) => schema.encode(&entry(row).map_err(refused)?).map_err(misfit)?.into(),
         Entity::Group(group, ports) => {
             let replica = |port: &inart_tables::PortNo| {
-                let number = V1Model.port_number(*port).and_then(|number| u32::try_from(number).ok());
+                let number = ports::number(*port).and_then(|number| u32::try_from(number).ok());
                 let wrong = || Foreign::new(format!("multicast group {group}"), format!("no port {port}"));
                 Ok((number.ok_or_else(wrong)?, 1))
             };

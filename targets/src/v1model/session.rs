@@ -8,13 +8,13 @@ use futures::future::BoxFuture;
 use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
 use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, SPECS, Steer, SwitchTables, Table, Update};
 
-use super::V1Model;
+use super::ports;
 use super::program::Compiled;
 use super::rows;
 use crate::counters::{Counts, SwitchCounters};
 use crate::error::SwitchError;
 use crate::place::{Access, Place, Precedence};
-use crate::target::{Running, Session, Target};
+use crate::target::{Running, Session};
 
 /// Updates in one request: keeps messages well below gRPC's usual limit of 4 MiB.
 const BATCH: usize = 1000;
@@ -136,7 +136,7 @@ impl Session for P4Runtime {
                 let number = u16::try_from(group.multicast_group_id);
                 let number = number.map_err(|_| Foreign::new(&place, "its number has more than 16 bits"))?;
                 let port = |port: Option<u32>| -> Result<PortNo, Foreign> {
-                    let port = port.and_then(|port| V1Model.port_of(port.into()));
+                    let port = port.and_then(|port| ports::port_of(port.into()));
                     port.ok_or_else(|| Foreign::new(&place, "a port that no switch has"))
                 };
                 let ports = group.replicas.iter().map(|replica| port(replica.port_number()));

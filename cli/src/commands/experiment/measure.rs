@@ -15,7 +15,7 @@ use inart_experiments::{
 use inart_planner::{Levels, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
-use super::{Document, make, place};
+use super::files::{Document, make, place};
 use crate::commands::output::print;
 
 /// Arguments of measuring.
@@ -65,9 +65,16 @@ impl MeasureArgs {
     }
 }
 
-/// Measures what is missing, writes the file after each measurement, and the tables at the end.
-pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow::Result<ExitCode> {
-    let file = args.out.join("measured.csv");
+/// Measures what is missing, writes the file in folder `out` after each measurement, and at the end the tables, those of
+/// the document `tables` as well.
+pub fn run(
+    args: &MeasureArgs,
+    out: &Path,
+    tables: Option<&Path>,
+    experiments: &[Experiment],
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let file = out.join("measured.csv");
     let mut sheet = Sheet::read(&file)?;
     let chosen: Vec<&Experiment> = experiments.iter().filter(|e| e.measurable_points().count() > 0).collect();
     ensure!(
@@ -75,15 +82,15 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
         "--measure: {} is planned only; inart-fig8 to inart-fig13 are measured",
         experiments.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", ")
     );
-    let tables = || chosen.iter().map(|experiment| format!("{}-measured", experiment.name));
-    let mut document = args.tables.as_ref().map(|path| Document::read(path, tables())).transpose()?;
+    let names = || chosen.iter().map(|experiment| format!("{}-measured", experiment.name));
+    let mut document = tables.map(|path| Document::read(path, names())).transpose()?;
     let skipped = experiments.iter().filter(|e| e.measurable_points().count() == 0).map(|e| e.name);
     let skipped: Vec<_> = skipped.collect();
     if !skipped.is_empty() {
         eprintln!("note: planned only, not measured: {}", skipped.join(", "));
     }
 
-    let wanted = |point: &&&Point| args.measure.at.is_empty() || args.measure.at.contains(&point.x);
+    let wanted = |point: &&&Point| args.at.is_empty() || args.at.contains(&point.x);
     let all: Vec<&Point> = chosen.iter().flat_map(|experiment| experiment.measurable_points()).collect();
     let mut points: Vec<&Point> = Vec::new();
     for point in all.iter().filter(wanted) {
@@ -97,13 +104,13 @@ pub fn run(args: &super::Args, experiments: &[Experiment], json: bool) -> anyhow
     let mut networks: Vec<Network> = points.iter().map(|point| point.network).collect();
     networks.sort();
     networks.dedup();
-    make(&args.out)?;
+    make(out)?;
     for network in networks {
         let here = points.iter().copied().filter(|point| point.network == network);
-        measure(&args.measure, network, here, &mut sheet)?;
+        measure(args, network, here, &mut sheet)?;
     }
 
-    for (experiment, name) in chosen.iter().zip(tables()) {
+    for (experiment, name) in chosen.iter().zip(names()) {
         let text = measured_markdown(experiment, &sheet.rows);
         if let Some(document) = &mut document {
             document.replace(&name, text.trim_end());

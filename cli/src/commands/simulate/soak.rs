@@ -1,5 +1,6 @@
 //! `inart simulate --soak`: random trials, as many at a time as there are processors.
 
+use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,89 +17,119 @@ use crate::commands::output::print;
 /// Trials that a thread runs before all threads compare notes.
 const BATCH: u64 = 16;
 
+/// What came of the trials so far.
+#[derive(Default)]
+struct Soak {
+    done: u64,
+    /// Plans that the controller refuses.
+    refused: u64,
+    sums: u64,
+    hops: u64,
+    tally: Tally,
+    /// The seed that failed, and how.
+    failed: Option<(u64, String)>,
+}
+
 /// Runs trials with seeds from `first` on; the first that fails ends the run with status 1.
 pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
     let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N32)?);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let bar = progress_bar(trials);
     let start = Instant::now();
-    let (mut done, mut refused, mut sums, mut hops, mut tally) = (0, 0u64, 0, 0, Tally::default());
-    let mut failed = None;
-    while done < trials && failed.is_none() {
-        let seeds = |thread| {
-            let from = done + thread * BATCH;
-            (from..trials.min(from + BATCH)).map(|trial| first.wrapping_add(trial))
-        };
-        let dataplane = &dataplane;
-        let reports: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads)
-                .map(|thread| {
-                    scope.spawn(move || {
-                        seeds(thread).map(|seed| (seed, outcome(seed, dataplane))).collect::<Vec<_>>()
-                    })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        for (seed, report) in reports {
-            done += 1;
-            let report = match report {
-                // Two ways of a flow that a switch could not tell apart: no run, and nothing wrong.
-                Err(Error::Install(_)) => {
-                    refused += 1;
-                    continue;
-                }
-                report => report.with_context(|| format!("seed {seed}"))?,
-            };
-            tally.add(&report.tally);
-            sums += report.sums_checked;
-            hops += report.packet_hops;
-            if let Some(failure) = report.failure {
-                failed = Some((seed, failure));
+    let mut soak = Soak::default();
+    while soak.done < trials && soak.failed.is_none() {
+        for (seed, report) in batch(first, soak.done..trials, &dataplane) {
+            soak.add(seed, report)?;
+            if soak.failed.is_some() {
                 break;
             }
         }
-        bar.set_position(done);
+        bar.set_position(soak.done);
     }
     bar.finish_and_clear();
-    let per_second = done as f64 / start.elapsed().as_secs_f64().max(1e-9);
-    let replay = failed.as_ref().map(|(seed, _)| replay(*seed, &dataplane)).transpose()?;
-    if json {
-        let document = serde_json::json!({
-            "trials": done,
-            "first": first,
-            "plans_refused": refused,
-            "seeds_per_second": per_second,
-            "packet_hops": hops,
-            "sums_checked": sums,
-            "faults": tally.by_name(),
-            "failed": failed.as_ref().map(|(seed, failure)| serde_json::json!({
-                "seed": seed, "failure": failure, "replay": replay,
-            })),
-        });
-        print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
-    } else {
-        let refused = match refused {
-            0 => String::new(),
-            count => format!("{count} plans that the controller refuses were not run\n"),
-        };
-        let faults: Vec<_> =
-            tally.by_name().iter().map(|(what, count)| format!("  {what}: {count}\n")).collect();
-        print(&format!(
-            "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{refused}{}",
-            faults.concat()
-        ))?;
-    }
-    Ok(match (failed, replay) {
+    let per_second = soak.done as f64 / start.elapsed().as_secs_f64().max(1e-9);
+    let replay = soak.failed.as_ref().map(|(seed, _)| replay(*seed, &dataplane)).transpose()?;
+    let text = match json {
+        true => soak.json(first, per_second, replay.as_deref())?,
+        false => soak.text(first, per_second),
+    };
+    print(&text)?;
+    Ok(match (soak.failed, replay) {
         (Some((seed, failure)), Some(replay)) => {
             eprintln!("error: seed {seed}: {failure}; the least that fails: {replay}");
             ExitCode::FAILURE
         }
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// Runs the next of these trials, some on each processor.
+fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64, Result<Report, Error>)> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let seeds = |thread| {
+        let from = trials.start + thread * BATCH;
+        (from..trials.end.min(from + BATCH)).map(|trial| first.wrapping_add(trial))
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads)
+            .map(|thread| {
+                scope.spawn(move || {
+                    seeds(thread).map(|seed| (seed, outcome(seed, dataplane))).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+impl Soak {
+    fn add(&mut self, seed: u64, report: Result<Report, Error>) -> anyhow::Result<()> {
+        self.done += 1;
+        let report = match report {
+            // Two ways of a flow that a switch could not tell apart: no run, and nothing wrong.
+            Err(Error::Install(_)) => {
+                self.refused += 1;
+                return Ok(());
+            }
+            report => report.with_context(|| format!("seed {seed}"))?,
+        };
+        self.tally.add(&report.tally);
+        self.sums += report.sums_checked;
+        self.hops += report.packet_hops;
+        self.failed = report.failure.map(|failure| (seed, failure));
+        Ok(())
+    }
+
+    fn json(&self, first: u64, per_second: f64, replay: Option<&str>) -> anyhow::Result<String> {
+        let document = serde_json::json!({
+            "trials": self.done,
+            "first": first,
+            "plans_refused": self.refused,
+            "seeds_per_second": per_second,
+            "packet_hops": self.hops,
+            "sums_checked": self.sums,
+            "faults": self.tally.by_name(),
+            "failed": self.failed.as_ref().map(|(seed, failure)| serde_json::json!({
+                "seed": seed, "failure": failure, "replay": replay,
+            })),
+        });
+        Ok(format!("{}\n", serde_json::to_string_pretty(&document)?))
+    }
+
+    fn text(&self, first: u64, per_second: f64) -> String {
+        let Soak { done, hops, sums, .. } = self;
+        let refused = match self.refused {
+            0 => String::new(),
+            count => format!("{count} plans that the controller refuses were not run\n"),
+        };
+        let faults = self.tally.by_name();
+        let faults: String = faults.iter().map(|(what, count)| format!("  {what}: {count}\n")).collect();
+        format!(
+            "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{refused}{faults}"
+        )
+    }
 }
 
 fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {

@@ -1,0 +1,76 @@
+//! The questions that a policy answers.
+
+use alloc::vec::Vec;
+use core::fmt::Debug;
+
+use inart_wire::{ChunkSeq, Exponent, Frame};
+
+/// A chunk and its progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Whose chunk it is.
+    pub cohort: usize,
+    /// Its number among the cohort's chunks.
+    pub sequence: ChunkSeq,
+    /// Members of the cohort that are in.
+    pub present: usize,
+    /// Members of the cohort.
+    pub members: usize,
+}
+
+/// Who gets a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receivers {
+    /// Every worker of the job, by one multicast frame.
+    Job,
+    /// Every member of the cohort, by a frame of its own. Of a cohort of one: the worker alone.
+    Cohort,
+}
+
+/// Contributions to a chunk, as they come in.
+pub trait Reduction: Clone + Debug {
+    /// Takes in the values of a frame whose senders are not in yet.
+    fn add(&mut self, frame: &Frame<&[u8]>);
+
+    /// Forgets everything: the chunk starts anew at another exponent.
+    fn clear(&mut self);
+}
+
+/// What workers, the audit and the model ask; ranks count from 0.
+pub trait Due {
+    /// Whether the contribution of one worker has to be in each result that another gets.
+    fn is_due(&self, contributor: usize, receiver: usize) -> bool;
+
+    /// Who gets results.
+    fn receivers(&self) -> Receivers;
+}
+
+/// What a parameter server asks. See the [module](self).
+pub trait Policy: Due + Clone + Debug {
+    /// What holds contributions before their chunk is complete.
+    type Reduction: Reduction;
+
+    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps,
+    /// and each has chunks of its own. A switch may add up the frames of one cohort only.
+    fn cohort(&self, rank: usize) -> usize;
+
+    /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
+    fn is_complete(&self, chunk: &Progress) -> bool;
+
+    /// An empty reduction, for a chunk of that many values.
+    fn reduction(&self, values: usize) -> Self::Reduction;
+
+    /// The result of a chunk that is complete, and its exponent; the contributions' is `exponent`.
+    fn complete(
+        &mut self,
+        chunk: &Progress,
+        reduction: Self::Reduction,
+        exponent: Exponent,
+    ) -> (Vec<i32>, Exponent);
+
+    /// Another cohort's chunk that may be complete now that this one is, if it had to wait for it.
+    fn releases(&self, chunk: &Progress) -> Option<(usize, ChunkSeq)> {
+        let _ = chunk;
+        None
+    }
+}

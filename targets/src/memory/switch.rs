@@ -1,0 +1,128 @@
+//! One switch, and a session with it.
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use inart_tables::{Limits, Op, SwitchTables, Update};
+
+use crate::counters::{Counts, SwitchCounters};
+use crate::error::SwitchError;
+use crate::place::Precedence;
+use crate::target::{Running, Session};
+
+/// When writes fail. Updates are counted over the switch's life, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failpoint {
+    /// Never.
+    Never,
+    /// The `n`-th update alone is refused, the rest of its batch is applied (continue on error).
+    Refuse(usize),
+    /// From the `n`-th update on the switch is gone: nothing is applied, nothing can be read.
+    Gone(usize),
+    /// As `Gone`, but the connection comes back for whatever follows the failed write.
+    Broken(usize),
+}
+
+/// A switch in memory, and a session with it.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// What it runs.
+    pub running: Running,
+    /// What it holds.
+    pub tables: SwitchTables,
+    /// Updates it was asked for so far.
+    pub updates: usize,
+    /// When it fails.
+    pub failpoint: Failpoint,
+    limits: Limits,
+}
+
+impl Memory {
+    /// A switch that runs nothing yet.
+    pub fn new(limits: Limits) -> Self {
+        Memory {
+            running: Running::Nothing,
+            tables: SwitchTables::default(),
+            updates: 0,
+            failpoint: Failpoint::Never,
+            limits,
+        }
+    }
+
+    fn alive(&self) -> Result<(), SwitchError> {
+        match self.failpoint {
+            Failpoint::Gone(at) if self.updates > at => Err(gone()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn apply(&mut self, updates: &[Update]) -> Result<(), SwitchError> {
+        let mut refused = Vec::new();
+        for update in updates {
+            self.alive()?;
+            let number = self.updates;
+            self.updates += 1;
+            match self.failpoint {
+                Failpoint::Gone(at) | Failpoint::Broken(at) if number == at => return Err(gone()),
+                Failpoint::Refuse(at) if number == at => {
+                    refused.push("refused by the failpoint".to_string());
+                    continue;
+                }
+                _ => {}
+            }
+            if let Err(error) = self.tables.apply(update) {
+                refused.push(format!("{update:?}: {error}"));
+            } else if let Err(error) = self.limits.check(&self.tables) {
+                // Only an insert can be one too many.
+                self.tables
+                    .apply(&Update { op: Op::Delete, ..update.clone() })
+                    .expect("it was inserted just now");
+                refused.push(error.to_string());
+            }
+        }
+        if refused.is_empty() { Ok(()) } else { Err(SwitchError::Refused(refused.join("; "))) }
+    }
+}
+
+fn gone() -> SwitchError {
+    SwitchError::Refused("the switch is gone".into())
+}
+
+impl Session for Memory {
+    fn precedence(&self) -> Option<Precedence> {
+        Some(Precedence(1))
+    }
+
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        ready(self.alive().map(|()| self.running)).boxed()
+    }
+
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        let alive = self.alive();
+        if alive.is_ok() {
+            (self.running, self.tables) = (Running::Ours, SwitchTables::default());
+        }
+        ready(alive).boxed()
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        ready(self.alive().map(|()| self.tables.clone())).boxed()
+    }
+
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        async { self.apply(updates) }.boxed()
+    }
+
+    /// Nothing moves in a switch in memory: all counts are 0.
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        let steer = self.tables.steer.iter().map(|(key, action)| (*key, (*action, Counts::default())));
+        let counters = SwitchCounters { steer: steer.collect(), ..SwitchCounters::default() };
+        ready(self.alive().map(|()| counters)).boxed()
+    }
+
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        match self.alive() {
+            Ok(()) => std::future::pending().boxed(),
+            Err(error) => ready(error).boxed(),
+        }
+    }
+}
