@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        // One line that names the place and the mend; status 2, as for wrong usage.
+        // One line that names the place and the fix; status 2, as for wrong usage.
         Err(error) => {
             eprintln!("error: {}", commands::output::one_line(&error));
             ExitCode::from(2)

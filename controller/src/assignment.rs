@@ -6,7 +6,7 @@ use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
 use crate::plan_error::PlanError;
 use crate::ports::PortMap;
-use crate::wishes::Roles;
+use crate::requirements::Roles;
 
 /// A plan to install for a job.
 #[derive(Debug, Clone, PartialEq)]

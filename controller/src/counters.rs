@@ -10,11 +10,17 @@ use crate::install::Controller;
 
 impl<D: Session> Controller<D> {
     /// Reads the counters of all switches.
+    ///
+    /// # Errors
+    /// The switches that did not answer.
     pub async fn counters(&mut self) -> Result<BTreeMap<String, SwitchCounters>, SwitchErrors> {
         self.on_all(async |_, driver| driver.counters().await).await
     }
 
     /// Jobs of which a switch that runs our program got gradients or partials within `watch`.
+    ///
+    /// # Errors
+    /// The switches that did not answer.
     pub async fn moving(&mut self, watch: Duration) -> Result<BTreeSet<JobId>, SwitchErrors> {
         let before = self.steered().await?;
         tokio::time::sleep(watch).await;

@@ -1,4 +1,4 @@
-//! What can go wrong in an install, in one line that names the place and the mend.
+//! What can go wrong in an install, in one line that names the place and the fix.
 
 use inart_planner::Violation;
 use inart_wire::JobId;

@@ -110,6 +110,9 @@ fn list(held: &[HeldJob]) -> String {
 }
 
 /// The job of that number, or else of that name.
+///
+/// # Errors
+/// No job of that number or name, or several of that name.
 pub fn find<'a>(held: &'a [HeldJob], asked: &str) -> Result<&'a HeldJob, NotHeld> {
     if let Some(numbered) = held.iter().find(|job| job.job.to_string() == asked) {
         return Ok(numbered);

@@ -17,7 +17,7 @@ use crate::intent::{self, Intent, Known, Network, Wanted};
 use crate::names::Names;
 use crate::ports::PortMap;
 use crate::records::{Push, Records, Success};
-use crate::wishes::{self, Roles};
+use crate::requirements::{self, Roles};
 use inart_tables::Limits;
 use inart_tables::{Op, Update, diff};
 use inart_targets::{Running, Session, SwitchError, SwitchErrors};
@@ -73,6 +73,9 @@ pub struct Controller<D> {
 impl<D: Session> Controller<D> {
     /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the program
     /// that the drivers load.
+    ///
+    /// # Errors
+    /// Switches that are not the topology's, or a topology that is too large to number.
     pub fn new(
         topology: Topology,
         values: ValuesPerPacket,
@@ -132,6 +135,9 @@ impl<D: Session> Controller<D> {
     }
 
     /// What [`Controller::install`] would do. Changes nothing.
+    ///
+    /// # Errors
+    /// A plan that cannot be put into tables, or a switch that does not answer.
     pub async fn preview(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
         Ok(self.route(0, jobs).await?.report)
     }
@@ -139,6 +145,9 @@ impl<D: Session> Controller<D> {
     /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every switch was
     /// read back and the hosts can be told. On failure the switches hold what they held, so that plans installed
     /// earlier go on working; what could not be undone is named, and the next install removes it.
+    ///
+    /// # Errors
+    /// The first cause, with what could not be undone.
     pub async fn install(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
         self.install_instead_of(0, jobs).await
     }
@@ -146,6 +155,9 @@ impl<D: Session> Controller<D> {
     /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice: its
     /// sequence numbers were). Ports, addresses and what all jobs share are of this controller's topology, as in any
     /// push; a plan that does not hold there any more is refused.
+    ///
+    /// # Errors
+    /// No plan before the last, and what [`Controller::install`] refuses.
     pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
         self.records.refresh()?;
         let push = self.records.before_last(job)?.clone();
@@ -321,7 +333,7 @@ impl<D: Session> Controller<D> {
                 return Err(InstallError::Check { job: job.plan.job.clone(), violations });
             }
         }
-        let wishes = wishes::of_plan(&self.ports, &roles, &job.plan)
+        let requirements = requirements::of_plan(&self.ports, &roles, &job.plan)
             .map_err(|source| InstallError::plan(&job.plan.job, source))?;
         let record = self.records.jobs.get(&job.job);
         let live = record.and_then(|record| record.live());
@@ -335,7 +347,7 @@ impl<D: Session> Controller<D> {
         Ok(Wanted {
             job: job.job,
             name: job.plan.job.clone(),
-            wishes,
+            requirements,
             window: job.window_chunks,
             new_epoch: job.new_epoch,
             known,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_wire::{Epoch, JobId};
 
 use crate::ports::PortMap;
+use crate::requirements::Requirements;
 use crate::tables::{self, NoRoom, Taken};
-use crate::wishes::Wishes;
 use inart_tables::SwitchTables;
 use inart_tables::{Limits, TableFull};
 
@@ -38,7 +38,7 @@ pub struct Wanted {
     /// The job's name.
     pub name: String,
     /// What its plan asks of each switch.
-    pub wishes: BTreeMap<String, Wishes>,
+    pub requirements: BTreeMap<String, Requirements>,
     /// Slots in a range.
     pub window: u32,
     /// Wants a new epoch whatever is installed.
@@ -62,7 +62,7 @@ pub struct Intent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentError {
     /// A switch lacks slots or groups for a job.
-    #[error("switch {switch}: job {job} {reason}{}", mends(reason, jobs))]
+    #[error("switch {switch}: job {job} {reason}{}", fixes(reason, jobs))]
     NoRoom {
         /// The switch.
         switch: String,
@@ -84,7 +84,7 @@ pub enum IntentError {
 }
 
 /// What can be done about a lack of room.
-fn mends(reason: &NoRoom, jobs: &[JobId]) -> String {
+fn fixes(reason: &NoRoom, jobs: &[JobId]) -> String {
     let numbers: Vec<_> = jobs.iter().map(JobId::to_string).collect();
     let remove = match jobs {
         [] => None,
@@ -94,11 +94,14 @@ fn mends(reason: &NoRoom, jobs: &[JobId]) -> String {
             numbers.join(", ")
         )),
     };
-    let mends: Vec<_> = reason.smaller().into_iter().chain(remove).chain(reason.larger()).collect();
-    if mends.is_empty() { String::new() } else { format!(": {}", mends.join(", or ")) }
+    let fixes: Vec<_> = reason.smaller().into_iter().chain(remove).chain(reason.larger()).collect();
+    if fixes.is_empty() { String::new() } else { format!(": {}", fixes.join(", or ")) }
 }
 
 /// Computes the intent of pushing `jobs` onto a network that holds `current`.
+///
+/// # Errors
+/// A switch without room, or epochs that are used up.
 pub fn intent(
     ports: &PortMap,
     limits: Limits,
@@ -126,16 +129,22 @@ pub fn intent(
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
         for wanted in jobs {
-            let none = Wishes::default();
-            let wishes = wanted.wishes.get(&switch).unwrap_or(&none);
-            let mine =
-                tables::of_job(wishes, wanted.job, choices[&wanted.job], wanted.window, held, &mut taken)
-                    .map_err(|reason| IntentError::NoRoom {
-                        switch: switch.clone(),
-                        job: wanted.name.clone(),
-                        reason,
-                        jobs: held.jobs().into_iter().collect(),
-                    })?;
+            let none = Requirements::default();
+            let requirements = wanted.requirements.get(&switch).unwrap_or(&none);
+            let mine = tables::of_job(
+                requirements,
+                wanted.job,
+                choices[&wanted.job],
+                wanted.window,
+                held,
+                &mut taken,
+            )
+            .map_err(|reason| IntentError::NoRoom {
+                switch: switch.clone(),
+                job: wanted.name.clone(),
+                reason,
+                jobs: held.jobs().into_iter().collect(),
+            })?;
             tables.steer.extend(mine.steer);
             tables.results.extend(mine.results);
             tables.groups.extend(mine.groups);
@@ -179,15 +188,15 @@ fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
 
 /// True if the job's entries under `epoch` are those of the wanted plan, on every switch.
 fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, epoch: Epoch) -> bool {
-    let none = Wishes::default();
+    let none = Requirements::default();
     current.iter().all(|(switch, held)| {
         let mut others = held.clone();
         others.retire(wanted.job, |other| other == epoch);
         let mut mine = held.clone();
         mine.retire(wanted.job, |other| other != epoch);
-        let wishes = wanted.wishes.get(switch).unwrap_or(&none);
+        let requirements = wanted.requirements.get(switch).unwrap_or(&none);
         let mut taken = Taken::by(&others, limits.slots);
-        tables::of_job(wishes, wanted.job, epoch, wanted.window, held, &mut taken).is_ok_and(|tables| {
+        tables::of_job(requirements, wanted.job, epoch, wanted.window, held, &mut taken).is_ok_and(|tables| {
             let of_job = |key: &JobId| *key == wanted.job;
             mine.steer.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.steer)
                 && mine.results.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.results)

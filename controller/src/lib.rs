@@ -1,12 +1,12 @@
 //! The controller: from plans to table entries, and those into switches of any target.
 //!
 //! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
-//! - [`wishes`] says what a plan asks of every switch, [`tables`] turns that into entries under an epoch, with slots
+//! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an epoch, with slots
 //!   from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push goes from what is there.
 //!   All of it is pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put updates into words.
-//! - [`daemon`] does so for good: it keeps a session with every switch and mends what differs. [`api`] is what hosts and
+//! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is what hosts and
 //!   people ask it.
 
 pub mod api;
@@ -23,12 +23,12 @@ mod names;
 mod plan_error;
 mod ports;
 mod records;
+pub mod requirements;
 mod results;
 mod routes;
 mod seats;
 mod slots;
 pub mod tables;
-pub mod wishes;
 
 pub use assignment::{JobPlan, job_number};
 pub use error::{Cause, InstallError};

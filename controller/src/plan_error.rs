@@ -1,4 +1,4 @@
-//! Why a plan cannot be put into tables, in one line that names the place and the mend.
+//! Why a plan cannot be put into tables, in one line that names the place and the fix.
 
 use inart_core::AssignmentError;
 

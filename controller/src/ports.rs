@@ -65,6 +65,9 @@ pub struct PortMap {
 
 impl PortMap {
     /// Numbers the ports of all switches and gives every host an address.
+    ///
+    /// # Errors
+    /// A topology that is too large to number.
     pub fn new(topology: &Topology) -> Result<Self, PortsError> {
         let mut peers = vec![Vec::new(); topology.nodes().len()];
         for link in topology.links() {
@@ -106,6 +109,9 @@ impl PortMap {
     }
 
     /// Refuses a set of switch names that is not exactly the topology's.
+    ///
+    /// # Errors
+    /// The first name that is missing or unknown.
     pub fn check_names<'a>(
         &self,
         topology: &str,

@@ -15,6 +15,9 @@ use crate::plan_error::PlanError;
 const BLOCK: usize = Group::SEATS as usize;
 
 /// The seats of every shard of `plan`, by rank; none where every worker's seat is its rank.
+///
+/// # Errors
+/// A job of more groups than the header can name.
 pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<Seat>>, PlanError> {
     if workers.len() <= BLOCK {
         return Ok(vec![Vec::new(); plan.shards.len()]);

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_wire::{Epoch, Group, JobId, ShardId};
 
 use crate::ports::PortMap;
+use crate::requirements::{Hop, Requirements};
 use crate::routes;
 use crate::slots::SlotMap;
-use crate::wishes::{Hop, Wishes};
 use inart_tables::SlotRange;
 use inart_tables::{
     GroupId, MacAction, MacKey, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchPortsAction,
@@ -110,17 +110,20 @@ impl Taken {
 /// What needs slots of its own on a switch: a shard's sum over one block of 64 ranks.
 type Aggregate = (ShardId, Group);
 
-/// The entries that `wishes` become under `epoch`. Slot ranges (of `window` slots) and groups that `held` already
+/// The entries that `requirements` become under `epoch`. Slot ranges (of `window` slots) and groups that `held` already
 /// has under the same epoch are used again; the others are taken from what is free, and `taken` is brought up to date.
+///
+/// # Errors
+/// A switch without enough slots or multicast groups.
 pub fn of_job(
-    wishes: &Wishes,
+    requirements: &Requirements,
     job: JobId,
     epoch: Epoch,
     window: u32,
     held: &SwitchTables,
     taken: &mut Taken,
 ) -> Result<SwitchTables, NoRoom> {
-    let wanted = wishes.steer.values().zip(wishes.steer.keys());
+    let wanted = requirements.steer.values().zip(requirements.steer.keys());
     let wanted = wanted.filter_map(|(hop, (shard, ..))| match hop {
         Hop::Add { expected, .. } => Some((*shard, expected.group)),
         Hop::Forward { .. } => None,
@@ -133,7 +136,7 @@ pub fn of_job(
     });
     let slots = taken.slots(&wanted.collect(), window, &held_slots.collect())?;
     let mut tables = SwitchTables::default();
-    for (&(shard, worker, ingress), hop) in &wishes.steer {
+    for (&(shard, worker, ingress), hop) in &requirements.steer {
         let action = match *hop {
             Hop::Forward { port, members } => SteerAction::Forward { port, members },
             Hop::Add { port, members, expected } => {
@@ -142,7 +145,7 @@ pub fn of_job(
         };
         tables.steer.insert(SteerKey { epoch, job, shard, worker, ingress }, action);
     }
-    let keys = wishes.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
+    let keys = requirements.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
     for key in keys.clone() {
         if let Some(ResultsAction::Replicate { group }) = held.results.get(&key)
             && taken.groups.insert(*group)
@@ -150,7 +153,7 @@ pub fn of_job(
             tables.results.insert(key, ResultsAction::Replicate { group: *group });
         }
     }
-    for (key, ports) in keys.zip(wishes.results.values()) {
+    for (key, ports) in keys.zip(requirements.results.values()) {
         let group = match tables.results.get(&key) {
             Some(ResultsAction::Replicate { group }) => *group,
             _ => taken.group()?,

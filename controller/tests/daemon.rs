@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use inart_controller::Records;
 use inart_controller::api::{self, Listener, proto};
-use inart_controller::daemon::{self, Config, DaemonError, Repair, RepairError, State, repair};
+use inart_controller::daemon::{self, Config, DaemonError, ReconcileError, Reconciled, State, reconcile};
 use inart_planner::{Options, Scheme, plan};
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
@@ -138,7 +138,7 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     let second = Session::start(config(&addresses, 3, records())).await;
     let status = second.until(|status| status.installed).await;
     assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
-    assert_eq!(v1(&status).updates_mended, 0);
+    assert_eq!(v1(&status).updates_repaired, 0);
     assert_eq!(tables(&addresses["v2"]).await, before);
     assert_eq!(second.api.assignment("digits").await.unwrap(), told);
     let again = second.api.claim(told.job, told.epoch, "worker-0", life(2)).await.unwrap_err().to_string();
@@ -245,11 +245,11 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     third.until(|status| status.installed).await;
     let left = tables(&addresses["v1"]).await;
     assert_eq!(left.jobs(), [1.into()].into());
-    // The keepers want what is there now.
-    let mended = third.until(|status| v1(status).reconciled_ms_ago.is_some()).await;
+    // The reconcilers want what is there now.
+    let repaired = third.until(|status| v1(status).reconciled_ms_ago.is_some()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(tables(&addresses["v1"]).await, left);
-    assert_eq!(v1(&mended).updates_mended, 0);
+    assert_eq!(v1(&repaired).updates_repaired, 0);
 }
 
 #[tokio::test(flavor = "local")]
@@ -273,20 +273,23 @@ async fn it_waits_for_a_switch_that_is_not_there_yet() {
 #[tokio::test]
 async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
     let (desired, mut switch) = installed();
-    assert_eq!(repair(&mut switch, &desired, false).await.unwrap(), Repair { loaded: false, updates: 0 });
+    assert_eq!(
+        reconcile(&mut switch, &desired, false).await.unwrap(),
+        Reconciled { loaded: false, updates: 0 }
+    );
     let key = *switch.tables.steer.keys().next().unwrap();
     switch.tables.steer.remove(&key);
     switch.tables.mac.clear();
-    let done = repair(&mut switch, &desired, false).await.unwrap();
+    let done = reconcile(&mut switch, &desired, false).await.unwrap();
     assert_eq!((done.loaded, done.updates > 1), (false, true));
     assert_eq!(switch.tables, desired);
 
     let mut empty = Memory::new(LIMITS);
-    assert!(repair(&mut empty, &desired, false).await.unwrap().loaded);
+    assert!(reconcile(&mut empty, &desired, false).await.unwrap().loaded);
     assert_eq!(empty.tables, desired);
     switch.running = Running::Other;
-    assert!(matches!(repair(&mut switch, &desired, false).await, Err(RepairError::OtherProgram)));
-    assert!(repair(&mut switch, &desired, true).await.unwrap().loaded);
+    assert!(matches!(reconcile(&mut switch, &desired, false).await, Err(ReconcileError::OtherProgram)));
+    assert!(reconcile(&mut switch, &desired, true).await.unwrap().loaded);
 }
 
 /// What Fig. 1's v1 holds after an install, and a switch that holds it.

@@ -298,7 +298,7 @@ fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
 
 /// What was lost or damaged on a switch is written again, and no more than that.
 #[test]
-fn a_push_mends_what_is_missing() {
+fn a_push_repairs_what_is_missing() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     let plan = job(1, &planned(Scheme::Inart));
@@ -316,7 +316,7 @@ fn a_push_mends_what_is_missing() {
 
 /// An entry that somebody moved into another job's slots goes back to slots of its own.
 #[test]
-fn a_push_mends_what_overlaps() {
+fn a_push_repairs_what_overlaps() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     let plans = [job(1, &planned(Scheme::Atp)), job(2, &planned(Scheme::Atp))];

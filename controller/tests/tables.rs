@@ -3,8 +3,8 @@
 
 mod support;
 
+use inart_controller::requirements::{self, PlanError, Roles};
 use inart_controller::tables::NoRoom;
-use inart_controller::wishes::{self, PlanError, Roles};
 use inart_controller::{IntentError, Known, Network, PortMap, Wanted, intent};
 use inart_planner::plan::{Flow, Trunk};
 use inart_planner::{Options, Plan, Scheme, Topology, plan};
@@ -19,11 +19,11 @@ use support::{LIMITS, fig1, plans};
 fn wanted(topology: &Topology, ports: &PortMap, job: u16, plan: &Plan) -> Result<Wanted, PlanError> {
     let found = topology.job_named(&plan.job).unwrap();
     let workers = found.workers.iter().map(|id| topology.node(*id).name.as_str());
-    let wishes = wishes::of_plan(ports, &Roles::new(workers, plan)?, plan)?;
+    let requirements = requirements::of_plan(ports, &Roles::new(workers, plan)?, plan)?;
     Ok(Wanted {
         job: JobId::from(job),
         name: plan.job.clone(),
-        wishes,
+        requirements,
         window: 64,
         new_epoch: false,
         known: Known::default(),

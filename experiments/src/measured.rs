@@ -164,11 +164,17 @@ impl Experiment {
 }
 
 /// Reads the rows of a CSV file that [`write_measured`] wrote.
+///
+/// # Errors
+/// The first row that is none.
 pub fn read_measured(text: &str) -> Result<Vec<Measured>, csv::Error> {
     csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize().collect()
 }
 
 /// Rows as a CSV file, under the command that makes them.
+///
+/// # Errors
+/// A row that CSV cannot hold.
 pub fn write_measured(command: &str, rows: &[Measured]) -> Result<String, csv::Error> {
     let mut file = format!("# {command}\n").into_bytes();
     let mut writer = csv::Writer::from_writer(&mut file);

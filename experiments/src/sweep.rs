@@ -39,6 +39,9 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// Plans with the seeds 1 to `seeds` what `panels` show, each once; tells `progress` (plans done, all plans).
+    ///
+    /// # Errors
+    /// The first plan that cannot be made.
     pub fn run<'p>(
         panels: impl Iterator<Item = &'p Panel>,
         seeds: u64,

@@ -39,7 +39,7 @@ pub struct Args {
     listen: String,
     #[command(flatten)]
     security: ListenArgs,
-    /// Read every switch's tables this often, and mend what differs.
+    /// Read every switch's tables this often, and repair what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
@@ -161,7 +161,7 @@ fn table(status: &proto::Status) -> String {
         out += &format!("  job {}: epoch {}, {:.3} Gbps\n", job.name, job.epoch, job.rate_bps / 1e9);
     }
     let width = status.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0).max(6);
-    out += &format!("  {:width$}  session  lost  reloaded  mended  in order\n", "switch");
+    out += &format!("  {:width$}  session  lost  reloaded  repaired  in order\n", "switch");
     for switch in &status.switches {
         let since = match (&switch.problem[..], switch.reconciled_ms_ago) {
             ("", Some(ago)) => format!("{:.1} s ago", ago as f64 / 1e3),
@@ -171,7 +171,7 @@ fn table(status: &proto::Status) -> String {
         let session = if switch.connected { "open" } else { "none" };
         out += &format!(
             "  {:width$}  {session:7}  {:4}  {:8}  {:6}  {since}\n",
-            switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_mended
+            switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_repaired
         );
     }
     out

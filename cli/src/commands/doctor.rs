@@ -58,7 +58,7 @@ struct Report {
 }
 
 impl Report {
-    /// Whether there is nothing to mend.
+    /// Whether there is nothing to repair.
     fn is_fine(&self) -> bool {
         self.problems.is_empty()
             && self.jobs.iter().all(|job| job.waiting.is_empty() && job.failure.is_none())
@@ -317,7 +317,7 @@ async fn differences(
         let first = names.describe(name, &change.updates[0]);
         format!(
             "switch {name}: its tables differ from the plan in {} places, such as \"{first}\"; `inart diff` lists them, \
-             `inart controller` mends them",
+             `inart controller` repairs them",
             change.updates.len()
         )
     });

@@ -47,12 +47,18 @@ pub enum ClientError {
 
 impl Client {
     /// Connects to `host:port` or `unix:/path`.
+    ///
+    /// # Errors
+    /// No connection, or one that the other side does not accept.
     pub async fn connect(address: &str, security: &Security) -> Result<Self, ClientError> {
         let channel = connect_channel(address, security, TIMEOUT).await?;
         Ok(Self { address: address.to_owned(), service: ControllerClient::new(channel) })
     }
 
     /// What the hosts of a job are told; of the only job, if `job` is empty.
+    ///
+    /// # Errors
+    /// No connection any more, or no such job.
     pub async fn assignment(&self, job: &str) -> Result<Assignment, ClientError> {
         let request = proto::GetAssignmentRequest { job: job.to_owned() };
         let answer = self.service.clone().get_assignment(request).await;
@@ -61,6 +67,9 @@ impl Client {
     }
 
     /// Notes that a host, in that `life`, runs in `role` (such as worker-3); refused if another did under this epoch.
+    ///
+    /// # Errors
+    /// No connection any more, or a role that another incarnation has.
     pub async fn claim(
         &self,
         job: JobId,
@@ -75,6 +84,9 @@ impl Client {
     }
 
     /// How the controller and its switches are.
+    ///
+    /// # Errors
+    /// No connection any more.
     pub async fn status(&self) -> Result<proto::Status, ClientError> {
         let answer = self.service.clone().get_status(proto::GetStatusRequest {}).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner())

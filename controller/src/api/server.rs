@@ -50,6 +50,9 @@ pub enum ListenError {
 
 impl Listener {
     /// Listens on `HOST:PORT` or `unix:/path`; outside the loopback only if `exposed` allows it.
+    ///
+    /// # Errors
+    /// An address that cannot be listened on, or that others could reach although `exposed` forbids it.
     pub async fn bind(address: &str, exposed: bool) -> Result<Self, ListenError> {
         let system = |cause| ListenError::System { address: address.to_owned(), cause };
         if let Some(path) = address.strip_prefix("unix:") {
@@ -65,6 +68,9 @@ impl Listener {
     }
 
     /// What clients connect to.
+    ///
+    /// # Errors
+    /// The system's, if it does not know the socket's address.
     pub fn address(&self) -> io::Result<String> {
         match self {
             Listener::Tcp(listener) => Ok(listener.local_addr()?.to_string()),
@@ -77,6 +83,9 @@ impl Listener {
 }
 
 /// Answers until `stop` is ready; by TLS only, if `tls` is given.
+///
+/// # Errors
+/// The transport's, if it can accept no more connections.
 pub async fn serve(
     listener: Listener,
     tls: Option<ServerTls>,

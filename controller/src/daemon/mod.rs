@@ -2,8 +2,8 @@
 //! to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network goes on.
 
 mod departed;
-mod keeper;
-mod repair;
+mod reconcile;
+mod reconciler;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use inart_planner::Topology;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::task::JoinSet;
 
-pub use repair::{Repair, RepairError, repair};
+pub use reconcile::{ReconcileError, Reconciled, reconcile};
 pub use state::State;
 
 use crate::assignment::JobPlan;
@@ -23,7 +23,7 @@ use crate::error::InstallError;
 use crate::install::Controller;
 use crate::intent::Network;
 use crate::records::Records;
-use keeper::{Backoff, Keeper};
+use reconciler::{Backoff, Reconciler};
 
 /// What a daemon does.
 pub struct Config {
@@ -71,15 +71,18 @@ pub fn precedence_of_now() -> Precedence {
 
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the future to
 /// stop it, which leaves everything installed. `state` hears of everything.
+///
+/// # Errors
+/// Always, when it ends: the controller that took over, or what cannot be installed.
 pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
     keep(config, &state).await.inspect_err(|error| state.ended(error.to_string()))
 }
 
 async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
     let (sessions, desired) = install(&config, state).await?;
-    let mut keepers = JoinSet::new();
+    let mut reconcilers = JoinSet::new();
     for (name, session) in sessions {
-        let keeper = Keeper {
+        let reconciler = Reconciler {
             place: config.switches[&name].clone(),
             precedence: session.precedence().unwrap_or(config.precedence),
             program: config.program.clone(),
@@ -89,10 +92,10 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infall
             state: state.clone(),
             name: name.clone(),
         };
-        keepers.spawn(async move { (name, keeper.run(session).await) });
+        reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
     loop {
-        match keepers.join_next().await {
+        match reconcilers.join_next().await {
             Some(Ok((switch, cause))) => {
                 return Err(DaemonError::Superseded { switch, cause: Box::new(cause) });
             }
@@ -122,7 +125,7 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), 
                 for (switch, change) in &report.switches {
                     let updates = change.updates.len();
                     tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
-                    state.reconciled(switch, Repair { loaded: false, updates: 0 });
+                    state.reconciled(switch, Reconciled { loaded: false, updates: 0 });
                 }
                 for assignment in &report.assignments {
                     tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use inart_core::Assignment;
 use inart_wire::{Epoch, Incarnation, JobId};
 
-use super::repair::Repair;
+use super::reconcile::Reconciled;
 use crate::api::proto;
 use crate::records::{Claim, Records, RecordsError};
 
@@ -18,7 +18,7 @@ struct SwitchState {
     connected: bool,
     sessions_lost: u32,
     pipelines_set: u32,
-    updates_mended: u64,
+    updates_repaired: u64,
     reconciled: Option<Instant>,
     problem: String,
 }
@@ -88,10 +88,10 @@ impl State {
     }
 
     /// The switch holds what it should.
-    pub(super) fn reconciled(&self, switch: &str, repair: Repair) {
+    pub(super) fn reconciled(&self, switch: &str, done: Reconciled) {
         self.change(switch, |state| {
-            state.pipelines_set += u32::from(repair.loaded);
-            state.updates_mended += repair.updates as u64;
+            state.pipelines_set += u32::from(done.loaded);
+            state.updates_repaired += done.updates as u64;
             (state.reconciled, state.problem) = (Some(Instant::now()), String::new());
         });
     }
@@ -170,7 +170,7 @@ impl State {
                     connected: state.connected,
                     sessions_lost: state.sessions_lost,
                     pipelines_set: state.pipelines_set,
-                    updates_mended: state.updates_mended,
+                    updates_repaired: state.updates_repaired,
                     reconciled_ms_ago: state.reconciled.map(|at| at.elapsed().as_millis() as u64),
                     problem: state.problem.clone(),
                 })

@@ -19,12 +19,15 @@ pub use view::{Hosts, SwitchState, SwitchView};
 use crate::error::InstallError;
 use crate::ports::PortMap;
 use crate::records::Push;
-use crate::wishes::Roles;
+use crate::requirements::Roles;
 
 /// A chunk that has waited for less than this is on its way.
 const PATIENCE_SECONDS: f64 = 0.5;
 
 /// Finds out why a job does not move: `push` is what was installed for it.
+///
+/// # Errors
+/// A plan that does not fit the topology.
 pub fn examine(
     topology: &Topology,
     ports: &PortMap,
@@ -76,7 +79,7 @@ impl Examiner<'_> {
         shard: u16,
         server: &str,
         tracer: &Tracer<'_>,
-    ) -> Result<Option<Waiting>, crate::wishes::PlanError> {
+    ) -> Result<Option<Waiting>, crate::requirements::PlanError> {
         let status = self.hosts.servers.iter().find(|(_, status)| {
             (status.job, status.epoch, status.shard.get()) == (self.job, self.epoch, shard)
         });

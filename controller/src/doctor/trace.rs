@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::view::SwitchState;
 use crate::ports::PortMap;
-use crate::wishes::{PlanError, Roles};
+use crate::requirements::{PlanError, Roles};
 use inart_tables::SteerKey;
 
 /// Why a server lacks a worker's part of a chunk.
@@ -115,6 +115,9 @@ struct Hop<'a> {
 
 impl Tracer<'_> {
     /// The first place where the frames of `worker` for `server` are stuck.
+    ///
+    /// # Errors
+    /// A plan that does not fit the topology.
     pub fn trace(&self, worker: &str, server: &str) -> Result<Obstacle, PlanError> {
         let shard = self.roles.shard(server)?;
         let mut before: Option<(Hop<'_>, bool)> = None;

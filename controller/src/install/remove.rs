@@ -15,6 +15,9 @@ use inart_targets::{Running, Session};
 
 impl<D: Session> Controller<D> {
     /// The jobs that the switches hold or the records know, by number.
+    ///
+    /// # Errors
+    /// A switch that does not answer.
     pub async fn held(&mut self) -> Result<Vec<HeldJob>, InstallError> {
         self.records.refresh()?;
         let current = self.current().await?;
@@ -22,12 +25,18 @@ impl<D: Session> Controller<D> {
     }
 
     /// What [`Controller::remove`] would do. Changes nothing.
+    ///
+    /// # Errors
+    /// A switch that does not answer.
     pub async fn preview_removal(&mut self, jobs: &BTreeSet<JobId>) -> Result<InstallReport, InstallError> {
         Ok(self.removal(jobs).await?.1)
     }
 
     /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest epochs. On
     /// failure the switches hold what they held. Whether hosts of the jobs still run is not looked at.
+    ///
+    /// # Errors
+    /// The first cause, with what could not be undone.
     pub async fn remove(&mut self, jobs: &BTreeSet<JobId>) -> Result<InstallReport, InstallError> {
         let (current, report) = self.removal(jobs).await?;
         let epochs = |job: &JobId| newest(current.values().flat_map(|tables| tables.epochs(*job)));

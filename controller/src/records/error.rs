@@ -12,7 +12,7 @@ pub enum RecordsError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and the mend.
+        /// What is wrong, and the fix.
         reason: String,
     },
     /// Somebody else pushed at the same time.

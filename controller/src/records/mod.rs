@@ -131,12 +131,18 @@ pub(crate) struct Success {
 
 impl Records {
     /// Opens the records of the network named `topology` in `folder`; new ones if there are none.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or that are of another topology.
     pub fn open(folder: &Path, topology: &str) -> Result<Self, RecordsError> {
         let path = file::path(folder, topology);
         Ok(Records { file: Some(path.clone()), ..file::read(&path)? })
     }
 
     /// Reads them again, as other processes left them.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
     pub fn refresh(&mut self) -> Result<(), RecordsError> {
         *self = self.fresh()?;
         Ok(())
@@ -165,6 +171,9 @@ impl Records {
     }
 
     /// The push before the last of a job. One of another job, which had the same number on an older topology, is none.
+    ///
+    /// # Errors
+    /// No such push.
     pub fn before_last(&self, job: JobId) -> Result<&Push, NoEarlierPush> {
         let mut pushes = self.jobs.get(&job).into_iter().flat_map(|record| record.pushes.iter().rev());
         let live = pushes.next();
@@ -227,6 +236,9 @@ impl Records {
 
     /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, unless another one
     /// did before. Of several controllers that are asked at the same time, all grant it to the same one.
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
     pub fn claim(
         &mut self,
         job: JobId,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use inart_controller::wishes::Roles;
+use inart_controller::requirements::Roles;
 use inart_controller::{Network, PortMap};
 use inart_planner::{Plan, Topology};
 use inart_tables::{MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey};

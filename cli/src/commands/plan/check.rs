@@ -96,11 +96,11 @@ pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
 pub fn read_all(topology: &Topology, path: &Path) -> anyhow::Result<Vec<Plan>> {
     let file = File::read(path)?;
     if let Some(violation) = file.check(topology).first() {
-        let mend = match violation {
+        let fix = match violation {
             Violation::OtherTopology(_) => "",
             _ => "; `inart plan` makes one that holds",
         };
-        bail!("{}: {violation}{mend}", path.display());
+        bail!("{}: {violation}{fix}", path.display());
     }
     Ok(file.into_plans())
 }

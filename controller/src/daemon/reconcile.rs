@@ -6,7 +6,7 @@ use inart_targets::{Running, Session, SwitchError};
 
 /// What had to be done to a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Repair {
+pub struct Reconciled {
     /// Whether the program was loaded.
     pub loaded: bool,
     /// Updates that were written.
@@ -15,7 +15,7 @@ pub struct Repair {
 
 /// Why a switch could not be put in order.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum RepairError {
+pub enum ReconcileError {
     /// It failed.
     #[error(transparent)]
     Switch(#[from] SwitchError),
@@ -28,14 +28,17 @@ pub enum RepairError {
 }
 
 /// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop anywhere.
-pub async fn repair<S: Session + ?Sized>(
+///
+/// # Errors
+/// A switch that refuses, lost its session, or holds something else than was written.
+pub async fn reconcile<S: Session + ?Sized>(
     session: &mut S,
     desired: &SwitchTables,
     replace_program: bool,
-) -> Result<Repair, RepairError> {
+) -> Result<Reconciled, ReconcileError> {
     let loaded = match session.running().await? {
         Running::Ours => false,
-        Running::Other if !replace_program => return Err(RepairError::OtherProgram),
+        Running::Other if !replace_program => return Err(ReconcileError::OtherProgram),
         Running::Nothing | Running::Other => true,
     };
     if loaded {
@@ -46,8 +49,8 @@ pub async fn repair<S: Session + ?Sized>(
         session.write(&updates).await?;
         match diff(&session.read().await?, desired).len() {
             0 => {}
-            left => return Err(RepairError::Differs(left)),
+            left => return Err(ReconcileError::Differs(left)),
         }
     }
-    Ok(Repair { loaded, updates: updates.len() })
+    Ok(Reconciled { loaded, updates: updates.len() })
 }

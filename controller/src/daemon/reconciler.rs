@@ -1,4 +1,4 @@
-//! Keeps one switch in order: watches its session, reconnects when that breaks, and mends what differs.
+//! Keeps one switch in order: watches its session, reconnects when that breaks, and repairs what differs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use inart_tables::SwitchTables;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::time::sleep;
 
-use super::repair::{RepairError, repair};
+use super::reconcile::{ReconcileError, reconcile};
 use super::state::State;
 
 /// The first wait before another attempt to connect; each further one is twice as long, up to [`LONGEST_WAIT`].
@@ -30,7 +30,7 @@ impl Backoff {
 }
 
 /// One switch and what it should hold.
-pub(super) struct Keeper {
+pub(super) struct Reconciler {
     pub name: String,
     pub place: Place,
     /// Under which this controller writes.
@@ -42,7 +42,7 @@ pub(super) struct Keeper {
     pub state: Arc<State>,
 }
 
-impl Keeper {
+impl Reconciler {
     /// Runs until another controller takes the switch over, and returns in which words the switch says so.
     pub(super) async fn run(self, mut session: Box<dyn Session>) -> SwitchError {
         loop {
@@ -66,20 +66,20 @@ impl Keeper {
             if let Ok(why) = lost {
                 return why;
             }
-            if let Err(error) = self.mend(session).await {
+            if let Err(error) = self.reconcile(session).await {
                 self.state.problem(&self.name, error.to_string());
                 tracing::error!(switch = self.name, "not in order: {error}");
             }
         }
     }
 
-    /// Connects and mends until the switch is in order again.
+    /// Connects and repairs until the switch is in order again.
     async fn come_back(&self) -> Result<Box<dyn Session>, SwitchError> {
         let mut backoff = Backoff::new();
         let mut told = String::new();
         loop {
             let error = match self.program.open(self.place.clone(), Access::Resume(self.precedence)).await {
-                Ok(mut session) => match self.mend(&mut *session).await {
+                Ok(mut session) => match self.reconcile(&mut *session).await {
                     Ok(()) => {
                         self.state.connected(&self.name);
                         tracing::info!(switch = self.name, "session open, in order");
@@ -89,7 +89,7 @@ impl Keeper {
                 },
                 Err(error) => error.into(),
             };
-            if let RepairError::Switch(why @ SwitchError::Superseded(_)) = error {
+            if let ReconcileError::Switch(why @ SwitchError::Superseded(_)) = error {
                 return Err(why);
             }
             let error = error.to_string();
@@ -102,17 +102,17 @@ impl Keeper {
         }
     }
 
-    async fn mend(&self, session: &mut dyn Session) -> Result<(), RepairError> {
-        let mended = repair(session, &self.desired, self.replace_program).await?;
-        if mended.loaded || mended.updates > 0 {
-            let program = if mended.loaded { "program loaded, " } else { "" };
+    async fn reconcile(&self, session: &mut dyn Session) -> Result<(), ReconcileError> {
+        let repaired = reconcile(session, &self.desired, self.replace_program).await?;
+        if repaired.loaded || repaired.updates > 0 {
+            let program = if repaired.loaded { "program loaded, " } else { "" };
             tracing::warn!(
                 switch = self.name,
                 "it had lost its state: {program}{} updates written",
-                mended.updates
+                repaired.updates
             );
         }
-        self.state.reconciled(&self.name, mended);
+        self.state.reconciled(&self.name, repaired);
         Ok(())
     }
 }

@@ -35,7 +35,7 @@ pub enum Hop {
 
 /// What one plan asks of one switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wishes {
+pub struct Requirements {
     /// Gradients and partials, by the seat they carry and the port they come in by.
     pub steer: BTreeMap<(ShardId, Seat, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
@@ -59,6 +59,9 @@ pub struct Roles<'a> {
 
 impl<'a> Roles<'a> {
     /// Numbers the workers (in the topology's order) and the servers (in the plan's).
+    ///
+    /// # Errors
+    /// More workers or servers than the header has room for.
     pub fn new(workers: impl IntoIterator<Item = &'a str>, plan: &'a Plan) -> Result<Self, PlanError> {
         let job = plan.job.as_str();
         let workers: Vec<_> = workers.into_iter().collect();
@@ -88,6 +91,9 @@ impl<'a> Roles<'a> {
     }
 
     /// The seat of a worker in a shard's frames.
+    ///
+    /// # Errors
+    /// A name that is no worker of the job.
     pub fn seat(&self, shard: ShardId, name: &str) -> Result<Seat, PlanError> {
         let rank = self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))?;
         Ok(self.seats[shard.index()].get(rank.index()).copied().unwrap_or(rank.seat()))
@@ -100,6 +106,9 @@ impl<'a> Roles<'a> {
     }
 
     /// The shard of a server.
+    ///
+    /// # Errors
+    /// A name that is no server of the plan.
     pub fn shard(&self, name: &str) -> Result<ShardId, PlanError> {
         self.shards.get(name).copied().ok_or_else(|| self.stranger(name, "server"))
     }
@@ -109,9 +118,17 @@ impl<'a> Roles<'a> {
     }
 }
 
-/// The wishes of `plan` by switch.
-pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<String, Wishes>, PlanError> {
-    let mut builder = Builder { ports, roles, wishes: BTreeMap::new() };
+/// The requirements of `plan` by switch.
+///
+/// # Errors
+/// A plan that the network cannot carry: a link that is not there, a second interface of a host, results
+/// that do not reach a worker, or passes that a switch cannot tell apart.
+pub fn of_plan(
+    ports: &PortMap,
+    roles: &Roles,
+    plan: &Plan,
+) -> Result<BTreeMap<String, Requirements>, PlanError> {
+    let mut builder = Builder { ports, roles, requirements: BTreeMap::new() };
     for flow in &plan.flows {
         let shard = roles.shard(&flow.server)?;
         let worker = roles.seat(shard, &flow.worker)?;
@@ -130,7 +147,7 @@ pub fn of_plan(ports: &PortMap, roles: &Roles, plan: &Plan) -> Result<BTreeMap<S
     for server in &roles.servers {
         builder.results(plan, roles.shard(server)?, server)?;
     }
-    Ok(builder.wishes)
+    Ok(builder.requirements)
 }
 
 /// The seats of `group` that share a bitmap with `worker`'s.
@@ -146,7 +163,7 @@ fn block_of(worker: Seat, group: &[Seat]) -> Contributors {
 struct Builder<'a> {
     ports: &'a PortMap,
     roles: &'a Roles<'a>,
-    wishes: BTreeMap<String, Wishes>,
+    requirements: BTreeMap<String, Requirements>,
 }
 
 impl Builder<'_> {
@@ -178,7 +195,7 @@ impl Builder<'_> {
                     (None, Some(next)) => Hop::Forward { port: self.port(path, switch, next)?, members },
                     (None, None) => unreachable!("a path that ends here has a trunk"),
                 };
-                let steer = &mut self.wishes.entry(switch.clone()).or_default().steer;
+                let steer = &mut self.requirements.entry(switch.clone()).or_default().steer;
                 if steer.insert((shard, worker, ingress), hop).is_some() {
                     return Err(PlanError::SamePort {
                         switch: switch.clone(),
@@ -260,8 +277,8 @@ impl Builder<'_> {
                     return Err(not_reached(worker));
                 }
                 let (ingress, egress) = (self.port(&path, switch, parent)?, self.port(&path, switch, child)?);
-                let wishes = self.wishes.entry(switch.to_owned()).or_default();
-                wishes.results.entry((shard, ingress)).or_default().insert(egress);
+                let requirements = self.requirements.entry(switch.to_owned()).or_default();
+                requirements.results.entry((shard, ingress)).or_default().insert(egress);
             }
         }
         Ok(())
