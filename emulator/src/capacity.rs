@@ -48,15 +48,15 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
     Ok(passed as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials,
-/// and results, whose tree is taken to span all switches.
-pub fn demand(plan: &Plan, workers: usize, switches: usize, values: ValuesPerPacket) -> f64 {
+/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials, and results.
+pub fn demand(plan: &Plan, values: ValuesPerPacket) -> f64 {
     let frame_bits = 8.0 * values.frame_bytes() as f64;
     let hops = |server: &str| {
         let flows = plan.flows.iter().filter(|flow| flow.server == server).map(|flow| flow.path.len() - 1);
         let trunks =
             plan.trunks.iter().filter(|trunk| trunk.server == server).map(|trunk| trunk.path.len() - 1);
-        flows.sum::<usize>() + trunks.sum::<usize>() + workers + switches
+        let results = plan.results.iter().filter(|tree| tree.server == server).map(|tree| tree.links.len());
+        flows.sum::<usize>() + trunks.sum::<usize>() + results.sum::<usize>()
     };
     let per_shard =
         plan.shards.iter().map(|shard| plan.rate_bps * shard.share / frame_bits * hops(&shard.server) as f64);
@@ -80,7 +80,7 @@ mod tests {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).expect("planned");
         // Two gradients over two links each, one result to the switch and on to two workers.
         let frames = plan.rate_bps / 8.0 / ValuesPerPacket::N256.frame_bytes() as f64;
-        let seen = demand(&plan, 2, 1, ValuesPerPacket::N256);
+        let seen = demand(&plan, ValuesPerPacket::N256);
         assert!((seen - frames * 7.0).abs() < 1e-6 * seen, "{seen} against {}", frames * 7.0);
     }
 }

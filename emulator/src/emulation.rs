@@ -100,7 +100,7 @@ impl Emulation {
         tell("planning");
         let planned = plan_schemes(&options, &topology)?;
         tell("building the testbed");
-        let scale = choose_scale(&options, &topology, &planned)?;
+        let scale = choose_scale(&options, &planned)?;
         let testbed = Testbed::start(&topology, &options, scale.factor())?;
         Ok(Self { options, planned, testbed, scale })
     }
@@ -192,16 +192,13 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
 }
 
 /// The scale asked for, or the one at which this machine carries the most demanding scheme.
-fn choose_scale(options: &Options, topology: &Topology, planned: &[Planned]) -> Result<Scale, Error> {
+fn choose_scale(options: &Options, planned: &[Planned]) -> Result<Scale, Error> {
     let external = options.external.as_ref().map(|testbed| testbed.scale);
     if let Some(scale) = options.scale.or(external) {
         return Ok(scale);
     }
-    let switches =
-        topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch).count();
     let demand = |planned: &Planned| -> f64 {
-        let jobs = planned.plans.iter().zip(topology.jobs());
-        jobs.map(|(plan, job)| capacity::demand(plan, job.workers.len(), switches, options.values)).sum()
+        planned.plans.iter().map(|plan| capacity::demand(plan, options.values)).sum()
     };
     let most = planned.iter().map(demand).fold(0.0, f64::max);
     let capacity = capacity::measure(options.values)?;
