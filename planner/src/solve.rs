@@ -299,7 +299,7 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     }
     if model.results == Results::Counted {
         for (s, &server) in model.servers.iter().enumerate() {
-            if let Err(worker) = router.trees.grow(s, &[], |_| 0.0) {
+            if let Some(worker) = router.trees.unreached(s) {
                 let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
                 return Err(PlanError::NoWayBack { job: job(), server, worker });
             }
