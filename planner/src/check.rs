@@ -180,7 +180,16 @@ impl Checker<'_> {
                 self.wrong(&format!("flow {} to {}", self.name(worker), self.name(server)), "missing");
             }
         }
-        self.trunks(groups, share, &mut demand);
+        self.trunks(groups, &share, &mut demand);
+        for tree in self.plan.results.iter().filter(|_| self.plan.results_counted) {
+            let server = self.member("results", &tree.server, &self.job.servers, "server");
+            let ends = |link: &[String; 2]| {
+                Some((self.topology.node_named(&link[0])?, self.topology.node_named(&link[1])?))
+            };
+            for (from, to) in tree.links.iter().filter_map(ends) {
+                *demand.entry(Resource::Arc(from, to)).or_default() += server.map_or(0.0, share);
+            }
+        }
         demand
     }
 

@@ -7,7 +7,7 @@ use crate::integer;
 use crate::levels;
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Levels, Options, PlanError, Scheme};
+use crate::options::{Levels, Options, PlanError, Results, Scheme};
 use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
@@ -280,7 +280,8 @@ pub(crate) fn relax(
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
-/// Every worker reaches every server, and every server can take something in.
+/// Every worker reaches every server, and every server can take something in; where results count, every server reaches every
+/// worker.
 pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let model = router.model;
     let job = || model.job.name.clone();
@@ -294,6 +295,14 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
         if let Some(&worker) = model.workers.iter().find(|&&worker| !router.reaches(worker, server, server)) {
             let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
             return Err(PlanError::Unreachable { job: job(), worker, server });
+        }
+    }
+    if model.results == Results::Counted {
+        for (s, &server) in model.servers.iter().enumerate() {
+            if let Err(worker) = router.trees.grow(s, &[], |_| 0.0) {
+                let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
+                return Err(PlanError::NoWayBack { job: job(), server, worker });
+            }
         }
     }
     Ok(())
