@@ -94,15 +94,16 @@ impl Ascent {
         self.open.push(steiner.root);
         let mut missing = steiner.terminals.len();
         while missing > 0 {
-            let nearest = (0..self.open.len())
-                .min_by(|&a, &b| self.cost[self.open[a] as usize].total_cmp(&self.cost[self.open[b] as usize]));
+            let nearest = (0..self.open.len()).min_by(|&a, &b| {
+                self.cost[self.open[a] as usize].total_cmp(&self.cost[self.open[b] as usize])
+            });
             let Some(at) = nearest else { return };
             let node = self.open.swap_remove(at);
-            if !self.seen[node as usize] && steiner.terminals.contains(&node) {
+            if !self.seen[node as usize] && steiner.is_terminal(node) {
                 // What is in the tree costs nothing more.
                 let mut joined = node;
                 while !std::mem::replace(&mut self.seen[joined as usize], true) {
-                    missing -= usize::from(steiner.terminals.contains(&joined));
+                    missing -= usize::from(steiner.is_terminal(joined));
                     self.cost[joined as usize] = 0.0;
                     self.open.push(joined);
                     tree.push(self.parent[joined as usize]);

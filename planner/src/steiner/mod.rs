@@ -13,6 +13,8 @@ pub(crate) use even::even_loads;
 pub(crate) use flow::Flow;
 
 use crate::model::{Arc, Model, NodeIx};
+use crate::results::Trees;
+use crate::router::Router;
 
 /// What the tree of one server has to reach.
 #[derive(Clone)]
@@ -24,24 +26,27 @@ pub(crate) struct Steiner<'m> {
     pub leaves: Vec<Arc>,
     /// Where the tree has to get besides: the switches of those workers, and workers on several switches.
     pub terminals: Vec<NodeIx>,
+    /// By arc, whether plans may have it in this tree.
+    allowed: Vec<bool>,
+    /// By node.
+    is_terminal: Vec<bool>,
 }
 
 impl<'m> Steiner<'m> {
-    /// `None` if some worker cannot be reached.
-    pub fn new(model: &'m Model<'m>, root: NodeIx) -> Option<Self> {
-        let mut steiner = Steiner { model, root, leaves: Vec::new(), terminals: Vec::new() };
+    /// Over the arcs that are `allowed`; `None` if some worker cannot be reached.
+    pub fn new(model: &'m Model<'m>, root: NodeIx, allowed: impl Fn(Arc) -> bool) -> Option<Self> {
+        let allowed = (0..model.arcs() as Arc).map(allowed).collect();
+        let is_terminal = vec![false; model.topology.nodes().len()];
+        let mut steiner =
+            Steiner { model, root, leaves: Vec::new(), terminals: Vec::new(), allowed, is_terminal };
         for &worker in &model.workers {
-            let mut into = steiner.arcs_in(worker);
-            let (first, second) = (into.next(), into.next());
-            drop(into);
-            let terminal = match (first?, second) {
-                ((arc, switch), None) => {
-                    steiner.leaves.push(arc);
-                    switch
-                }
-                _ => worker,
-            };
-            if terminal != root && !steiner.terminals.contains(&terminal) {
+            let (arc, switch) = steiner.arcs_in(worker).next()?;
+            let has_one = model.arcs_in(worker).len() == 1;
+            if has_one {
+                steiner.leaves.push(arc);
+            }
+            let terminal = if has_one { switch } else { worker };
+            if terminal != root && !std::mem::replace(&mut steiner.is_terminal[terminal as usize], true) {
                 steiner.terminals.push(terminal);
             }
         }
@@ -49,22 +54,44 @@ impl<'m> Steiner<'m> {
         steiner.terminals.iter().all(|&terminal| reached[terminal as usize]).then_some(steiner)
     }
 
-    /// One for every server of a job; `None` if some worker cannot be reached from one of them.
-    pub fn of_job(model: &'m Model<'m>) -> Option<Vec<Self>> {
-        model.servers.iter().map(|&server| Steiner::new(model, server)).collect()
+    /// One for every server of a job, over all trees that its plans may have; none where results do not count.
+    pub fn of_job(router: &Router<'m>) -> Vec<Self> {
+        Steiner::all(router.model, &router.widest().trees)
+    }
+
+    /// The same, given those trees.
+    pub fn all(model: &'m Model<'m>, trees: &Trees<'m>) -> Vec<Self> {
+        if !model.counts_results() {
+            return Vec::new();
+        }
+        let of_server = |(s, &server)| Steiner::new(model, server, |arc| trees.allows(s, arc));
+        let all: Option<_> = model.servers.iter().enumerate().map(of_server).collect();
+        all.unwrap_or_default()
+    }
+
+    /// Whether plans may have an arc in this tree.
+    pub fn allows(&self, arc: Arc) -> bool {
+        self.allowed[arc as usize]
+    }
+
+    /// Whether results have to get to this node.
+    pub fn is_terminal(&self, node: NodeIx) -> bool {
+        self.is_terminal[node as usize]
     }
 
     /// Arcs into a node over which results can come, with the node they come from.
     pub fn arcs_in(&self, node: NodeIx) -> impl Iterator<Item = (Arc, NodeIx)> + use<'_, 'm> {
         let through = |from: NodeIx| from == self.root || self.model.forwards(from);
-        self.model.arcs_in(node).iter().copied().filter(move |&(_, from)| through(from))
+        let usable = move |&(arc, from): &(Arc, NodeIx)| self.allowed[arc as usize] && through(from);
+        self.model.arcs_in(node).iter().copied().filter(usable)
     }
 
     /// Arcs out of a node over which results can go on to a switch or terminal, with the node they go to.
     pub fn arcs_out(&self, node: NodeIx) -> impl Iterator<Item = (Arc, NodeIx)> + use<'_, 'm> {
-        let on = |to: NodeIx| to != self.root && (self.model.forwards(to) || self.terminals.contains(&to));
+        let on = |to: NodeIx| to != self.root && (self.model.forwards(to) || self.is_terminal[to as usize]);
         let leads = node == self.root || self.model.forwards(node);
-        self.model.arcs_out(node).iter().copied().filter(move |&(_, to)| leads && on(to))
+        let usable = move |&(arc, to): &(Arc, NodeIx)| leads && self.allowed[arc as usize] && on(to);
+        self.model.arcs_out(node).iter().copied().filter(usable)
     }
 
     /// By node, whether it is reached from the root over `usable` arcs.

@@ -28,7 +28,8 @@ fn least_cost(steiner: &Steiner<'_>, price: &[f64]) -> Option<f64> {
         (0..arcs.len()).filter(|n| set >> n & 1 == 1).map(|n| price[arcs[n] as usize]).sum()
     };
     let works = |set: &u32| {
-        let reached = steiner.reached(|arc| arcs.iter().position(|&a| a == arc).is_some_and(|n| set >> n & 1 == 1));
+        let reached =
+            steiner.reached(|arc| arcs.iter().position(|&a| a == arc).is_some_and(|n| set >> n & 1 == 1));
         steiner.terminals.iter().all(|&terminal| reached[terminal as usize])
     };
     let leaves: f64 = steiner.leaves.iter().map(|&arc| price[arc as usize]).sum();
@@ -45,7 +46,7 @@ fn no_tree_costs_less_than_the_ascent_says_and_few_trees_cost_more() {
         let topology = Topology::from_yaml(&brute::network(seed, &size, 1)).unwrap();
         let model = Model::new(&topology, &topology.jobs()[0], Results::Counted);
         for &server in &model.servers {
-            let Some(steiner) = Steiner::new(&model, server) else { continue };
+            let Some(steiner) = Steiner::new(&model, server, |_| true) else { continue };
             let price: Vec<f64> = (0..model.arcs()).map(|_| f64::from(rng.random_range(0..5))).collect();
             let Some(least) = least_cost(&steiner, &price) else { continue };
             let bound = ascent.bound(&steiner, &price);
@@ -76,7 +77,7 @@ fn flows_and_cuts_are_equal() {
         let size = brute::Size { switches: 6, workers: 4, servers: 1 };
         let topology = Topology::from_yaml(&brute::network(seed, &size, 2)).unwrap();
         let model = Model::new(&topology, &topology.jobs()[0], Results::Counted);
-        let Some(steiner) = Steiner::new(&model, model.servers[0]) else { continue };
+        let Some(steiner) = Steiner::new(&model, model.servers[0], |_| true) else { continue };
         let capacity: Vec<f64> = (0..model.arcs()).map(|_| f64::from(rng.random_range(0..4))).collect();
         for &terminal in &steiner.terminals {
             let of = |arc: Arc| capacity[arc as usize];
@@ -90,7 +91,9 @@ fn flows_and_cuts_are_equal() {
                 let out: f64 = steiner.arcs_out(node).map(|(arc, _)| flow.on(arc)).sum();
                 assert!((into - out).abs() < 1e-9, "seed {seed}");
             }
-            assert!((0..model.arcs() as Arc).all(|arc| flow.on(arc) <= of(arc) + 1e-9 && flow.on(arc) >= -1e-9));
+            assert!(
+                (0..model.arcs() as Arc).all(|arc| flow.on(arc) <= of(arc) + 1e-9 && flow.on(arc) >= -1e-9)
+            );
             if value < 9.0 - 1e-9 {
                 let cut = flow.cut(&steiner, terminal, of);
                 let through: f64 = cut.iter().map(|&arc| of(arc)).sum();
