@@ -94,6 +94,12 @@ impl<'m> Steiner<'m> {
         self.model.arcs_out(node).iter().copied().filter(usable)
     }
 
+    /// Arcs that a tree may have besides its leaves.
+    pub fn arcs(&self) -> impl Iterator<Item = Arc> + use<'_, 'm> {
+        let nodes = 0..self.model.topology.nodes().len() as NodeIx;
+        nodes.flat_map(|node| self.arcs_out(node).map(|(arc, _)| arc))
+    }
+
     /// By node, whether it is reached from the root over `usable` arcs.
     pub fn reached(&self, usable: impl Fn(Arc) -> bool) -> Vec<bool> {
         let mut reached = vec![false; self.model.topology.nodes().len()];

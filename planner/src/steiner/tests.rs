@@ -15,12 +15,7 @@ mod brute;
 
 /// The least cost of a set of arcs that reaches every worker, by trying all sets (of up to 14 arcs that are not leaves).
 fn least_cost(steiner: &Steiner<'_>, price: &[f64]) -> Option<f64> {
-    let model = steiner.model;
-    let nodes = 0..model.topology.nodes().len() as NodeIx;
-    let mut arcs: Vec<Arc> =
-        nodes.flat_map(|node| steiner.arcs_out(node).map(|(arc, _)| arc).collect::<Vec<_>>()).collect();
-    arcs.sort_unstable();
-    arcs.dedup();
+    let arcs: Vec<Arc> = steiner.arcs().collect();
     if arcs.len() > 14 {
         return None;
     }
