@@ -163,7 +163,9 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
     for seed in seeds {
         let text = network(seed, size, 0);
         let network = topology(&text);
-        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries) else { continue };
+        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries, Results::Counted) else {
+            continue;
+        };
         let plan = match made(&network, &Options::new(Scheme::Inart)) {
             Ok(plan) => plan,
             Err(error) => {
