@@ -17,6 +17,8 @@ pub(super) struct Fewest {
     workers: Box<[u32]>,
     /// Position of every node of the network; 0 if it is on no way.
     position: Box<[u32]>,
+    /// By arc, whether it is on a way.
+    has: Box<[bool]>,
     /// A worker that no way leads to.
     pub unreached: Option<NodeIx>,
 }
@@ -56,12 +58,15 @@ impl Fewest {
         }
         let workers = model.workers.iter().map(|&worker| position[worker as usize]);
         let workers = workers.filter(|&at| at != 0).collect();
-        Fewest { nodes: nodes.into(), steps: steps.into(), workers, position: position.into(), unreached }
+        let mut has = vec![false; model.arcs()];
+        steps.iter().for_each(|&(_, arc)| has[arc as usize] = true);
+        let (nodes, steps, position, has) = (nodes.into(), steps.into(), position.into(), has.into());
+        Fewest { nodes, steps, workers, position, has, unreached }
     }
 
     /// Whether an arc is on any of these ways.
     pub fn has(&self, arc: Arc) -> bool {
-        self.steps.iter().any(|&(_, step)| step == arc)
+        self.has[arc as usize]
     }
 
     /// Grows `kept` to a tree to all workers.
