@@ -121,7 +121,7 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
         share(router, options, &mut built, &mut integral_bps);
     }
     let best = built.first().filter(|best| inart::met(best, integral_bps))?;
-    let lp_bps = fractional::certified(model, &router.routes, None).map(|solution| solution.rate);
+    let lp_bps = fractional::certified(router, None).map(|solution| solution.rate);
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
 }
 
@@ -273,7 +273,7 @@ pub(crate) fn relax(
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, PlanError> {
     let model = router.model;
-    if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
+    if let Some(solution) = fractional::certified(router, fixed) {
         return Ok(Some(solution));
     }
     lp::solve(router, fixed, time_left)
@@ -299,7 +299,7 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     }
     if model.results == Results::Counted {
         for (s, &server) in model.servers.iter().enumerate() {
-            if let Err(worker) = router.trees.grow(s, &[], |_| 0.0) {
+            if let Some(worker) = router.trees.unreached(s) {
                 let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
                 return Err(PlanError::NoWayBack { job: job(), server, worker });
             }

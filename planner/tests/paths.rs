@@ -7,8 +7,8 @@ mod brute;
 use brute::{Size, network, optimum};
 use inart_planner::plan::Moved;
 use inart_planner::{
-    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Scheme, Topology, check, check_jobs, lp_bound,
-    lp_bound_over, plan, plan_jobs,
+    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Results, Scheme, Topology, check, check_jobs,
+    lp_bound, lp_bound_over, plan, plan_jobs,
 };
 
 const TRIANGLE: &str = include_str!("../../topologies/triangle.yaml");
@@ -51,7 +51,8 @@ fn a_detour_around_a_slow_link() {
     assert_eq!(made(&triangle, &two).unwrap().rate_bps, 10e6);
     let job = &triangle.jobs()[0];
     for (paths, bps) in [(Paths::Any, 10e6), (Paths::Shortest, 1e6)] {
-        let found = lp_bound_over(&triangle, job, false, paths, LpMethod::Program).unwrap();
+        let found =
+            lp_bound_over(&triangle, job, false, (paths, Results::Counted), LpMethod::Program).unwrap();
         assert!((found / bps - 1.0).abs() < 1e-6, "{paths}: {found}");
     }
     assert_eq!(lp_bound(&triangle, job, false, LpMethod::Quickest).unwrap(), 10e6);
@@ -162,7 +163,9 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
     for seed in seeds {
         let text = network(seed, size, 0);
         let network = topology(&text);
-        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries) else { continue };
+        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries, Results::Counted) else {
+            continue;
+        };
         let plan = match made(&network, &Options::new(Scheme::Inart)) {
             Ok(plan) => plan,
             Err(error) => {

@@ -13,7 +13,8 @@ mod networks;
 use std::cell::Cell;
 
 use inart_planner::{
-    LpMethod, NodeKind, Options, Plan, PlanError, Scheme, Topology, Violation, check, lp_bound, plan,
+    LpMethod, NodeKind, Options, Paths, Plan, PlanError, Results, Scheme, Topology, Violation, check,
+    lp_bound_over, plan,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
@@ -83,7 +84,13 @@ fn all_refuse<'o>(
     error: &PlanError,
     options: impl Fn(Scheme) -> Options<'o>,
 ) -> Result<(), TestCaseError> {
-    prop_assert!(matches!(error, PlanError::Unreachable { .. } | PlanError::Exhausted { .. }), "{error}");
+    prop_assert!(
+        matches!(
+            error,
+            PlanError::Unreachable { .. } | PlanError::Exhausted { .. } | PlanError::NoWayBack { .. }
+        ),
+        "{error}"
+    );
     for scheme in Scheme::ALL {
         let refused = made(topology, &options(scheme))?;
         prop_assert_eq!(&refused.unwrap_err(), error);
@@ -107,7 +114,7 @@ fn against_brute_force(
     if job.servers.len() > 2 {
         return Ok(None);
     }
-    let Some(best) = brute::optimum(topology, job, true, BINARIES) else { return Ok(None) };
+    let Some(best) = brute::optimum(topology, job, true, BINARIES, Results::Counted) else { return Ok(None) };
     for plan in [ours, exact] {
         let (rate, bound) = (plan.rate_bps, plan.bounds.integral_bps);
         let place =
@@ -135,7 +142,9 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
         };
         count(&planned);
         // The closed form and its certificate stand in for the LP only where they say the same.
-        let lp = lp_bound(&topology, topology.jobs().last().unwrap(), false, LpMethod::Program).unwrap();
+        let over = (Paths::Any, Results::Counted);
+        let job = topology.jobs().last().unwrap();
+        let lp = lp_bound_over(&topology, job, false, over, LpMethod::Program).unwrap();
         let stated = ours.bounds.lp_bps.unwrap();
         prop_assert!((lp / stated - 1.0).abs() < 1e-6, "the LP's optimum is {lp}, not {stated}\n{text}");
         for scheme in [Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even] {
