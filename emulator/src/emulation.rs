@@ -35,7 +35,7 @@ pub struct Progress<'a> {
 
 /// A scheme with a plan for each job.
 struct Planned {
-    scheme: Scheme,
+    scheme: &'static dyn Scheme,
     plans: Vec<Plan>,
 }
 
@@ -110,9 +110,9 @@ impl Emulation {
         self.scale.factor()
     }
 
-    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that
-    /// is not one of the options'.
-    pub fn planned_rate_bps(&self, scheme: Scheme) -> Option<f64> {
+    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
+    /// options'.
+    pub fn planned_rate_bps(&self, scheme: &dyn Scheme) -> Option<f64> {
         let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
     }
@@ -124,7 +124,7 @@ impl Emulation {
     /// [`Error`] if the plans cannot be installed, a process ends early, a sum is wrong, or a job is aborted.
     pub fn run(
         &mut self,
-        scheme: Scheme,
+        scheme: &dyn Scheme,
         work: Work,
         tell: &mut dyn FnMut(u32),
     ) -> Result<(SchemeFigures, u64), Error> {
@@ -156,7 +156,7 @@ impl Emulation {
             links: after.links - before.links,
             faults: happened,
             switch_drops: after.drops_since(&before),
-            ..SchemeFigures::of_jobs(name.to_owned(), work.rounds, jobs)
+            ..SchemeFigures::of_jobs(planned.scheme, work.rounds, jobs)
         };
         Ok((figures, sums))
     }
@@ -175,12 +175,17 @@ impl Emulation {
 
 /// Plans all jobs under every scheme.
 fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
-    let plan_scheme = |&scheme: &Scheme| {
+    let plan_scheme = |&scheme: &&'static dyn Scheme| {
         let start = Instant::now();
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
-            levels: if scheme == Scheme::Inart { options.levels } else { Levels::One },
+            levels: if options.levels.number() <= scheme.promises().levels {
+                options.levels
+            } else {
+                Levels::One
+            },
+            results: options.results,
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };

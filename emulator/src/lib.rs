@@ -36,6 +36,6 @@ mod work;
 
 pub use emulation::{Emulation, Progress, emulate};
 pub use error::Error;
-pub use options::Options;
+pub use options::{DEFAULT_SCHEMES, Options};
 pub use testbed::{Testbed, TestbedCounters};
 pub use work::{Work, Workload};

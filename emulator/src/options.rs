@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
-use inart_planner::{Job, Levels, Scheme, Topology};
+use inart_planner::{Job, Levels, Results, Scheme, Topology, schemes};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -13,15 +13,20 @@ use crate::fault::DropRate;
 use crate::scale::Scale;
 use crate::work::{Work, Workload};
 
+/// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
+pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] = [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::EVEN];
+
 /// What is to be emulated.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The network and its jobs.
     pub topology: Topology,
     /// The schemes, in the order in which they run.
-    pub schemes: Vec<Scheme>,
-    /// Aggregation depth of the plans of scheme inart; the other schemes have depth 1.
+    pub schemes: Vec<&'static dyn Scheme>,
+    /// Aggregation depth of the plans of schemes that promise so much; the other schemes have depth 1.
     pub levels: Levels,
+    /// Whether plans count results on the links.
+    pub results: Results,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
     /// What workers do per job and scheme.
@@ -165,8 +170,9 @@ mod tests {
         );
         Options {
             topology: topology.expect("valid"),
-            schemes: vec![Scheme::Inart],
+            schemes: vec![schemes::INART],
             levels: Levels::One,
+            results: Results::Counted,
             jobs: 1,
             work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
             values: ValuesPerPacket::N64,
@@ -199,7 +205,7 @@ mod tests {
         let work = |rounds, workload| Options { work: Work { rounds, workload }, ..options() };
         for (wrong, named) in [
             (Options { schemes: vec![], ..options() }, "schemes"),
-            (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "schemes: atp"),
+            (Options { schemes: vec![schemes::ATP, schemes::ATP], ..options() }, "schemes: atp"),
             (Options { jobs: 0, ..options() }, "jobs: 0;"),
             (work(0, Workload::Train { batch: 1 }), "rounds: 0;"),
             (work(1, Workload::Train { batch: 1001 }), "batch: 1001;"),

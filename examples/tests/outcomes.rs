@@ -7,6 +7,8 @@
 mod all_reduce;
 #[path = "../embedded_switch.rs"]
 mod embedded_switch;
+#[path = "../own_scheme.rs"]
+mod own_scheme;
 #[path = "../p4runtime_client.rs"]
 mod p4runtime_client;
 
@@ -52,6 +54,16 @@ async fn the_p4runtime_client_reads_what_it_wrote() {
     assert_eq!(lines[1], [line("2199023255553", "send(port=3)"), broadcast]);
 }
 
+#[test]
+fn the_own_scheme_plans_and_is_no_better_than_the_planners_own() {
+    let plans = own_scheme::run().unwrap();
+    let [("one-switch", own), ("inart", best)] = &plans[..] else { panic!("other schemes") };
+    assert!(own.flows.iter().all(|flow| flow.aggregator.as_deref() == Some("v2")));
+    // Twelve units of half a gradient each are too many for the 6 Gbps of one switch at more than 1 Gbps.
+    assert!((own.rate_bps - 1e9).abs() < 1.0, "{}", own.rate_bps);
+    assert!(own.rate_bps < best.rate_bps);
+}
+
 /// An example without a test here could stop to work, and nobody would see it.
 #[test]
 fn every_example_is_among_them() {
@@ -65,5 +77,5 @@ fn every_example_is_among_them() {
             assert!(this.contains(&format!("#[path = \"../{name}\"]")), "no test runs examples/{name}");
         }
     }
-    assert!(examples >= 3);
+    assert!(examples >= 4);
 }

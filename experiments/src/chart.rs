@@ -1,6 +1,6 @@
 //! A result as an SVG chart: ours filled, the paper's hollow, bounds dashed.
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -17,6 +17,16 @@ const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 const INK: RGBColor = RGBColor(31, 41, 55);
 const FAINT: RGBColor = RGBColor(107, 114, 128);
 const GRID: RGBColor = RGBColor(229, 231, 235);
+
+/// Of schemes, in the order of their list.
+const SCHEMES: [RGBColor; 6] = [
+    RGBColor(37, 99, 235),
+    RGBColor(13, 148, 136),
+    RGBColor(132, 204, 22),
+    RGBColor(217, 119, 6),
+    RGBColor(180, 83, 9),
+    RGBColor(148, 163, 184),
+];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -64,12 +74,10 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
 
 fn colour(series: Series) -> RGBColor {
     match series {
-        Series::Scheme(Scheme::Inart) => RGBColor(37, 99, 235),
-        Series::Scheme(Scheme::RInart) => RGBColor(13, 148, 136),
-        Series::Scheme(Scheme::Even) => RGBColor(132, 204, 22),
-        Series::Scheme(Scheme::AtpNocap) => RGBColor(217, 119, 6),
-        Series::Scheme(Scheme::Atp) => RGBColor(180, 83, 9),
-        Series::Scheme(_) => RGBColor(148, 163, 184),
+        Series::Scheme(scheme) => {
+            let at = schemes::ALL.iter().position(|known| *known == scheme).unwrap_or(SCHEMES.len() - 1);
+            SCHEMES[at % SCHEMES.len()]
+        }
         Series::Bound => INK,
         Series::Lp => RGBColor(220, 38, 38),
         Series::TwoLevels => RGBColor(124, 58, 237),
@@ -91,13 +99,14 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
         }
         let label = match (row.in_the_paper, row.series) {
             (Some(paper), _) => format!("{name} (paper: {paper})"),
+            (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (ours)"),
             (None, Series::Bound) => "bound of unsplit plans".to_owned(),
             (None, Series::Lp) => "LP bound".to_owned(),
             (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),
             (None, _) => name.to_owned(),
         };
         head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
-        x += 40 + (6.4 * label.chars().count() as f64) as i32;
+        x += 36 + (6.4 * label.chars().count() as f64) as i32;
     }
     Ok(())
 }

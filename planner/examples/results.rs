@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use inart_planner::units::display_rate;
-use inart_planner::{Options, Plan, PlanError, Results, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, PlanError, Results, Topology, check, plan, schemes};
 
 /// Runs, of which the fastest counts; a plan that takes longer than `LONG_MS` is made once.
 const RUNS: usize = 20;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The plan, and how long it took, in milliseconds.
 fn timed(topology: &Topology, results: Results) -> Result<(Plan, f64), PlanError> {
-    let options = Options { results, ..Options::new(Scheme::Inart) };
+    let options = Options { results, ..Options::new(schemes::INART) };
     let mut best = f64::INFINITY;
     let mut made = None;
     for _ in 0..RUNS {

@@ -4,8 +4,9 @@
 //! needs F_s g <= C(v). Both are integers, which is what the LP overlooks. Where results count, every worker takes in f, and some link
 //! out of the server carries F_s.
 
+use crate::bisect::bisect;
 use crate::model::Model;
-use crate::phase1::{self, bisect};
+use crate::phase1;
 use crate::plan::WORKERS_PER_SUM;
 
 /// floor(a / b) that forgives rounding errors upwards, so that bounds stay bounds.

@@ -12,6 +12,7 @@
 //! (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no F_s above min(O_s, B'(s)); in proportion to
 //! B'(s) as far as O_s lets them.
 
+use crate::bisect::bisect;
 use crate::model::Model;
 use crate::placement::equal_shares;
 
@@ -74,16 +75,11 @@ fn narrowed(intake: &[f64], outlets: &[f64], (workers, switches): (f64, f64), mo
     Some(at(level).map(|f| f / sum).collect())
 }
 
-/// The largest value below `high` that fits, given that 0 does.
-pub(crate) fn bisect(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, high);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        // Neighbours: nothing is left between them.
-        if middle <= low || middle >= high {
-            break;
-        }
-        if fits(middle) { low = middle } else { high = middle }
+/// x_s of the closed form, which R-InArt keeps fixed; 1/S if shares are to be `equal`.
+pub(crate) fn shares(model: &Model<'_>, equal: bool) -> Vec<f64> {
+    if equal {
+        return equal_shares(model.servers.len());
     }
-    low
+    let split = split(model, None);
+    split.sending.iter().map(|f| f / split.rate).collect()
 }

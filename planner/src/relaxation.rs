@@ -1,9 +1,10 @@
 //! f~, the optimum of the relaxation LP-InArt, Eq. (5), without a plan.
 
+use crate::choices::{Paths, Results};
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Paths, PlanError, Results};
 use crate::placement::equal_shares;
+use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::solve::{feasible, relax};
 use crate::topology::{Job, Topology};

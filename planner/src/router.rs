@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::choices::{Paths, Results};
 use crate::dag::Dags;
 use crate::model::{Arc, Model, NodeIx};
-use crate::options::{Paths, Results};
 use crate::placement::{FlowTo, Placement};
 use crate::results::{Tree, Trees};
 use crate::routes::{Path, Routes, Rule};

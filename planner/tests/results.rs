@@ -12,7 +12,7 @@ use brute::Size;
 use inart_planner::plan::{ResultTree, WORKERS_PER_SUM};
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{
-    Levels, NodeId, NodeKind, Options, Paths, Plan, PlanError, Results, Scheme, Topology, check, plan,
+    Levels, NodeId, NodeKind, Options, Paths, Plan, PlanError, Results, Topology, check, plan, schemes,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -51,11 +51,11 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Plan, PlanError> {
 }
 
 fn inart(topology: &Topology) -> Plan {
-    made(topology, &Options::new(Scheme::Inart)).unwrap()
+    made(topology, &Options::new(schemes::INART)).unwrap()
 }
 
 fn ignored(topology: &Topology) -> Plan {
-    made(topology, &Options { results: Results::Ignored, ..Options::new(Scheme::Inart) }).unwrap()
+    made(topology, &Options { results: Results::Ignored, ..Options::new(schemes::INART) }).unwrap()
 }
 
 /// A tree's links as text.
@@ -151,11 +151,11 @@ fn holds(topology: &Topology, plan: &Plan) {
 }
 
 fn all_hold(topology: &Topology) -> Result<(), PlanError> {
-    for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact) {
+    for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT) {
         holds(topology, &made(topology, &Options::new(scheme))?);
         holds(topology, &made(topology, &Options { paths: Paths::Shortest, ..Options::new(scheme) })?);
     }
-    holds(topology, &made(topology, &Options { levels: Levels::Two, ..Options::new(Scheme::Inart) })?);
+    holds(topology, &made(topology, &Options { levels: Levels::Two, ..Options::new(schemes::INART) })?);
     Ok(())
 }
 
@@ -196,7 +196,7 @@ fn a_detour_for_results() {
     assert_eq!((plan.rate_bps, plan.is_proven_optimal()), (10e6, true));
     assert_eq!(written(&plan.results[0]), ["s0 v2", "v2 v1", "v1 v0", "v0 w0"]);
     let shortest =
-        made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(Scheme::Inart) }).unwrap();
+        made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(schemes::INART) }).unwrap();
     assert_eq!((shortest.rate_bps, shortest.is_proven_optimal()), (1e6, true));
     assert_eq!(written(&shortest.results[0]), ["s0 v2", "v2 v0", "v0 w0"]);
     // Gradients take the detour and results do not where the short way is full of other traffic in one direction.
@@ -244,7 +244,7 @@ fn results_come_over_first_links_unless_others_are_faster() {
     assert_eq!(second.rate_bps, 10e6);
     assert_eq!(written(&second.results[0]), ["s v0", "v0 v1", "v1 w"]);
     // Others' schemes keep to the first.
-    let lbmm = made(&busy, &Options::new(Scheme::Lbmm)).unwrap();
+    let lbmm = made(&busy, &Options::new(schemes::LBMM)).unwrap();
     assert_eq!(written(&lbmm.results[0]), ["s v0", "v0 w"]);
 }
 
@@ -255,7 +255,7 @@ fn a_job_whose_results_cannot_come_back_is_refused() {
       links: [{ends: [w, v], rate: 10 Mbps}, {ends: [s, v], rate: 10 Mbps}],
       background: [{link: [v, w], rate: 10 Mbps}]}";
     let topology = topology(text);
-    for scheme in Scheme::ALL {
+    for &scheme in schemes::ALL {
         let refused = made(&topology, &Options::new(scheme)).unwrap_err();
         let (job, server, worker) = ("all".to_owned(), "s".to_owned(), "w".to_owned());
         let named = matches!(&refused, PlanError::NoWayBack { server: s, worker: w, .. } if *s == server && *w == worker);
@@ -280,7 +280,7 @@ fn a_running_plans_trees_stay_where_they_can() {
     };
     let before = fat_tree(4, &equipment).unwrap();
     let running = inart(&before);
-    let again = Options { running: Some(&running), ..Options::new(Scheme::Inart) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
     assert_eq!(made(&before, &again).unwrap().results, running.results);
     // A link in the middle of the first tree goes.
     let is_fabric = |link: &&[String; 2]| link.iter().all(|name| !name.starts_with(['w', 's']));

@@ -18,6 +18,7 @@ use files::{Document, make, write};
 
 /// Arguments of `inart experiment`.
 #[derive(clap::Args)]
+#[command(after_help = super::scheme::list())]
 pub struct Args {
     /// Its name, such as inart-fig9; `all` for all of them, `list` for their names.
     name: String,

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fair::{Program, Row};
+use crate::choices::Paths;
 use crate::classes::classes;
 use crate::model::{Arc, Model, NodeIx, Resource};
-use crate::options::{Options, Paths};
+use crate::options::Options;
 use crate::results::Trees;
 use crate::routes::{FAR, Routes, Rule};
 use crate::steiner::Steiner;

@@ -4,8 +4,8 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::tree::Tree;
+use crate::choices::Results;
 use crate::model::{Arc, Resource};
-use crate::options::Results;
 use crate::results;
 
 /// Added to the price of the link that results have to leave, and of a host's further links, which the controller does not install.

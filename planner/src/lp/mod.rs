@@ -157,8 +157,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::choices::{Paths, Results};
     use crate::model::Model;
-    use crate::options::{Paths, Results};
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;
 

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Tree;
+use super::trees::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::FAR;
 

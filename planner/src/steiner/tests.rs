@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::options::Results;
+use crate::choices::Results;
 use crate::topology::Topology;
 
 #[allow(dead_code, reason = "it finds optima for other tests")]

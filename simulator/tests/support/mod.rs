@@ -20,7 +20,7 @@ pub fn fig1() -> Topology {
 }
 
 /// All jobs of a topology under a scheme.
-pub fn network(topology: &Topology, scheme: Scheme, window: u32) -> InstalledNetwork {
+pub fn network(topology: &Topology, scheme: &dyn Scheme, window: u32) -> InstalledNetwork {
     let plans = plan_all(topology, &Options::new(scheme)).unwrap();
     InstalledNetwork::install(topology, dataplane(), &plans, window).unwrap()
 }

@@ -15,24 +15,7 @@ use document::{Row, picture, table};
 use serde_json::Value;
 
 /// Circles that are left: crate, and the modules in the circle. Only ever shorter.
-const LEFT: &[(&str, &[&str])] = &[
-    // The planner's are left from before the list: types that parent and child share, to be moved out.
-    ("planner", &["integer", "solve"]),
-    ("planner", &["options", "plan"]),
-    ("planner", &["phase1", "placement"]),
-    ("planner", &["sharing", "sharing::bins"]),
-    ("planner", &["topology::document", "topology::validate"]),
-    (
-        "planner",
-        &[
-            "topology::import",
-            "topology::import::assemble",
-            "topology::import::hosts",
-            "topology::import::links",
-        ],
-    ),
-    ("planner", &["whole", "whole::cover"]),
-];
+const LEFT: &[(&str, &[&str])] = &[("planner", &["whole", "whole::cover"])];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

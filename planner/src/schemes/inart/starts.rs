@@ -4,14 +4,16 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{expectations, groups, rounding};
+use super::{expectations, groups};
+use crate::choices::Results;
 use crate::fractional::{self, Fractional};
 use crate::model::NodeIx;
-use crate::options::{Options, Results};
+use crate::options::Options;
 use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
+use crate::schemes::r_inart::rounding;
 use crate::search::Search;
 use crate::sharing::Grouping;
 

@@ -39,7 +39,7 @@ use crate::placement::{FlowTo, Placement, equal_shares};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
-use crate::schemes::inart;
+use crate::schemes::inart::starts;
 use crate::steiner::Steiner;
 
 /// What the program says about plans at or above a rate.
@@ -130,7 +130,7 @@ pub(crate) fn solve(
             Outcome::Best(placement, bound) => {
                 let even = equal_shares(router.model.servers.len());
                 let placement = router.with_results(placement, &even);
-                let rate = inart::rate(router, &placement, equal).rate;
+                let rate = starts::rate(router, &placement, equal).rate;
                 let best = found.as_ref().map_or(0.0, |(rate, _)| *rate);
                 if rate > best * (1.0 + ABOVE) {
                     claimed = bound <= rate * (1.0 + SAME);

@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::choices::Results;
 use crate::fractional::Fractional;
 use crate::model::{Arc, NodeIx, Resource};
-use crate::options::Results;
 use crate::router::Router;
 
 /// Expected flow on arcs per unit sent, for one (from, to).
@@ -208,10 +208,11 @@ fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::{Paths, Results};
     use crate::model::Model;
-    use crate::options::Paths;
     use crate::placement::weighted;
-    use crate::schemes::{inart, rounding};
+    use crate::schemes::inart::starts;
+    use crate::schemes::r_inart::rounding;
     use crate::{fractional, topology::Topology};
 
     /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server limit:
@@ -266,9 +267,9 @@ mod tests {
         let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let router = Router::new(&model, Paths::Any);
         let solution = fractional::guess(&model, None);
-        let decided = inart::rate(&router, &router.place(&decide(&router, &solution, 8)), false).rate;
+        let decided = starts::rate(&router, &router.place(&decide(&router, &solution, 8)), false).rate;
         let drawn = (0..100)
-            .map(|seed| inart::rate(&router, &rounding::with_seed(&router, &solution, seed), false).rate)
+            .map(|seed| starts::rate(&router, &rounding::with_seed(&router, &solution, seed), false).rate)
             .fold(0.0, f64::max);
         assert!(decided > drawn, "{decided} for {drawn}");
     }
