@@ -465,10 +465,11 @@ impl Program {
         for (s, ways) in trees.iter().enumerate() {
             let is_used = |arc: Arc| ways.used.get(&arc).is_none_or(|&used| is_set(used));
             let has = |arc: Arc| ways.usable[arc as usize] && is_used(arc);
-            // A shard at rate 0 may lack a tree: any will do.
-            let cost = |arc: Arc| if has(arc) { 0.0 } else { 1.0 };
-            let Ok(tree) = router.widest().trees.grow(s, &[], cost) else { return Outcome::Unknown };
-            placement.results.push(tree);
+            let trees = &router.widest().trees;
+            // A shard at rate 0 may lack a tree: any will do. The controller installs those over first links only.
+            let second = |arc| if trees.is_second(arc) { 1e-3 } else { 0.0 };
+            let cost = |arc: Arc| if has(arc) { second(arc) } else { 1.0 };
+            placement.results.push(trees.grow(s, &[], cost));
         }
         Outcome::Best(placement, bound)
     }
