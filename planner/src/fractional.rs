@@ -6,7 +6,9 @@ use crate::classes::{Class, classes};
 use crate::model::{Arc, Model, NodeIx};
 use crate::phase1::{self, Split};
 use crate::router::Router;
-use crate::steiner::{Steiner, even_loads};
+
+/// Trees of results per server that are mixed to show that links carry them, tried in this order.
+const MIXTURES: [usize; 3] = [1, 4, 16];
 
 /// Fractional ends of every class's flows, and how they are spread over paths.
 #[derive(Debug, Clone)]
@@ -121,7 +123,7 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
     }
 }
 
-/// Whether the even spread of a solution overloads no link; where results count, with an even mixture of shortest trees.
+/// Whether the even spread of a solution overloads no link; where results count, with a mixture of trees of the fewest hops.
 fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
     let (model, routes) = (router.model, &router.routes);
     // All flows to one destination are spread together.
@@ -143,9 +145,6 @@ fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
         }
     }
     let mut load = vec![0.0; model.arcs()];
-    for (tree, sending) in Steiner::of_job(router).iter().zip(&solution.sending) {
-        even_loads(tree).into_iter().for_each(|(arc, part)| load[arc as usize] += part * sending);
-    }
     for (to, inputs) in inputs {
         let hops = routes.hops_to(to);
         let mut by_distance: Vec<Vec<NodeIx>> = Vec::new();
@@ -179,5 +178,27 @@ fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
             }
         }
     }
-    load.iter().zip(&model.capacity).all(|(&used, &capacity)| used <= capacity * (1.0 + 1e-9))
+    let fits = |load: &[f64]| {
+        load.iter().zip(&model.capacity).all(|(&used, &capacity)| used <= capacity * (1.0 + 1e-9))
+    };
+    if !model.counts_results() {
+        return fits(&load);
+    }
+    fits(&load) && MIXTURES.iter().any(|&trees| fits(&with_results(router, solution, load.clone(), trees)))
+}
+
+/// The load with the results of every server, in equal parts on so many trees: one after the other, each where there is most room.
+fn with_results(router: &Router<'_>, solution: &Fractional, mut load: Vec<f64>, trees: usize) -> Vec<f64> {
+    for _ in 0..trees {
+        for (s, sending) in solution.sending.iter().enumerate() {
+            let part = sending / trees as f64;
+            let cost = |arc: Arc| {
+                let after = (load[arc as usize] + part) / router.model.capacity_of(arc);
+                after.powi(8) + 1e-6 * after
+            };
+            let tree = router.trees.grow(s, &[], cost);
+            tree.iter().for_each(|&arc| load[arc as usize] += part);
+        }
+    }
+    load
 }

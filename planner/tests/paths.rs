@@ -138,22 +138,26 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     let mut planned = 0;
     for seed in 0..250 {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
+        // Of some the results cannot come back.
+        let results = if seed % 2 == 0 { Results::Counted } else { Results::Ignored };
         for paths in [Paths::Any, Paths::Shortest] {
             for scheme in
                 schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
             {
-                planned += u32::from(made(&network, &Options { paths, ..Options::new(scheme) }).is_ok());
+                let options = Options { paths, results, ..Options::new(scheme) };
+                planned += u32::from(made(&network, &options).is_ok());
             }
-            let two = Options { paths, levels: Levels::Two, ..Options::new(schemes::INART) };
+            let two = Options { paths, results, levels: Levels::Two, ..Options::new(schemes::INART) };
             let two = made(&network, &two);
             if let (Ok(running), Paths::Any) = (&two, paths) {
                 // From a plan whose trunks may end at other switches: only its flows' paths count.
                 let one = Plan { levels: 1, ..running.clone() };
-                let _ = made(&network, &Options { running: Some(&one), ..Options::new(schemes::INART) });
+                let again = Options { running: Some(&one), results, ..Options::new(schemes::INART) };
+                let _ = made(&network, &again);
             }
         }
     }
-    assert!(planned > 1000, "{planned}");
+    assert!(planned > 800, "{planned}");
 }
 
 /// Compares plans with the optimum over all simple paths on networks of these seeds: solved, plans below it (and how far at worst), and

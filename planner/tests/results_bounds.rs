@@ -10,8 +10,8 @@ use inart_planner::{
 };
 
 /// Networks tried, and the ways and trees of one at most.
-const NETWORKS: u64 = 160;
-const BINARIES: usize = 160;
+const NETWORKS: u64 = 80;
+const BINARIES: usize = 80;
 
 /// Results whose tree has to take both ways around: two workers behind s's switch, three slow links.
 const RING: &str = "

@@ -5,11 +5,9 @@
 //! [`flow`] separates its cut relaxation: of every set of nodes with the server and without some worker, F_s leaves.
 
 mod ascent;
-mod even;
 mod flow;
 
 pub(crate) use ascent::Ascent;
-pub(crate) use even::even_loads;
 pub(crate) use flow::Flow;
 
 use crate::model::{Arc, Model, NodeIx};
