@@ -1,0 +1,38 @@
+//! What jobs reach of the rate that was planned, with results on the links: nothing queues for good, so nobody slows down.
+
+mod support;
+
+use inart_planner::topology::generate::{Equipment, fat_tree};
+use inart_planner::{Levels, Options as Planning, Results, Topology, plan, schemes};
+use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
+use support::{dataplane, fig1};
+
+/// Values per frame, and bytes of such a frame.
+const VALUES: f64 = 32.0;
+const FRAME_BYTES: f64 = 172.0;
+
+/// A run's rate in Ethernet frames, as part of the plan's.
+fn part_of_plan(topology: &Topology, how: &Planning<'_>, gradient_values: usize) -> (f64, Report) {
+    let planned = plan(topology, &topology.jobs()[0], how).unwrap();
+    let rate_bps = planned.rate_bps;
+    let network = InstalledNetwork::install(topology, dataplane(), &[planned], 64).unwrap();
+    let options = Options { rounds: 2, gradient_values, ..Options::default() };
+    let report = simulate(&network, &Faults::default(), &options, None).unwrap();
+    assert_eq!(report.failure, None);
+    let frames_bps = report.jobs[0].goodput_bps * FRAME_BYTES / (4.0 * VALUES);
+    (frames_bps / rate_bps, report)
+}
+
+fn all_reach_their_rate(topology: &Topology, gradient_values: usize) {
+    let within_capacity = schemes::ALL.iter().filter(|scheme| scheme.promises().ignores.is_empty());
+    for &scheme in within_capacity {
+        let (part, report) = part_of_plan(topology, &Planning::new(scheme), gradient_values);
+        assert!(part > 0.97, "{scheme}: {part} of its rate\n{report}");
+        assert_eq!(report.jobs[0].retransmissions, 0, "{scheme}\n{report}");
+    }
+}
+
+#[test]
+fn every_scheme_reaches_its_rate_on_fig1() {
+    all_reach_their_rate(&fig1(), 500_000);
+}
