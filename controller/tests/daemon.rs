@@ -13,7 +13,7 @@ use std::time::Duration;
 use inart_controller::Records;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, Repair, RepairError, State, repair};
-use inart_planner::{Options, Scheme, plan};
+use inart_planner::{Options, plan, schemes};
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
@@ -31,7 +31,7 @@ fn life(number: u32) -> Incarnation {
 
 fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Records) -> Config {
     let topology = fig1();
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     Config {
         topology,
         jobs: vec![job(1, &plan)],
@@ -231,7 +231,7 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     let two = inart_planner::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
     let plans = two.jobs().iter().zip(1..);
     let plans =
-        plans.map(|(found, number)| job(number, &plan(&two, found, &Options::new(Scheme::Atp)).unwrap()));
+        plans.map(|(found, number)| job(number, &plan(&two, found, &Options::new(schemes::ATP)).unwrap()));
     let both = Config { jobs: plans.collect(), topology: two.clone(), ..config(&addresses, 7, records()) };
     let first = Session::start(both).await;
     first.until(|status| status.installed).await;
@@ -292,7 +292,7 @@ async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
 /// What Fig. 1's v1 holds after an install, and a switch that holds it.
 fn installed() -> (SwitchTables, Memory) {
     let topology = fig1();
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     let mut controller = support::controller(&topology, Records::default());
     let report = support::now(controller.install(&[job(1, &plan)])).unwrap();
     (report.desired["v1"].clone(), controller.switches()["v1"].clone())

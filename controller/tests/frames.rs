@@ -11,7 +11,7 @@ use inart_controller::{Controller, JobPlan, Records};
 use inart_core::Assignment;
 use inart_p4::{Outcome, Reason};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
-use inart_planner::{Levels, Options, Plan, Scheme, Topology, plan};
+use inart_planner::{Levels, Options, Plan, Topology, plan, schemes};
 use inart_softswitch::{Port, Sink};
 use inart_targets::{Access, Precedence, Session};
 use inart_wire::{
@@ -192,7 +192,7 @@ async fn every_scheme_sums_on_fig1() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
     let mut before: Option<(Assignment, usize)> = None;
-    for scheme in Scheme::ALL {
+    for scheme in schemes::ALL {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
         let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
         for told in &told {
@@ -216,7 +216,7 @@ async fn every_scheme_sums_on_fig1() {
 async fn an_epoch_that_is_run_again_is_summed_again() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
     let told = install(&mut net, &[job(1, &plan)]).await.remove(0);
     for (run, rounds) in [(1, 0..3), (2, 0..3), (3, 0..1), (0x8000_0001, 0..2)] {
         for round in rounds {
@@ -270,7 +270,7 @@ async fn detours() {
         (triangle(4, "v1", ", ingress: 10 Mbps"), vec!["w0", "v0", "v1"]),
         (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
     ] {
-        let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
         assert_eq!(
             (made.rate_bps, &made.flows[0].path),
             (10e6, &path.iter().map(ToString::to_string).collect())
@@ -283,7 +283,7 @@ async fn detours() {
 #[tokio::test]
 async fn sums_of_sums() {
     let topology = fat_tree(4, &equipment(12)).unwrap();
-    let options = Options { levels: Levels::Two, ..Options::new(Scheme::Inart) };
+    let options = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
     let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
     let second: Vec<_> =
         plan.trunks.iter().filter(|trunk| trunk.path.last() != Some(&trunk.server)).collect();
@@ -296,7 +296,7 @@ async fn sums_of_sums() {
 #[tokio::test]
 async fn more_workers_than_a_bitmap_has_bits() {
     let topology = leaf_spine(8, 4, 20, &equipment(150)).unwrap();
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
     let block = |name: &str| name[1..].parse::<usize>().unwrap() / 64;
     let spread = plan.trunks.iter().filter(|trunk| {
         let blocks: BTreeSet<_> = trunk.workers.iter().map(|worker| block(worker)).collect();
@@ -328,7 +328,7 @@ async fn random_plans_sum_on_random_networks() {
 async fn jobs_whose_frames_move_are_found() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
     let watch = Duration::from_millis(300);
     assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());

@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use inart_controller::{Controller, InstallError, InstallReport, JobPlan, Network, PortMap, Records};
-use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_planner::{Options, Plan, Scheme, Topology, plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
 use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
@@ -51,7 +51,7 @@ fn disarm(controller: &mut Controller<Memory>) {
 #[test]
 fn pushing_twice_changes_nothing() {
     let mut controller = controller(&fig1(), Records::default());
-    let atp = job(1, &planned(Scheme::Atp));
+    let atp = job(1, &planned(schemes::ATP));
     let first = now(controller.install(std::slice::from_ref(&atp))).unwrap();
     assert!(first.updates() > 0);
     assert!(
@@ -69,7 +69,7 @@ fn pushing_twice_changes_nothing() {
 fn the_epoch_before_stays_until_the_next_push() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let schemes = [Scheme::Atp, Scheme::Lbmm, Scheme::Inart, Scheme::Atp];
+    let schemes = [schemes::ATP, schemes::LBMM, schemes::INART, schemes::ATP];
     let pushed = schemes.map(|scheme| job(1, &planned(scheme)));
     for (index, push) in pushed.iter().enumerate() {
         let epoch = index as u16 + 1;
@@ -88,7 +88,7 @@ fn the_epoch_before_stays_until_the_next_push() {
 #[test]
 fn a_preview_is_what_the_install_then_does() {
     let mut controller = controller(&fig1(), Records::default());
-    for scheme in [Scheme::Atp, Scheme::Inart] {
+    for scheme in [schemes::ATP, schemes::INART] {
         let push = [job(1, &planned(scheme))];
         let before = network(&mut controller);
         let preview = now(controller.preview(&push)).unwrap();
@@ -101,9 +101,9 @@ fn a_preview_is_what_the_install_then_does() {
 fn jobs_do_not_touch_each_other() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let (one, two) = (job(1, &planned(Scheme::Inart)), job(2, &planned(Scheme::Atp)));
+    let (one, two) = (job(1, &planned(schemes::INART)), job(2, &planned(schemes::ATP)));
     now(controller.install(&[one.clone(), two.clone()])).unwrap();
-    let report = now(controller.install(&[JobPlan { plan: planned(Scheme::Lbmm), ..one.clone() }])).unwrap();
+    let report = now(controller.install(&[JobPlan { plan: planned(schemes::LBMM), ..one.clone() }])).unwrap();
     assert_eq!(epochs(&report), [2]);
     let tables = network(&mut controller);
     walks(&topology, &tables, &one, 1).unwrap();
@@ -117,7 +117,7 @@ fn jobs_do_not_touch_each_other() {
 fn rollback_goes_back_push_by_push_under_new_epochs() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let pushes = [Scheme::Atp, Scheme::Lbmm, Scheme::Inart].map(|scheme| job(1, &planned(scheme)));
+    let pushes = [schemes::ATP, schemes::LBMM, schemes::INART].map(|scheme| job(1, &planned(scheme)));
     for push in &pushes {
         now(controller.install(std::slice::from_ref(push))).unwrap();
     }
@@ -157,7 +157,7 @@ fn moved(from: &mut Controller<Memory>, topology: &Topology) -> Controller<Memor
 #[test]
 fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
     let mut older = controller(&fig1(), Records::default());
-    let [one, two] = [Scheme::Atp, Scheme::Lbmm].map(|scheme| job(1, &planned(scheme)));
+    let [one, two] = [schemes::ATP, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     now(older.install(std::slice::from_ref(&one))).unwrap();
     let today = rewired();
     let mut newer = moved(&mut older, &today);
@@ -181,14 +181,14 @@ fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
 #[test]
 fn a_rollback_that_does_not_hold_today_says_what_differs() {
     let mut older = controller(&fig1(), Records::default());
-    now(older.install(&[job(1, &planned(Scheme::Inart))])).unwrap();
+    now(older.install(&[job(1, &planned(schemes::INART))])).unwrap();
     for (from, to, says) in [
         ("[w1, v1]", "[w1, v2]", "since the topology has changed (link v1-w1 is gone"),
         ("w6", "w9", "(node w6 is gone"),
     ] {
         let today = Topology::from_yaml(&support::FIG1.replace(from, to)).unwrap();
         let mut newer = moved(&mut older, &today);
-        let plan = plan(&today, &today.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+        let plan = plan(&today, &today.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
         now(newer.install(&[job(1, &plan)])).unwrap();
         let (before, recorded) = (network(&mut newer), newer.records().clone());
         let error = now(newer.rollback(JobId::from(1))).unwrap_err().to_string();
@@ -203,7 +203,7 @@ fn a_rollback_that_does_not_hold_today_says_what_differs() {
 fn a_rollback_never_installs_another_job() {
     let called = |name: &str| Topology::from_yaml(&support::FIG1.replace("digits", name)).unwrap();
     let (letters, digits) = (called("letters"), called("digits"));
-    let on = |topology: &Topology| plan(topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let on = |topology: &Topology| plan(topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     let mut older = controller(&letters, Records::default());
     now(older.install(&[job(1, &on(&letters))])).unwrap();
     let mut newer = moved(&mut older, &digits);
@@ -217,7 +217,7 @@ fn a_rollback_never_installs_another_job() {
 fn a_failed_push_leaves_the_old_plan_working() {
     let topology = fig1();
     let (old, older, new) =
-        (job(1, &planned(Scheme::Atp)), job(1, &planned(Scheme::Lbmm)), job(1, &planned(Scheme::Inart)));
+        (job(1, &planned(schemes::ATP)), job(1, &planned(schemes::LBMM)), job(1, &planned(schemes::INART)));
     let prepared = || {
         let mut controller = controller(&topology, Records::default());
         now(controller.install(std::slice::from_ref(&older))).unwrap();
@@ -260,7 +260,7 @@ fn a_failed_push_leaves_the_old_plan_working() {
 #[test]
 fn after_a_failed_push_any_plan_can_be_pushed() {
     let topology = fig1();
-    let [old, new, other] = [Scheme::Atp, Scheme::Inart, Scheme::Lbmm].map(|scheme| job(1, &planned(scheme)));
+    let [old, new, other] = [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     for next in [&old, &other] {
         let mut controller = controller(&topology, Records::default());
         now(controller.install(std::slice::from_ref(&old))).unwrap();
@@ -282,7 +282,7 @@ fn after_a_failed_push_any_plan_can_be_pushed() {
 #[test]
 fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
     let topology = fig1();
-    let plan = job(1, &planned(Scheme::Inart));
+    let plan = job(1, &planned(schemes::INART));
     let mut clean = controller(&topology, Records::default());
     now(clean.install(std::slice::from_ref(&plan))).unwrap();
     for k in 0..20 {
@@ -301,7 +301,7 @@ fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
 fn a_push_mends_what_is_missing() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let plan = job(1, &planned(Scheme::Inart));
+    let plan = job(1, &planned(schemes::INART));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
     let whole = network(&mut controller);
     let v1 = controller.switches().get_mut("v1").unwrap();
@@ -319,7 +319,7 @@ fn a_push_mends_what_is_missing() {
 fn a_push_mends_what_overlaps() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let plans = [job(1, &planned(Scheme::Atp)), job(2, &planned(Scheme::Atp))];
+    let plans = [job(1, &planned(schemes::ATP)), job(2, &planned(schemes::ATP))];
     now(controller.install(&plans)).unwrap();
     let whole = network(&mut controller);
     for switch in controller.switches().values_mut() {
@@ -340,7 +340,7 @@ fn a_push_mends_what_overlaps() {
 #[test]
 fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     let topology = fig1();
-    let [old, new] = [Scheme::Atp, Scheme::Inart].map(|scheme| job(1, &planned(scheme)));
+    let [old, new] = [schemes::ATP, schemes::INART].map(|scheme| job(1, &planned(scheme)));
     let mut first = controller(&topology, Records::default());
     now(first.install(std::slice::from_ref(&old))).unwrap();
     now(first.install(std::slice::from_ref(&new))).unwrap();
@@ -370,7 +370,7 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
 #[test]
 fn old_records_do_not_remove_a_newer_plan() {
     let topology = fig1();
-    let [a, b, c] = [Scheme::Atp, Scheme::Inart, Scheme::Lbmm].map(|scheme| job(1, &planned(scheme)));
+    let [a, b, c] = [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     let mut mine = controller(&topology, Records::default());
     now(mine.install(std::slice::from_ref(&a))).unwrap();
     let (switches, records) = (mine.switches().clone(), mine.records().clone());
@@ -390,7 +390,7 @@ fn another_program_is_replaced_only_when_allowed() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     controller.switches().get_mut("v2").unwrap().running = Running::Other;
-    let plan = [job(1, &planned(Scheme::Inart))];
+    let plan = [job(1, &planned(schemes::INART))];
     let error = now(controller.install(&plan)).unwrap_err();
     assert!(error.to_string().starts_with("switch v2 runs another program"), "{error}");
     controller.replace_program(true);
@@ -402,7 +402,7 @@ fn another_program_is_replaced_only_when_allowed() {
 fn a_plan_that_does_not_hold_is_refused_before_anything_is_touched() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let good = planned(Scheme::Inart);
+    let good = planned(schemes::INART);
     let other = Plan { topology: "fig2".into(), ..good.clone() };
     let fast = Plan { rate_bps: good.rate_bps * 2.0, ..good.clone() };
     let nobody = Plan { job: "nobody".into(), ..good.clone() };
@@ -434,7 +434,7 @@ fn switches_must_be_those_of_the_topology() {
 #[test]
 fn a_new_epoch_can_be_asked_for() {
     let mut controller = controller(&fig1(), Records::default());
-    let plan = job(1, &planned(Scheme::Inart));
+    let plan = job(1, &planned(schemes::INART));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
     let report = now(controller.install(&[JobPlan { new_epoch: true, ..plan.clone() }])).unwrap();
     assert_eq!(epochs(&report), [2]);
@@ -446,7 +446,7 @@ fn records_survive_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let open = || Records::open(&state, "fig1").unwrap();
-    let [a, b] = [Scheme::Atp, Scheme::Inart].map(|scheme| job(1, &planned(scheme)));
+    let [a, b] = [schemes::ATP, schemes::INART].map(|scheme| job(1, &planned(scheme)));
     let mut first = controller(&fig1(), open());
     now(first.install(std::slice::from_ref(&a))).unwrap();
     now(first.install(std::slice::from_ref(&b))).unwrap();

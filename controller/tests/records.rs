@@ -7,7 +7,7 @@ use std::path::Path;
 
 use futures::future::BoxFuture;
 use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
-use inart_planner::{Options, Scheme, plan};
+use inart_planner::{Options, Scheme, plan, schemes};
 use inart_tables::{SwitchTables, Update};
 use inart_targets::{Memory, Precedence, Running, Session, SwitchCounters, SwitchError};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
@@ -28,7 +28,7 @@ fn planned(scheme: Scheme) -> inart_controller::JobPlan {
 /// A controller that has installed a plan, with records in `folder`.
 fn installed(folder: &Path) -> Controller<Memory> {
     let mut controller = controller(&fig1(), Records::open(folder, "fig1").unwrap());
-    now(controller.install(&[planned(Scheme::Atp)])).unwrap();
+    now(controller.install(&[planned(schemes::ATP)])).unwrap();
     controller
 }
 
@@ -64,7 +64,7 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
     let mut first = installed(folder.path());
     let mut old = first.records().clone();
     assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
-    now(first.install(&[planned(Scheme::Inart)])).unwrap();
+    now(first.install(&[planned(schemes::INART)])).unwrap();
     let second = Epoch::from(2);
     assert_eq!(
         old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(),
@@ -76,7 +76,7 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
         Claim::NotInForce(None)
     );
     // A push of the same plan leaves the claims of its epoch.
-    assert_eq!(now(first.install(&[planned(Scheme::Inart)])).unwrap().updates(), 0);
+    assert_eq!(now(first.install(&[planned(schemes::INART)])).unwrap().updates(), 0);
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(2)).unwrap(), Claim::Taken);
 }
 
@@ -104,7 +104,7 @@ fn no_two_networks_share_their_records() {
     for name in &names {
         let mut controller = controller(&fig1(), Records::open(folder.path(), name).unwrap());
         assert!(controller.records().jobs.is_empty(), "{name}");
-        now(controller.install(&[planned(Scheme::Atp)])).unwrap();
+        now(controller.install(&[planned(schemes::ATP)])).unwrap();
     }
     names.sort_unstable();
     assert_eq!(Records::networks(folder.path()), names);
@@ -164,7 +164,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
                 let records = Records::open(&path, "fig1").unwrap();
                 let mut other =
                     Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches, records).unwrap();
-                now(other.install(&[planned(Scheme::Lbmm)])).unwrap();
+                now(other.install(&[planned(schemes::LBMM)])).unwrap();
             }) as Box<dyn FnOnce() + Send>
         });
         (name, Meddler { inner, other })
@@ -172,7 +172,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
     let records = Records::open(folder.path(), "fig1").unwrap();
     let mut slow =
         Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap();
-    let error = now(slow.install(&[planned(Scheme::Inart)])).unwrap_err();
+    let error = now(slow.install(&[planned(schemes::INART)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::Raced { .. })), "{error}");
     for (name, switch) in slow.switches() {
         assert_eq!(switch.inner.tables, first.switches()[name].tables, "{name}");
@@ -193,7 +193,7 @@ fn records_of_older_versions_are_read() {
     std::fs::write(&file, old.to_string()).unwrap();
     let read = Records::open(folder.path(), "fig1").unwrap();
     assert_eq!(read.newest_topology(), Some(fig1().to_yaml().as_str()), "there is only one");
-    assert_eq!(now(first.install(&[planned(Scheme::Atp)])).unwrap().updates(), 0);
+    assert_eq!(now(first.install(&[planned(schemes::ATP)])).unwrap().updates(), 0);
     assert!(first.records().jobs[&JOB()].claimed.roles().eq(["server-0", "worker-0"]));
     let mut records = first.records().clone();
     assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Taken);
@@ -211,7 +211,7 @@ fn a_change_that_is_not_written_is_not_made() {
     std::fs::create_dir(&half).unwrap();
     let error = records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap_err().to_string();
     assert!(error.contains("fig1.json: cannot be written") && error.contains("--state"), "{error}");
-    let error = now(first.install(&[planned(Scheme::Lbmm)])).unwrap_err();
+    let error = now(first.install(&[planned(schemes::LBMM)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::File { .. })), "{error}");
     let error = now(first.remove(&[JOB()].into())).unwrap_err();
     assert!(matches!(error, InstallError::Undone { .. }), "{error}");

@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use inart_controller::{Controller, HeldJob, InstallError, JobPlan, Network, NotHeld, Records, find_held};
-use inart_planner::{Options, Scheme, Topology, plan};
+use inart_planner::{Options, Scheme, Topology, plan, schemes};
 use inart_tables::Limits;
 use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
@@ -36,9 +36,9 @@ fn only(number: u16) -> BTreeSet<JobId> {
 #[test]
 fn a_full_switch_names_the_command_and_the_command_makes_room() {
     let mut controller = narrow();
-    now(controller.install(&[planned(1, Scheme::Atp), planned(2, Scheme::Atp)])).unwrap();
+    now(controller.install(&[planned(1, schemes::ATP), planned(2, schemes::ATP)])).unwrap();
     let before = network(&mut controller);
-    let error = now(controller.install(&[planned(3, Scheme::Atp)])).unwrap_err().to_string();
+    let error = now(controller.install(&[planned(3, schemes::ATP)])).unwrap_err().to_string();
     assert_eq!(
         error,
         "switch v1: job digits needs 2 x 64 slots, 0 of 256 are free: remove one of the jobs 1, 2 that is done, with \
@@ -64,7 +64,7 @@ fn a_full_switch_names_the_command_and_the_command_makes_room() {
         assert_eq!(held.groups.keys().copied().collect::<BTreeSet<_>>(), held.used_groups());
     }
     check_mac(&tables, controller.ports()).unwrap();
-    now(controller.install(&[planned(3, Scheme::Atp)])).unwrap();
+    now(controller.install(&[planned(3, schemes::ATP)])).unwrap();
     check_own_slots(&network(&mut controller)).unwrap();
 }
 
@@ -72,17 +72,17 @@ fn a_full_switch_names_the_command_and_the_command_makes_room() {
 #[test]
 fn the_next_push_of_a_removed_job_takes_a_new_epoch() {
     let mut controller = narrow();
-    now(controller.install(&[planned(1, Scheme::Atp)])).unwrap();
-    now(controller.install(&[planned(1, Scheme::Lbmm)])).unwrap();
+    now(controller.install(&[planned(1, schemes::ATP)])).unwrap();
+    now(controller.install(&[planned(1, schemes::LBMM)])).unwrap();
     now(controller.remove(&only(1))).unwrap();
     assert!(matches!(now(controller.rollback(JobId::from(1))), Err(InstallError::NoEarlierPush { .. })));
-    let report = now(controller.install(&[planned(1, Scheme::Lbmm)])).unwrap();
+    let report = now(controller.install(&[planned(1, schemes::LBMM)])).unwrap();
     assert_eq!(report.assignments[0].epoch, Epoch::from(3));
 }
 
 #[test]
 fn a_removal_that_fails_changes_nothing() {
-    let plans = [planned(1, Scheme::Inart), planned(2, Scheme::Atp)];
+    let plans = [planned(1, schemes::INART), planned(2, schemes::ATP)];
     let prepared = || {
         let mut controller = narrow();
         now(controller.install(&plans)).unwrap();
@@ -120,7 +120,7 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
         "jobs:\n  - {name: letters, workers: [w1, w2], servers: [s1], gradient: 200 KB}\n",
     );
     let two = Topology::from_yaml(&two).unwrap();
-    let plan = |(found, number)| job(number, &plan(&two, found, &Options::new(Scheme::Atp)).unwrap());
+    let plan = |(found, number)| job(number, &plan(&two, found, &Options::new(schemes::ATP)).unwrap());
     let jobs: Vec<_> = two.jobs().iter().zip(1..).map(plan).collect();
     let mut controller = support::controller(&two, Records::default());
     for job in jobs {
@@ -147,7 +147,7 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
         names(&now(newer.held()).unwrap()),
         [("1 (letters)".to_owned(), false), ("2 (digits)".to_owned(), false)]
     );
-    now(newer.install(&[planned(1, Scheme::Lbmm)])).unwrap();
+    now(newer.install(&[planned(1, schemes::LBMM)])).unwrap();
     let held = now(newer.held()).unwrap();
     assert_eq!(names(&held), [("1 (digits)".to_owned(), true), ("2 (digits)".to_owned(), false)]);
     assert!(held[1].has_left() && !held[0].has_left());
@@ -162,7 +162,7 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
 #[test]
 fn a_switch_without_our_program_is_left_alone() {
     let mut controller = narrow();
-    now(controller.install(&[planned(1, Scheme::Atp)])).unwrap();
+    now(controller.install(&[planned(1, schemes::ATP)])).unwrap();
     controller.switches().get_mut("v2").unwrap().running = Running::Other;
     let report = now(controller.remove(&only(1))).unwrap();
     assert_eq!(report.switches.keys().collect::<Vec<_>>(), ["v1"]);

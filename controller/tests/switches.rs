@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use inart_controller::{Controller, InstallError, JobPlan, Records};
 use inart_p4::{Outcome, Reason};
-use inart_planner::{Options, Scheme, Topology, plan};
+use inart_planner::{Options, Scheme, Topology, plan, schemes};
 use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
 use inart_wire::{JobId, ValuesPerPacket};
 use support::embedded::{embedded, place, program};
@@ -92,7 +92,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
     let values = ValuesPerPacket::N64;
     let mut real = controller(&topology, &addresses, values, 1, Records::default()).await;
     let mut model = support::controller(&topology, Records::default());
-    let [a, b] = [Scheme::Inart, Scheme::Atp].map(|scheme| planned(&topology, scheme));
+    let [a, b] = [schemes::INART, schemes::ATP].map(|scheme| planned(&topology, scheme));
     let two = JobPlan { job: JobId::from(2), ..a.clone() };
     let steps = [vec![a.clone()], vec![a.clone()], vec![b.clone()], vec![a.clone(), two], vec![b.clone()]];
     for (index, step) in steps.iter().enumerate() {
@@ -156,10 +156,10 @@ async fn a_dead_switch_fails_the_push_and_harms_nothing() {
     let topology = fig1();
     let addresses = [("v1", v1.address.clone()), ("v2", v2.address.clone())].into();
     let mut real = controller(&topology, &addresses, ValuesPerPacket::N32, 1, Records::default()).await;
-    real.install(&[planned(&topology, Scheme::Atp)]).await.unwrap();
+    real.install(&[planned(&topology, schemes::ATP)]).await.unwrap();
     let before = real.switches().get_mut("v1").unwrap().read().await.unwrap();
     drop(v2);
-    let error = real.install(&[planned(&topology, Scheme::Inart)]).await.unwrap_err().to_string();
+    let error = real.install(&[planned(&topology, schemes::INART)]).await.unwrap_err().to_string();
     assert!(error.starts_with("switch v2: ") && !error.contains('\n'), "{error}");
     assert_eq!(real.switches().get_mut("v1").unwrap().read().await.unwrap(), before);
 }

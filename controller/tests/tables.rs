@@ -7,7 +7,7 @@ use inart_controller::tables::NoRoom;
 use inart_controller::wishes::{self, PlanError, Roles};
 use inart_controller::{IntentError, Known, Network, PortMap, Wanted, intent};
 use inart_planner::plan::{Flow, Trunk};
-use inart_planner::{Options, Plan, Scheme, Topology, plan};
+use inart_planner::{Options, Plan, Topology, plan, schemes};
 use inart_tables::Limits;
 use inart_wire::{Epoch, JobId};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn walk(topology: &Topology, plan: &Plan) -> Result<Network, String> {
 #[test]
 fn every_scheme_walks_on_fig1() {
     let topology = fig1();
-    for scheme in Scheme::ALL {
+    for scheme in schemes::ALL {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
         let tables = walk(&topology, &plan).unwrap();
         check_mac(&tables, &PortMap::new(&topology).unwrap()).unwrap();
@@ -79,7 +79,7 @@ links: [{ends: [t1, core], rate: 1 Gbps}, {ends: [t2, core], rate: 1 Gbps}, {end
 ";
 
 fn tree_plan(topology: &Topology) -> Plan {
-    let mut plan = plan(topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+    let mut plan = plan(topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
     plan.flows = [("w0", "t1"), ("w1", "t2")]
         .map(|(worker, rack)| Flow {
             worker: worker.into(),
@@ -182,7 +182,7 @@ fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
     text += "]\nlinks: [{ends: [s, v], rate: 1 Gbps}";
     (0..workers).for_each(|w| text += &format!(", {{ends: [w{w}, v], rate: 1 Gbps}}"));
     let topology = Topology::from_yaml(&(text + "]\n")).unwrap();
-    let mut plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+    let mut plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
     for flow in &mut plan.flows {
         flow.aggregator = Some("v".into());
         flow.path.pop();
@@ -202,7 +202,7 @@ fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
 fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
     let topology = fig1();
     let ports = PortMap::new(&topology).unwrap();
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Atp)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     let wanted = [wanted(&topology, &ports, 1, &plan).unwrap()];
     let error = intent(&ports, Limits { slots: 100, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
     assert!(matches!(error, IntentError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));

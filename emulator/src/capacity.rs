@@ -65,7 +65,7 @@ pub fn demand(plan: &Plan, workers: usize, switches: usize, values: ValuesPerPac
 
 #[cfg(test)]
 mod tests {
-    use inart_planner::{Options, Scheme, Topology, plan};
+    use inart_planner::{Options, Topology, plan, schemes};
 
     use super::*;
 
@@ -77,7 +77,7 @@ mod tests {
               links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
         )
         .expect("valid");
-        let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).expect("planned");
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).expect("planned");
         // Two gradients over two links each, one result to the switch and on to two workers.
         let frames = plan.rate_bps / 8.0 / ValuesPerPacket::N256.frame_bytes() as f64;
         let seen = demand(&plan, 2, 1, ValuesPerPacket::N256);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
+use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all, schemes};
 use inart_trainer::train_single_host;
 
 use crate::capacity;
@@ -170,7 +170,7 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
-            levels: if scheme == Scheme::Inart { options.levels } else { Levels::One },
+            levels: if scheme == schemes::INART { options.levels } else { Levels::One },
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };

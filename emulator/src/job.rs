@@ -172,7 +172,7 @@ impl JobRun {
 #[cfg(test)]
 mod tests {
     use inart_core::{ShardAssignment, WorkerAddress};
-    use inart_planner::{Options, Scheme, Topology};
+    use inart_planner::{Options, Topology, schemes};
     use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
 
     use super::*;
@@ -208,7 +208,7 @@ mod tests {
               links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
         )
         .expect("valid");
-        inart_planner::plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).expect("planned")
+        inart_planner::plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).expect("planned")
     }
 
     fn worker(rank: i64) -> Role {

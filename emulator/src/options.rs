@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
-use inart_planner::{Job, Levels, Scheme, Topology};
+use inart_planner::{Job, Levels, Scheme, Topology, schemes};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -160,7 +160,7 @@ mod tests {
         );
         Options {
             topology: topology.expect("valid"),
-            schemes: vec![Scheme::Inart],
+            schemes: vec![schemes::INART],
             levels: Levels::One,
             jobs: 1,
             work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
@@ -194,7 +194,7 @@ mod tests {
         let work = |rounds, workload| Options { work: Work { rounds, workload }, ..options() };
         for (wrong, named) in [
             (Options { schemes: vec![], ..options() }, "--schemes"),
-            (Options { schemes: vec![Scheme::Atp, Scheme::Atp], ..options() }, "--schemes: atp"),
+            (Options { schemes: vec![schemes::ATP, schemes::ATP], ..options() }, "--schemes: atp"),
             (Options { jobs: 0, ..options() }, "--jobs: 0;"),
             (work(0, Workload::Train { batch: 1 }), "--rounds: 0;"),
             (work(1, Workload::Train { batch: 1001 }), "--batch: 1001;"),

@@ -1,6 +1,6 @@
 //! The paper's figures as experiments.
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 
 use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
@@ -47,11 +47,11 @@ impl Panel {
         let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
         let Series::Scheme(scheme) = series else { return None };
         match scheme {
-            Scheme::RInart => Some("InArt"),
-            Scheme::Even => Some("R-InArt"),
-            Scheme::Atp if testbed => Some("ATP"),
-            Scheme::AtpNocap if !testbed => Some("ATP"),
-            Scheme::Lbmm => Some("LBMM"),
+            schemes::R_INART => Some("InArt"),
+            schemes::EVEN => Some("R-InArt"),
+            schemes::ATP if testbed => Some("ATP"),
+            schemes::ATP_NOCAP if !testbed => Some("ATP"),
+            schemes::LBMM => Some("LBMM"),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! A result as an SVG chart: ours filled, the paper's hollow, bounds dashed.
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -64,11 +64,11 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
 
 fn colour(series: Series) -> RGBColor {
     match series {
-        Series::Scheme(Scheme::Inart) => RGBColor(37, 99, 235),
-        Series::Scheme(Scheme::RInart) => RGBColor(13, 148, 136),
-        Series::Scheme(Scheme::Even) => RGBColor(132, 204, 22),
-        Series::Scheme(Scheme::AtpNocap) => RGBColor(217, 119, 6),
-        Series::Scheme(Scheme::Atp) => RGBColor(180, 83, 9),
+        Series::Scheme(schemes::INART) => RGBColor(37, 99, 235),
+        Series::Scheme(schemes::R_INART) => RGBColor(13, 148, 136),
+        Series::Scheme(schemes::EVEN) => RGBColor(132, 204, 22),
+        Series::Scheme(schemes::ATP_NOCAP) => RGBColor(217, 119, 6),
+        Series::Scheme(schemes::ATP) => RGBColor(180, 83, 9),
         Series::Scheme(_) => RGBColor(148, 163, 184),
         Series::Bound => INK,
         Series::Lp => RGBColor(220, 38, 38),

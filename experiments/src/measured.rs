@@ -1,6 +1,6 @@
 //! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is there.
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Axis, Experiment, Panel, Point};
@@ -10,7 +10,7 @@ use crate::quantity::Quantity;
 /// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart` where every server
 /// takes in as much.)
 pub const MEASURED_SCHEMES: [Scheme; 5] =
-    [Scheme::Inart, Scheme::RInart, Scheme::AtpNocap, Scheme::Atp, Scheme::Lbmm];
+    [schemes::INART, schemes::R_INART, schemes::ATP_NOCAP, schemes::ATP, schemes::LBMM];
 
 /// The network of this seed is measured.
 pub const MEASURED_SEED: u64 = 1;
@@ -140,7 +140,7 @@ impl Panel {
     /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it would take as long
     /// as all other figures together.)
     pub fn is_measurable(&self) -> bool {
-        let of_schemes = self.series.contains(&crate::Series::Scheme(Scheme::Lbmm));
+        let of_schemes = self.series.contains(&crate::Series::Scheme(schemes::LBMM));
         let measured = matches!(
             self.quantity,
             Quantity::SendingRate { .. }
@@ -207,7 +207,7 @@ mod tests {
             planned_ingress_bytes: 6.5e6,
             sent_again: 0,
         };
-        assert_eq!(Some(row.place()), point.place("inart", Scheme::AtpNocap));
+        assert_eq!(Some(row.place()), point.place("inart", schemes::ATP_NOCAP));
         let text =
             write_measured("inart experiment all --measure", std::slice::from_ref(&row)).expect("in memory");
         assert!(text.starts_with("# inart experiment all --measure\nswitch,links,"), "{text}");

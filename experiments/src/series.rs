@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_planner::{Levels, Scheme};
+use inart_planner::{Levels, Scheme, schemes};
 use serde::{Serialize, Serializer};
 
 /// A line of a chart, a row of a table.
@@ -30,27 +30,27 @@ pub(crate) struct Method {
 impl Series {
     /// The schemes and what bounds them, in the order of tables.
     pub const SCHEMES: [Series; 8] = [
-        Series::Scheme(Scheme::Inart),
-        Series::Scheme(Scheme::RInart),
-        Series::Scheme(Scheme::Even),
-        Series::Scheme(Scheme::AtpNocap),
-        Series::Scheme(Scheme::Atp),
-        Series::Scheme(Scheme::Lbmm),
+        Series::Scheme(schemes::INART),
+        Series::Scheme(schemes::R_INART),
+        Series::Scheme(schemes::EVEN),
+        Series::Scheme(schemes::ATP_NOCAP),
+        Series::Scheme(schemes::ATP),
+        Series::Scheme(schemes::LBMM),
         Series::Bound,
         Series::Lp,
     ];
 
     /// Once and twice, in the order of tables.
     pub const LEVELS: [Series; 4] =
-        [Series::Scheme(Scheme::Inart), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
+        [Series::Scheme(schemes::INART), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
 
     /// The plans that show it: for bounds those of ours, whose proofs are the sharpest.
     pub(crate) fn method(self) -> Method {
         match self {
             Series::Scheme(scheme) => Method { scheme, levels: Levels::One },
-            Series::Bound | Series::Lp => Method { scheme: Scheme::Inart, levels: Levels::One },
+            Series::Bound | Series::Lp => Method { scheme: schemes::INART, levels: Levels::One },
             Series::TwoLevels | Series::TwoLevelsBound => {
-                Method { scheme: Scheme::Inart, levels: Levels::Two }
+                Method { scheme: schemes::INART, levels: Levels::Two }
             }
         }
     }

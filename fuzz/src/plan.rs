@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, Topology, check, plan, schemes};
 use serde_json::Value;
 
 use crate::edit::edited;
@@ -28,7 +28,7 @@ links:
 
 static PLANNED: LazyLock<(Topology, Value)> = LazyLock::new(|| {
     let topology = Topology::from_yaml(TOPOLOGY).expect("the topology is right");
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).expect("it can be planned");
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).expect("it can be planned");
     let document = serde_json::from_str(&plan.to_json()).expect("a plan is JSON");
     (topology, document)
 });

@@ -5,7 +5,7 @@
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, random_regular};
 use inart_planner::topology::ranges::Ranges;
-use inart_planner::{Job, Levels, Options, Order, Scheme, Topology, check, check_jobs, plan, plan_jobs};
+use inart_planner::{Job, Levels, Options, Order, Topology, check, check_jobs, plan, plan_jobs, schemes};
 
 /// Seeds and orders in which a pair is planned besides, for something better than the first.
 const SEEDS: u64 = 5;
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn two() -> Options<'static> {
-    Options { levels: Levels::Two, ..Options::new(Scheme::Inart) }
+    Options { levels: Levels::Two, ..Options::new(schemes::INART) }
 }
 
 fn row(what: &str, ratios: &[f64]) {
@@ -69,7 +69,7 @@ fn pair(topology: &Topology) -> Result<(f64, f64, f64), Box<dyn std::error::Erro
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
     let swapped: Vec<&Job> = jobs.iter().rev().copied().collect();
     let made = |jobs: &[&Job], seed| -> Result<(f64, f64), Box<dyn std::error::Error>> {
-        let options = Options { seed, ..Options::new(Scheme::Inart) };
+        let options = Options { seed, ..Options::new(schemes::INART) };
         let plans = plan_jobs(topology, jobs, &options, Order::Together)?;
         check_jobs(topology, &plans).map_err(|violations| violations[0].to_string())?;
         let bound = plans.max_min_bound_bps.iter().flatten().copied().fold(f64::INFINITY, f64::min);

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, Topology, check, plan, schemes};
 
 /// Links whose change is tried, and runs of which the fastest counts; more where they take a millisecond.
 const LINKS: usize = 8;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             seed: 1,
         };
         let before = fat_tree(k, &equipment)?;
-        let options = Options::new(Scheme::Inart);
+        let options = Options::new(schemes::INART);
         let running = plan(&before, &before.jobs()[0], &options)?;
         let again = Options { running: Some(&running), ..options };
         let runs = if k == 6 { SHORT_RUNS } else { RUNS };

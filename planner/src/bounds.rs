@@ -3,8 +3,9 @@
 //! A server that takes in n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at switch v
 //! needs F_s g <= C(v). Both are integers, which is what the LP overlooks.
 
+use crate::bisect::bisect;
 use crate::model::Model;
-use crate::phase1::{self, bisect};
+use crate::phase1;
 use crate::plan::WORKERS_PER_SUM;
 
 /// floor(a / b) that forgives rounding errors upwards, so that bounds stay bounds.

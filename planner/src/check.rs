@@ -6,7 +6,7 @@ mod violation;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::options::Paths;
+use crate::choices::Paths;
 use crate::plan::{Plan, Trunk, WORKERS_PER_SUM};
 use crate::topology::{Job, NodeId, NodeKind, Topology};
 pub use violation::Violation;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx, Resource};
-use crate::options::{Options, Scheme};
+use crate::options::Options;
 use crate::placement::{Placement, trunk_end, weighted};
-use crate::plan::{Bounds, Factors, Flow, Plan, Shard, Trunk, Violations};
+use crate::plan::{Bounds, Factors, Flow, Limit, Plan, Shard, Trunk, Violations};
 use crate::results;
 use crate::routes::Path;
 
@@ -22,8 +22,9 @@ pub(crate) fn write(
         std::iter::once(start).chain(path.iter().map(|&arc| model.head(arc))).map(name).collect()
     };
     let counts = placement.counts(model);
-    let limits = |resource: Resource| options.scheme != Scheme::AtpNocap || !is_aggregation(model, resource);
-    let rate_bps = counts.rate(model, shares, limits);
+    let ignores = options.scheme.promises().ignores;
+    let counts_at_all = |resource| !ignores.contains(&Limit::Aggregation) || !is_aggregation(model, resource);
+    let rate_bps = counts.rate(model, shares, counts_at_all);
     let mut load: Vec<_> = counts
         .used()
         .filter(|&(resource, _)| model.capacity_of(resource).is_finite())
@@ -42,12 +43,11 @@ pub(crate) fn write(
                 aggregator: (flow.end != server).then(|| name(flow.end)),
                 path: names(worker, &flow.path),
             });
-            if let Some(path) = placement.trunks[s].get(&flow.end) {
-                groups.entry(flow.end).or_default().push(name(worker));
-                let second = Some(trunk_end(model, path)).filter(|&end| end != server);
-                if let Some(end) = second {
-                    groups.entry(end).or_default().push(name(worker));
-                }
+            // Sum after sum, up to the server.
+            let mut at = flow.end;
+            while let Some(path) = placement.trunks[s].get(&at) {
+                groups.entry(at).or_default().push(name(worker));
+                at = trunk_end(model, path);
             }
         }
         for (&v, path) in &placement.trunks[s] {
@@ -67,6 +67,7 @@ pub(crate) fn write(
         levels: options.levels.number(),
         paths: Some(options.paths),
         exact: model.job.exact,
+        ignores: ignores.to_vec(),
         rate_bps,
         bounds,
         shards: model

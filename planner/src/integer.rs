@@ -1,19 +1,17 @@
-//! What the integer program ([`exact`]) says about a plan that is known: a better one, or that there is none.
+//! What the integer program ([`program`]) says about a plan that is known: a better one, or that there is none.
 
-use crate::options::{Options, PlanError};
+use crate::options::Options;
 use crate::passes;
 use crate::placement::Placement;
 use crate::plan::Bounds;
 use crate::router::Router;
-use crate::schemes::exact::{self, Answer, Effort, SAME};
-use crate::schemes::inart::{self, Best};
-use crate::solve::ours;
+use crate::schemes::exact::program::{self, Answer, Effort, SAME};
+use crate::schemes::inart::starts::{self, Best};
 
-/// Effort of the scheme exact, and of a proof for the scheme inart.
-const EXACT: Effort = Effort { binaries: 3000, nodes: 200_000 };
+/// Effort of a proof for the scheme inart.
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
 /// How far below the best known rate the integer program may look: enough to find that plan again.
-const SLACK: f64 = 1e-4;
+pub(crate) const SLACK: f64 = 1e-4;
 
 /// Asks the integer program for the best plan, where that is quick; whether the first of the `starts` is then proven to be it.
 pub(crate) fn settle(
@@ -22,7 +20,7 @@ pub(crate) fn settle(
     starts: &mut Vec<Best>,
     bounds: &mut Bounds,
 ) -> bool {
-    if inart::met(&starts[0], bounds.integral_bps) || options.out_of_time() {
+    if starts::met(&starts[0], bounds.integral_bps) || options.out_of_time() {
         return false;
     }
     let Some((found, most)) = ask(router.widest(), options, &starts[0]) else { return false };
@@ -39,65 +37,34 @@ pub(crate) fn settle(
 pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, Option<f64>)> {
     let (equal, known) = (options.equal_shares, best.rated.rate);
     let at_least = known * (1.0 - SLACK);
-    let asked = |clear: bool| exact::solve(router, equal, at_least, clear, PROOF, options.time_left);
+    let asked = |clear: bool| program::solve(router, equal, at_least, clear, PROOF, options.time_left);
     let Answer::Best { placement, proven } = asked(false) else { return None };
     let most = proven_rate(router, &placement, equal, (known, proven));
     // Rounding errors of the solver may cost a hair; the known plan is still there then.
     let better = |found: Best| if found.rated.rate > known { found } else { best.clone() };
     let is_clear = passes::are_clear(router.model, &placement);
-    let mended = better(inart::clear(router, placement, equal));
+    let mended = better(starts::clear(router, placement, equal));
     if is_clear || most.is_some_and(|most| most <= mended.rated.rate) {
         return Some((mended, most));
     }
     Some((told_apart(router, asked(true), equal, mended), most))
 }
 
-/// The scheme exact: the integer program over plans from a hair below what the scheme inart finds on. Where it says that there
-/// are none, it is wrong, and the bound is the one of that scheme.
-pub(crate) fn whole_program(
-    router: &Router<'_>,
-    options: &Options<'_>,
-    bounds: &mut Bounds,
-) -> Result<Best, PlanError> {
-    let equal = options.equal_shares;
-    let ours = ours(router, options, bounds, None)?;
-    let known = ours.rated.rate;
-    let wide = router.widest();
-    let asked =
-        |clear: bool| exact::solve(wide, equal, known * (1.0 - SLACK), clear, EXACT, &|| f64::INFINITY);
-    let (placement, proven) = match asked(false) {
-        Answer::Unknown => return Err(PlanError::TooLarge { job: router.model.job.name.clone() }),
-        Answer::None => return Ok(ours),
-        Answer::Best { placement, proven } => (placement, proven),
-    };
-    let most = proven_rate(wide, &placement, equal, (known, proven));
-    let is_clear = passes::are_clear(wide.model, &placement);
-    let found = inart::clear(wide, placement, equal);
-    let mut best = if known > found.rated.rate { ours } else { found };
-    if !is_clear {
-        best = told_apart(wide, asked(true), equal, best);
-    }
-    if let Some(most) = most {
-        bounds.integral_bps = bounds.integral_bps.min(most.max(best.rated.rate));
-    }
-    Ok(best)
-}
-
 /// The rate of the program's best placement, if it is proven that there is none above it, and the plan of rate `known` does not refute
 /// that.
-fn proven_rate(
+pub(crate) fn proven_rate(
     router: &Router<'_>,
     placement: &Placement,
     equal: bool,
     (known, proven): (f64, bool),
 ) -> Option<f64> {
-    let rate = inart::rate(router, placement, equal).rate;
+    let rate = starts::rate(router, placement, equal).rate;
     (proven && rate >= known * (1.0 - SAME)).then_some(rate.max(known))
 }
 
 /// The better of a plan and the program's answer over plans whose passes switches can tell apart.
-fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, mended: Best) -> Best {
+pub(crate) fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, mended: Best) -> Best {
     let Answer::Best { placement, .. } = answer else { return mended };
-    let found = inart::clear(router, placement, equal);
+    let found = starts::clear(router, placement, equal);
     if found.rated.rate > mended.rated.rate { found } else { mended }
 }

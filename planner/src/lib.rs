@@ -4,14 +4,14 @@
 //! Pure functions without I/O and without a clock (`clippy.toml` refuses both): text in, plans out, time as an argument.
 //!
 //! ```
-//! use inart_planner::{Options, Scheme, Topology, check, plan};
+//! use inart_planner::{Options, Topology, check, plan, schemes};
 //!
 //! let topology = Topology::from_yaml(
 //!     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 6 Gbps}, {name: s, kind: server},
 //!       {name: a, kind: worker}, {name: b, kind: worker}],
 //!       links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
 //! )?;
-//! let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm))?;
+//! let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM))?;
 //! assert_eq!(plan.rate_bps, 1.5e9);
 //! assert!(check(&topology, &plan).is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -19,10 +19,13 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod bisect;
 mod bounds;
 mod check;
+mod choices;
 mod classes;
 mod dag;
+mod draft;
 pub mod draw;
 mod finish;
 mod fractional;
@@ -38,13 +41,15 @@ mod passes;
 mod phase1;
 mod placement;
 pub mod plan;
+mod plan_error;
+mod problem;
 mod racks;
 mod relaxation;
 mod replan;
 mod results;
 mod router;
 mod routes;
-mod schemes;
+pub mod schemes;
 mod search;
 mod sharing;
 
@@ -58,9 +63,12 @@ mod whole;
 extern crate self as inart_planner;
 
 pub use check::{Violation, check};
+pub use choices::{Levels, Paths, Results};
+pub use draft::Draft;
 pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs};
-pub use options::{Levels, Options, Paths, PlanError, Results, Scheme};
-pub use plan::Plan;
+pub use options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
+pub use plan::{Limit, Plan};
+pub use plan_error::PlanError;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
 pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use crate::options::Results;
+use crate::choices::Results;
 use crate::plan::Load;
 use crate::topology::{Job, Link, NodeId, NodeKind, Topology};
 

@@ -1,212 +1,163 @@
-//! What to plan with, and why planning can fail.
+//! What a scheme is, what it is asked, and how it may plan.
 
 use std::fmt;
-use std::str::FromStr;
+use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
+use crate::choices::{Levels, Paths, Results};
+use crate::plan::{Limit, Plan};
+use crate::plan_error::PlanError;
+use crate::router::Router;
 
-use crate::plan::Plan;
-
-/// How to place aggregation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// Ours: never worse than the best of R-InArt, with a proven bound.
-    Inart,
-    /// The paper's: LP-InArt and randomised rounding (Alg. 2), shares from phase 1.
-    RInart,
-    /// ATP: aggregation at the worker's own switch, within its capacity; equal shares.
-    Atp,
-    /// ATP with C(v) ignored, as in the paper's figures; its plans overload switches.
-    AtpNocap,
-    /// Load-balanced many-to-many: no aggregation; equal shares.
-    Lbmm,
-    /// Equal shares and R-InArt's rounding.
-    Even,
-    /// The optimum of Eq. (1) by integer programming; for small networks.
-    Exact,
-}
-
-impl Scheme {
-    /// Every scheme, ours first.
-    pub const ALL: [Scheme; 7] = [
-        Scheme::Inart,
-        Scheme::RInart,
-        Scheme::Atp,
-        Scheme::AtpNocap,
-        Scheme::Lbmm,
-        Scheme::Even,
-        Scheme::Exact,
-    ];
-
+/// A way to place aggregation: it plans, and says what its plans promise. Those that a command can be told are in
+/// [`crate::schemes::ALL`]; any other is planned with in the same way, by [`Options::new`] and [`crate::plan()`].
+///
+/// Two schemes of the same name are the same scheme.
+pub trait Scheme: Send + Sync {
     /// Its name in plans and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Inart => "inart",
-            Scheme::RInart => "r-inart",
-            Scheme::Atp => "atp",
-            Scheme::AtpNocap => "atp-nocap",
-            Scheme::Lbmm => "lbmm",
-            Scheme::Even => "even",
-            Scheme::Exact => "exact",
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one line, for the README, `--help` and charts.
+    fn summary(&self) -> &'static str;
+
+    /// What its plans promise.
+    fn promises(&self) -> Promises;
+
+    /// Plans one job. Every worker reaches every server, and every server can take something in: that was looked at before.
+    /// [`Problem::draft`] makes a plan from routes.
+    ///
+    /// # Errors
+    /// What the scheme cannot plan.
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError>;
+
+    /// Plans one job in a small part of the time, for a job that is planned many times beside others.
+    ///
+    /// # Errors
+    /// As [`Scheme::plan`].
+    fn plan_quickly(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        self.plan(problem)
+    }
+}
+
+/// What the plans of a scheme promise. The default is a scheme of one's own that keeps within every capacity, adds each
+/// gradient up at most once, and chooses nothing for several jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Promises {
+    /// Limits that its plans do not keep to; each plan names them.
+    pub ignores: &'static [Limit],
+    /// How often its plans add a gradient up at most.
+    pub levels: u8,
+    /// Who decides how the gradient is cut.
+    pub shares: Shares,
+    /// What the InArt paper calls the published scheme that it stands for; `None` if it stands for none.
+    pub stands_for: Option<&'static str>,
+    /// Whether it can start from a plan in force ([`Options::running`]).
+    pub starts_from_running: bool,
+    /// What it makes of several jobs at the same time.
+    pub several_jobs: SeveralJobs,
+    /// Whether it refuses large networks.
+    pub small_networks_only: bool,
+}
+
+impl Default for Promises {
+    fn default() -> Self {
+        Promises {
+            ignores: &[],
+            levels: 1,
+            shares: Shares::Fixed,
+            stands_for: None,
+            starts_from_running: false,
+            several_jobs: SeveralJobs::SideBySide,
+            small_networks_only: false,
         }
     }
 }
 
-impl fmt::Display for Scheme {
+/// How a gradient is cut into shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shares {
+    /// As is best for the routes; so they may be chosen anew beside other jobs' plans. Equal if
+    /// [`Options::equal_shares`] asks for that.
+    Free,
+    /// By the scheme, before the routes.
+    Fixed,
+    /// The same for every server.
+    Equal,
+}
+
+/// What a scheme makes of several jobs that send at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeveralJobs {
+    /// Nothing: they can only be planned in turn.
+    InTurn,
+    /// Each is planned as if it were alone, and their rates are max-min fair.
+    SideBySide,
+    /// Each is planned within what the others leave, again and again, as long as that is fairer.
+    Together,
+}
+
+impl fmt::Display for dyn Scheme + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Scheme {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Scheme::ALL.into_iter().find(|scheme| scheme.name() == text).ok_or_else(|| {
-            let names: Vec<_> = Scheme::ALL.iter().map(|scheme| scheme.name()).collect();
-            format!("unknown scheme \"{text}\"; one of {}", names.join(", "))
-        })
-    }
-}
-
-/// How often a gradient may be added up on its way to the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Levels {
-    /// At most once, as in the paper.
-    #[default]
-    One,
-    /// At most twice: a sum may be added to others at a second switch. Scheme `inart` only.
-    Two,
-}
-
-impl Levels {
-    /// The number, as in plans.
-    pub fn number(self) -> u8 {
-        match self {
-            Levels::One => 1,
-            Levels::Two => 2,
-        }
-    }
-}
-
-impl FromStr for Levels {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "1" => Ok(Levels::One),
-            "2" => Ok(Levels::Two),
-            _ => Err("a gradient is added up at most 1 or 2 times".to_owned()),
-        }
-    }
-}
-
-/// The paths that flows and trunks may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Paths {
-    /// Every simple path over switches: no node twice, each link with capacity left.
-    #[default]
-    Any,
-    /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P of the paper.
-    Shortest,
-}
-
-impl Paths {
-    /// Its name in plans and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Paths::Any => "any",
-            Paths::Shortest => "shortest",
-        }
-    }
-}
-
-impl fmt::Display for Paths {
+impl fmt::Debug for dyn Scheme + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Paths {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "any" => Ok(Paths::Any),
-            "shortest" => Ok(Paths::Shortest),
-            _ => Err(format!("unknown paths \"{text}\"; any or shortest")),
-        }
+impl PartialEq for dyn Scheme + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
 }
 
-/// Whether the way back of the results counts on the links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Results {
-    /// Each link direction carries the results that cross it besides gradients and sums.
-    #[default]
-    Counted,
-    /// As in the paper, whose model has no results: they come on top.
-    Ignored,
-}
+impl Eq for dyn Scheme + '_ {}
 
-impl Results {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Results::Counted => "counted",
-            Results::Ignored => "ignored",
-        }
+impl Hash for dyn Scheme + '_ {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
     }
 }
 
-impl fmt::Display for Results {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Results {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "counted" => Ok(Results::Counted),
-            "ignored" => Ok(Results::Ignored),
-            _ => Err(format!("results cannot be \"{text}\"; counted or ignored")),
-        }
-    }
+/// One job to plan on one network, within what is left of its capacities: what a scheme is given.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    pub(crate) router: &'a Router<'a>,
+    pub(crate) options: &'a Options<'a>,
 }
 
 /// How to plan.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Which scheme.
-    pub scheme: Scheme,
+    pub scheme: &'a dyn Scheme,
     /// Seeds every draw: the same inputs and seed give the same plan.
     pub seed: u64,
     /// Fix x_s = 1/S instead of choosing the shares.
     pub equal_shares: bool,
     /// How often a gradient may be added up.
     pub levels: Levels,
-    /// Which paths plans may take, and bounds are proven for. The schemes that stand for other people's work (r-inart, even,
-    /// atp, lbmm) take the fewest hops that lead there in any case.
+    /// Which paths plans may take, and bounds are proven for. Schemes that stand for published ones
+    /// ([`Promises::stands_for`]) take the fewest hops that lead there in any case.
     pub paths: Paths,
     /// Whether the way back of the results counts on the links, in plans and bounds.
     pub results: Results,
-    /// Seconds left to plan in, asked now and then; once there are none, the scheme inart returns the best so far.
+    /// Seconds left to plan in, asked now and then; once there are none, a scheme that can returns the best so far.
     /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
-    /// The plan in force, for the scheme inart to start from: the result is never worse than what is left of it.
+    /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others ignore it): the
+    /// result is never worse than what is left of it.
     pub running: Option<&'a Plan>,
     /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they run.
     /// At 0 only what makes the plan better moves.
     pub stable_loss: f64,
 }
 
-impl Options<'_> {
+impl<'a> Options<'a> {
     /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force.
-    pub fn new(scheme: Scheme) -> Self {
+    pub fn new(scheme: &'a dyn Scheme) -> Self {
         Options {
             scheme,
             seed: 1,
@@ -238,89 +189,4 @@ impl fmt::Debug for Options<'_> {
             .field("results", &self.results)
             .finish_non_exhaustive()
     }
-}
-
-/// Why there is no plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// Background traffic leaves no route.
-    #[error(
-        "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or raise a link's rate"
-    )]
-    Unreachable {
-        /// The job.
-        job: String,
-        /// The worker.
-        worker: String,
-        /// The server.
-        server: String,
-    },
-    /// A resource that every plan needs is used up by background traffic.
-    #[error("job {job}: nothing is left of {resource}; lower its background traffic or raise its capacity")]
-    Exhausted {
-        /// The job.
-        job: String,
-        /// The resource.
-        resource: String,
-    },
-    /// Planned in turn, the jobs before this one leave it nothing of something it needs.
-    #[error("job {job}: the jobs before it leave {left_out}; plan it before them, or all together")]
-    TakenBefore {
-        /// The job.
-        job: String,
-        /// What is missing, in words.
-        left_out: String,
-    },
-    /// The scheme has no way to plan several jobs together.
-    #[error("the scheme {scheme} plans one job; use inart, or plan the jobs in turn")]
-    OneJob {
-        /// The scheme.
-        scheme: Scheme,
-    },
-    /// Two levels asked of several jobs together.
-    #[error("jobs planned together have one level; plan them in turn, or with one level")]
-    OneLevel,
-    /// A running plan to start several jobs from.
-    #[error("a running plan is of one job, and there are several; start one job from it")]
-    OneRunning,
-    /// The running plan shares resources with other jobs, whose plans are not known here.
-    #[error("job {job}: its running plan was made beside other jobs; plan all of them anew")]
-    Beside {
-        /// The job.
-        job: String,
-    },
-    /// The network is too large for `exact`.
-    #[error(
-        "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"
-    )]
-    TooLarge {
-        /// The job.
-        job: String,
-    },
-    /// The plan to start from is not one of this job on this network.
-    #[error(
-        "job {job}: the running plan is for {what}; start from a plan of this job on this topology, or from none"
-    )]
-    Foreign {
-        /// The job to plan.
-        job: String,
-        /// What the running plan is for.
-        what: String,
-    },
-    /// Two levels asked of a scheme that has one.
-    #[error("scheme {scheme}: two levels need the scheme inart and no running plan to start from")]
-    Levels {
-        /// The scheme.
-        scheme: Scheme,
-    },
-    /// The LP solver failed.
-    #[error(
-        "job {job}: the LP solver gave up ({reason}); check that the rates are within a factor of 1e9 of each other"
-    )]
-    Solver {
-        /// The job.
-        job: String,
-        /// What it said.
-        reason: String,
-    },
 }

@@ -97,6 +97,11 @@ pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f6
     Some(placement)
 }
 
+/// A placement whose passes switches can tell apart: this one, or mended as [`untangled`] does.
+pub(crate) fn clear(router: &Router<'_>, placement: Placement, shares: &[f64]) -> Placement {
+    untangled(router, &placement, shares).unwrap_or(placement)
+}
+
 /// One other path on a worker's way, so that fewer workers of `left` come over a link twice; and who does then.
 fn step(
     router: &Router<'_>,

@@ -8,6 +8,7 @@
 //! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from:
 //! which x is taken matters only after rounding, and lopsided ones round far worse.
 
+use crate::bisect::bisect;
 use crate::model::Model;
 use crate::placement::equal_shares;
 
@@ -49,16 +50,11 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
     Split { rate, sending: shares.iter().map(|x| x * rate).collect(), aggregated: needed(rate) }
 }
 
-/// The largest value below `high` that fits, given that 0 does.
-pub(crate) fn bisect(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, high);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        // Neighbours: nothing is left between them.
-        if middle <= low || middle >= high {
-            break;
-        }
-        if fits(middle) { low = middle } else { high = middle }
+/// x_s of the closed form, which R-InArt keeps fixed; 1/S if shares are to be `equal`.
+pub(crate) fn shares(model: &Model<'_>, equal: bool) -> Vec<f64> {
+    if equal {
+        return equal_shares(model.servers.len());
     }
-    low
+    let split = split(model, None);
+    split.sending.iter().map(|f| f / split.rate).collect()
 }

@@ -96,9 +96,11 @@ impl Placement {
     fn summed(&self, model: &Model<'_>, s: usize) -> BTreeMap<NodeIx, usize> {
         let mut summed: BTreeMap<NodeIx, usize> = BTreeMap::new();
         for flow in &self.flows[s] {
-            *summed.entry(flow.end).or_default() += 1;
-            if let Some(path) = self.trunks[s].get(&flow.end) {
-                *summed.entry(trunk_end(model, path)).or_default() += 1;
+            let mut at = flow.end;
+            *summed.entry(at).or_default() += 1;
+            while let Some(path) = self.trunks[s].get(&at) {
+                at = trunk_end(model, path);
+                *summed.entry(at).or_default() += 1;
             }
         }
         summed
@@ -146,7 +148,7 @@ impl Counts {
         let equal = 1.0 / self.servers as f64;
         let mixed = |part: f64| -> Vec<f64> { rated.shares.iter().map(|x| x + part * (equal - x)).collect() };
         let keeps = |part: f64| self.rate(model, &mixed(part), |_| true) >= rated.rate * (1.0 - 1e-15);
-        if keeps(1.0) { mixed(1.0) } else { mixed(crate::phase1::bisect(1.0, keeps)) }
+        if keeps(1.0) { mixed(1.0) } else { mixed(crate::bisect::bisect(1.0, keeps)) }
     }
 }
 

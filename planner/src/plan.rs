@@ -1,9 +1,9 @@
 //! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::one_line::one_line;
-use crate::options::Paths;
+use crate::choices::Paths;
 
 /// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its switch as one sum
 /// for each so many workers, which all count on the links, at the next aggregator and at the server.
@@ -11,7 +11,7 @@ pub const WORKERS_PER_SUM: usize = 64;
 
 /// A plan of one job on one topology, as written to and read from JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Plan {
     /// The scheme that made it.
     pub scheme: String,
@@ -21,7 +21,7 @@ pub struct Plan {
     pub topology: String,
     /// Name of the job it is for.
     pub job: String,
-    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or 2, where a
+    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or more, where a
     /// trunk may end at another aggregator.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub levels: u8,
@@ -32,7 +32,11 @@ pub struct Plan {
     /// Whether it is for an exact job: no switch adds anything. Left out of the JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded.
+    /// Limits that its rate does not keep to, as its scheme promises no better; left out of the JSON if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignores: Vec<Limit>,
+    /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded, but for what the plan
+    /// ignores.
     pub rate_bps: f64,
     /// What no plan can exceed.
     pub bounds: Bounds,
@@ -65,6 +69,34 @@ pub struct Plan {
     pub moved: Option<Moved>,
 }
 
+/// A kind of limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// C(v): what a switch can add up.
+    Aggregation,
+}
+
+/// The scheme whose plans ignored [`Limit::Aggregation`] before plans said so.
+const IGNORED_SILENTLY: &str = "atp-nocap";
+
+impl<'de> Deserialize<'de> for Plan {
+    /// Plans of the scheme atp-nocap made before plans had `ignores` are read as if they said what they ignore.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut plan = Plan::deserialize(deserializer)?;
+        if plan.scheme == IGNORED_SILENTLY && plan.ignores.is_empty() {
+            plan.ignores.push(Limit::Aggregation);
+        }
+        Ok(plan)
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Plan::serialize(self, serializer)
+    }
+}
+
 /// What differs from the plan in force (shares may differ besides).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,8 +116,8 @@ pub struct Bounds {
     /// Proven bound on every plan that adds each gradient up at most once, unsplit; with equal shares asked for, on
     /// every such plan with equal shares. Proofs by integer programming hold up to a relative 1e-7.
     pub integral_bps: f64,
-    /// Only in plans of two levels, whose rate may exceed `integral_bps`: proven bound on every plan that adds each
-    /// gradient up at most twice, unsplit, by any routes; with equal shares asked for, on those with equal shares.
+    /// Only in plans of two levels or more, whose rate may exceed `integral_bps`: proven bound on every plan that adds each
+    /// gradient up at most as often, unsplit, by any routes; with equal shares asked for, on those with equal shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub two_levels_bps: Option<f64>,
 }
@@ -114,7 +146,7 @@ pub struct Flow {
     pub path: Vec<String>,
 }
 
-/// The sum that an aggregator sends on: to the server, or (in a plan of two levels) to a second aggregator, which adds it
+/// The sum that an aggregator sends on: to the server, or (in a plan of two levels or more) to another aggregator, which adds it
 /// to others as if a single worker had sent it, and has a trunk of its own to the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -126,7 +158,7 @@ pub struct Trunk {
     /// The workers whose gradients are in the sum, in the job's order: those whose flows end at this aggregator, and
     /// those of the trunks that end here.
     pub workers: Vec<String>,
-    /// From the aggregator to the server or to the second aggregator, both included.
+    /// From the aggregator to the server or to the next aggregator, both included.
     pub path: Vec<String>,
 }
 
@@ -226,7 +258,7 @@ impl Plan {
         serde_json::to_string(self).expect("a plan holds only strings and finite numbers")
     }
 
-    /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of two levels.
+    /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of more than one level.
     pub fn bound_bps(&self) -> f64 {
         self.bounds.two_levels_bps.unwrap_or(self.bounds.integral_bps)
     }

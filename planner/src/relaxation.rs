@@ -2,7 +2,8 @@
 
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Paths, PlanError, Results};
+use crate::choices::{Paths, Results};
+use crate::plan_error::PlanError;
 use crate::placement::equal_shares;
 use crate::router::Router;
 use crate::solve::{feasible, relax};

@@ -12,13 +12,14 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use crate::model::{Arc, Model, NodeIx};
-use crate::options::{Options, PlanError};
+use crate::options::Options;
+use crate::plan_error::PlanError;
 use crate::passes;
 use crate::placement::{FlowTo, Placement};
 use crate::plan::{Moved, Plan};
 use crate::router::Router;
 use crate::routes::{FAR, Path};
-use crate::schemes::inart::{self, Best};
+use crate::schemes::inart::starts::{self, Best};
 use crate::search::Search;
 
 /// Steps of local search towards one target, and how often it starts over from the running plan, before the repair gives up
@@ -221,8 +222,8 @@ fn path(
 /// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short search from
 /// it gets, with as few moves as it takes. Never worse than the running plan.
 pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Running<'_>, bound: f64) -> Best {
-    let best = inart::clear(router, running.complete(router, bound), options.equal_shares);
-    if inart::met(&best, bound) {
+    let best = starts::clear(router, running.complete(router, bound), options.equal_shares);
+    if starts::met(&best, bound) {
         return best;
     }
     let sending = if options.equal_shares {
@@ -242,7 +243,7 @@ fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(attempt));
         let mut search = Search::new(router, from, sending.to_vec(), !options.equal_shares, rng);
         let found = search.run(STEPS, &|| options.out_of_time());
-        found.then(|| inart::clear(router, search.placement(), options.equal_shares))
+        found.then(|| starts::clear(router, search.placement(), options.equal_shares))
     })
 }
 
@@ -266,7 +267,7 @@ pub(crate) fn stable(
     let floor = best.rated.rate * (1.0 - loss) * (1.0 - 1e-9);
     let at_floor = |shares: &[f64]| -> Vec<f64> { shares.iter().map(|x| x * floor).collect() };
     let old = running.complete(router, best.rated.rate);
-    let mut candidates = vec![inart::clear(router, old, options.equal_shares), best.clone()];
+    let mut candidates = vec![starts::clear(router, old, options.equal_shares), best.clone()];
     if loss > 0.0 || searched {
         let mut shares = vec![best.rated.shares.clone()];
         let own = running.sending(1.0);
@@ -283,7 +284,7 @@ pub(crate) fn stable(
     let undone = good.map(|found| {
         let sending = at_floor(&found.rated.shares);
         let placement = undo(router.model, running, found.placement.clone(), &sending);
-        let rated = inart::rate(router, &placement, options.equal_shares);
+        let rated = starts::rate(router, &placement, options.equal_shares);
         // Paths put back one by one may come together in ways that switches cannot tell apart.
         let holds = rated.rate >= floor && (!router.detours() || passes::are_clear(router.model, &placement));
         if holds { Best::new(placement, rated) } else { found }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dag::Dags;
 use crate::model::{Arc, Model, NodeIx};
-use crate::options::Paths;
+use crate::choices::Paths;
 use crate::placement::{FlowTo, Placement};
 use crate::routes::{Path, Routes, Rule};
 

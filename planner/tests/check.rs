@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::{Options, Plan, Scheme, Topology, Violation, check, plan};
+use inart_planner::{Options, Plan, Topology, Violation, check, plan, schemes};
 
 fn fig1() -> (Topology, Plan) {
     static MADE: LazyLock<(Topology, Plan)> = LazyLock::new(|| {
         let topology = Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap();
-        let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
         (topology, made)
     });
     MADE.clone()
@@ -111,7 +111,7 @@ fn a_group_beyond_the_bitmap_leaves_as_several_sums() {
         "name: star\nnodes:\n  - {{name: v, kind: switch, aggregation: 1 Tbps}}\n  - {{name: s, kind: server, ingress: 300 Mbps}}\n{workers}links:\n  - {{ends: [s, v], rate: 1 Gbps}}\n{links}"
     ))
     .unwrap();
-    let made = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Inart)).unwrap();
+    let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
     check(&topology, &made).unwrap();
     // 150 workers in three bitmaps.
     assert_eq!((made.trunks.len(), made.rate_bps, made.is_proven_optimal()), (1, 100e6, true));

@@ -3,10 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
-use inart_planner::{
-    Job, JobPlans, Levels, Options, Order, Plan, Scheme, Topology, Violation, check, check_jobs, plan,
-    plan_jobs,
-};
+use inart_planner::{Job, JobPlans, Levels, Options, Order, Plan, Topology, Violation, check, check_jobs, plan, plan_jobs, schemes};
 
 const FIG1: &str = include_str!("../../topologies/fig1.yaml");
 
@@ -36,21 +33,21 @@ fn no_scheme_sums_in_switches() {
     // What is left if no switch adds anything up for anybody.
     let forwarding = Topology::from_yaml(&FIG1.replace(", aggregation: 6 Gbps", "")).unwrap();
     assert!(forwarding.nodes().iter().all(|node| node.aggregation_bps == 0.0));
-    let one = Scheme::ALL.map(Options::new).into_iter();
-    for options in one.chain([Options { levels: Levels::Two, ..Options::new(Scheme::Inart) }]) {
+    let one = schemes::ALL.map(Options::new).into_iter();
+    for options in one.chain([Options { levels: Levels::Two, ..Options::new(schemes::INART) }]) {
         let made = planned(&exact, &options);
         assert!(made.exact && sums_nowhere(&made), "{options:?}");
         let least = planned(&forwarding, &options);
         assert_eq!((made.rate_bps, made.bounds), (least.rate_bps, least.bounds), "{options:?}");
     }
-    let made = planned(&exact, &Options::new(Scheme::Inart));
+    let made = planned(&exact, &Options::new(schemes::INART));
     assert!(made.is_proven_optimal());
-    assert!(made.rate_bps < planned(&fig1(), &Options::new(Scheme::Inart)).rate_bps);
+    assert!(made.rate_bps < planned(&fig1(), &Options::new(schemes::INART)).rate_bps);
 }
 
 #[test]
 fn plans_and_topologies_say_so_where_it_is_so() {
-    let options = Options::new(Scheme::Inart);
+    let options = Options::new(schemes::INART);
     let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
     let (made, usual) = (planned(&exact, &options), planned(&other, &options));
     assert!(made.to_json().contains(r#""exact":true"#) && !usual.to_json().contains("exact"));
@@ -75,7 +72,7 @@ fn what_is_neither_yes_nor_no_is_refused_in_one_line() {
 
 #[test]
 fn the_checker_finds_sums_in_switches_and_plans_for_the_other_kind() {
-    let options = Options::new(Scheme::Inart);
+    let options = Options::new(schemes::INART);
     let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
     let (made, usual) = (planned(&exact, &options), planned(&other, &options));
     let complaints = |topology: &Topology, plan: &Plan| {
@@ -93,9 +90,9 @@ fn the_checker_finds_sums_in_switches_and_plans_for_the_other_kind() {
 
 #[test]
 fn a_running_plan_with_sums_is_not_kept() {
-    let running = planned(&fig1(), &Options::new(Scheme::Inart));
+    let running = planned(&fig1(), &Options::new(schemes::INART));
     let exact = with_exact(&fig1(), &[0]);
-    let options = Options { running: Some(&running), ..Options::new(Scheme::Inart) };
+    let options = Options { running: Some(&running), ..Options::new(schemes::INART) };
     let made = planned(&exact, &options);
     assert!(sums_nowhere(&made) && made.exact);
     assert!(made.moved.unwrap().flows > 0);
@@ -125,7 +122,7 @@ fn side_by_side(topology: &Topology, options: &Options<'_>, order: Order) -> Job
 #[test]
 fn exact_jobs_beside_others() {
     let usual = Topology::from_yaml(SHARED).unwrap();
-    let options = Options::new(Scheme::Inart);
+    let options = Options::new(schemes::INART);
     let rates = |topology: &Topology, order| {
         let plans = side_by_side(topology, &options, order);
         assert!(plans.is_proven_optimal());
@@ -153,7 +150,7 @@ fn bounds_of_jobs_of_both_kinds_hold_on_a_large_network_and_without_time() {
     };
     let topology = deal_jobs(&fat_tree(6, &equipment).unwrap(), 2, 12).unwrap();
     for exact in [0, 1] {
-        for scheme in [Scheme::Inart, Scheme::Atp] {
+        for scheme in [schemes::INART, schemes::ATP] {
             // The checker holds the rates against the bounds.
             let hurried = Options { time_left: &|| 0.0, ..Options::new(scheme) };
             side_by_side(&with_exact(&topology, &[exact]), &hurried, Order::Together);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::{Options, Scheme, Topology, check, plan};
+use inart_planner::{Options, Scheme, Topology, check, plan, schemes};
 
 fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap()
@@ -22,17 +22,17 @@ fn close(a: f64, b: f64) -> bool {
 
 #[test]
 fn lbmm_is_four_thirds() {
-    assert!(close(gbps(Scheme::Lbmm, false).0, 4.0 / 3.0));
+    assert!(close(gbps(schemes::LBMM, false).0, 4.0 / 3.0));
 }
 
 #[test]
 fn atp_is_two() {
-    assert!(close(gbps(Scheme::Atp, false).0, 2.0));
+    assert!(close(gbps(schemes::ATP, false).0, 2.0));
 }
 
 #[test]
 fn inart_is_five_halves_and_proven() {
-    let (rate, bound, lp) = gbps(Scheme::Inart, false);
+    let (rate, bound, lp) = gbps(schemes::INART, false);
     assert!(close(rate, 2.5), "{rate}");
     assert!(close(bound, rate), "{bound}");
     assert!(close(lp.unwrap(), 21.0 / 8.0), "{lp:?}");
@@ -40,7 +40,7 @@ fn inart_is_five_halves_and_proven() {
 
 #[test]
 fn equal_shares_reach_twelve_fifths() {
-    let (rate, bound, lp) = gbps(Scheme::Inart, true);
+    let (rate, bound, lp) = gbps(schemes::INART, true);
     assert!(close(rate, 2.4), "{rate}");
     assert!(close(bound, rate), "{bound}");
     assert!(close(lp.unwrap(), 21.0 / 8.0), "{lp:?}");
@@ -48,7 +48,7 @@ fn equal_shares_reach_twelve_fifths() {
 
 #[test]
 fn r_inart_lies_between() {
-    let options = |seed| Options { seed, equal_shares: true, ..Options::new(Scheme::RInart) };
+    let options = |seed| Options { seed, equal_shares: true, ..Options::new(schemes::R_INART) };
     let topology = fig1();
     let rates: Vec<f64> = (0..300)
         .map(|seed| plan(&topology, &topology.jobs()[0], &options(seed)).unwrap().rate_bps / 1e9)
@@ -61,6 +61,6 @@ fn r_inart_lies_between() {
 
 #[test]
 fn exact_agrees() {
-    assert!(close(gbps(Scheme::Exact, false).0, 2.5));
-    assert!(close(gbps(Scheme::Exact, true).0, 2.4));
+    assert!(close(gbps(schemes::EXACT, false).0, 2.5));
+    assert!(close(gbps(schemes::EXACT, true).0, 2.4));
 }

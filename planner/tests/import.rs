@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner::topology::import::{Format, Hosts, ImportOptions, Imported, import};
-use inart_planner::{NodeKind, Options, Scheme, check, plan};
+use inart_planner::{NodeKind, Options, check, plan, schemes};
 use proptest::prelude::*;
 
 const SAMPLES: [(&str, Format, &str); 5] = [
@@ -60,7 +60,7 @@ fn every_scheme_plans_what_was_imported() {
             let servers = Some(Hosts::Count(1 + seed as usize % 2));
             let topology =
                 import(text, format, &ImportOptions { seed, servers, ..options() }).unwrap().topology;
-            for scheme in Scheme::ALL {
+            for scheme in schemes::ALL {
                 let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
                 assert_eq!(check(&topology, &plan), Ok(()), "{file} {scheme}");
             }
@@ -196,7 +196,7 @@ proptest! {
         match import(&chars.into_iter().collect::<String>(), format, &options()) {
             Err(error) => prop_assert!(!error.to_string().contains('\n'), "{error}"),
             Ok(Imported { topology, .. }) => {
-                let plan = plan(&topology, &topology.jobs()[0], &Options::new(Scheme::Lbmm)).unwrap();
+                let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
                 prop_assert_eq!(check(&topology, &plan), Ok(()));
             }
         }

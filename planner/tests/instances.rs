@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use inart_planner::plan::Violations;
-use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, Topology, check, plan, schemes};
 use serde_json::Value;
 
 /// Runs `test` on every instance whose name starts with `prefix`; says so if the instances are not there.
@@ -42,11 +42,11 @@ fn mbps(bps: f64, figure: &Value) -> bool {
 fn the_emulation_is_solved_to_proven_optimality() {
     each("k6-", |topology, figures| {
         let name = topology.name();
-        let free = made(topology, &Options::new(Scheme::Inart));
+        let free = made(topology, &Options::new(schemes::INART));
         assert!(mbps(free.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
         assert!(mbps(free.rate_bps, &figures["bound_free_shares_mbps"]), "{name}: {}", free.rate_bps);
         assert!(free.is_proven_optimal(), "{name}: {} of {}", free.rate_bps, free.bounds.integral_bps);
-        let equal = made(topology, &Options { equal_shares: true, ..Options::new(Scheme::Inart) });
+        let equal = made(topology, &Options { equal_shares: true, ..Options::new(schemes::INART) });
         assert!(mbps(equal.rate_bps, &figures["optimum_equal_shares_mbps"]), "{name}: {}", equal.rate_bps);
         assert!(equal.is_proven_optimal(), "{name}");
     });
@@ -57,17 +57,17 @@ fn the_baselines_are_the_published_ones() {
     each("k6-", |topology, figures| {
         let rate = |scheme| made(topology, &Options::new(scheme)).rate_bps;
         let name = topology.name();
-        assert!(mbps(rate(Scheme::Lbmm), &figures["lbmm"]), "{name}");
-        assert!(mbps(rate(Scheme::AtpNocap), &figures["atp_ignoring_switch_capacity"]), "{name}");
+        assert!(mbps(rate(schemes::LBMM), &figures["lbmm"]), "{name}");
+        assert!(mbps(rate(schemes::ATP_NOCAP), &figures["atp_ignoring_switch_capacity"]), "{name}");
         // Ours spreads what does not fit more evenly than the reference, so it may only be better.
-        assert!(rate(Scheme::Atp) >= figures["atp_best_effort"].as_f64().unwrap() * 1e6 - 1e3, "{name}");
+        assert!(rate(schemes::ATP) >= figures["atp_best_effort"].as_f64().unwrap() * 1e6 - 1e3, "{name}");
     });
 }
 
 #[test]
 fn roundings_lie_where_the_reference_has_them() {
     each("k6-hom", |topology, figures| {
-        let options = |seed| Options { seed, equal_shares: true, ..Options::new(Scheme::RInart) };
+        let options = |seed| Options { seed, equal_shares: true, ..Options::new(schemes::R_INART) };
         let rates: Vec<f64> = (0..30).map(|seed| made(topology, &options(seed)).rate_bps / 1e6).collect();
         let mean = rates.iter().sum::<f64>() / 30.0;
         let reference = figures["r_inart_vertex_30_seeds"]["mean"].as_f64().unwrap();
@@ -78,7 +78,7 @@ fn roundings_lie_where_the_reference_has_them() {
 #[test]
 fn violations_are_as_measured_and_beyond_the_published_factor_for_servers() {
     each("k6-hom-s1-w30", |topology, _| {
-        let options = |seed| Options { seed, ..Options::new(Scheme::RInart) };
+        let options = |seed| Options { seed, ..Options::new(schemes::R_INART) };
         let found: Vec<_> = (0..30).map(|seed| made(topology, &options(seed)).violation.unwrap()).collect();
         let mean = |of: fn(&Violations) -> f64| found.iter().map(of).sum::<f64>() / 30.0;
         // F_s = 15.7167 / 4 Mbps, C = 9 Mbps.
@@ -100,9 +100,9 @@ fn violations_are_as_measured_and_beyond_the_published_factor_for_servers() {
 fn link_bound_instances_reach_the_best_known() {
     each("tight-", |topology, figures| {
         let name = topology.name();
-        let ours = made(topology, &Options::new(Scheme::Inart));
+        let ours = made(topology, &Options::new(schemes::INART));
         assert!(mbps(ours.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
-        assert!(mbps(made(topology, &Options::new(Scheme::Lbmm)).rate_bps, &figures["lbmm"]), "{name}");
+        assert!(mbps(made(topology, &Options::new(schemes::LBMM)).rate_bps, &figures["lbmm"]), "{name}");
         let best_known = figures["best_found_so_far_mbps"].as_f64().unwrap() * 1e6;
         assert!(ours.rate_bps >= best_known - 1e3, "{name}: {} for {best_known}", ours.rate_bps);
     });

@@ -7,7 +7,7 @@ mod networks;
 
 use std::path::Path;
 
-use inart_planner::{Levels, Options, Plan, PlanError, Scheme, Topology, Violation, check, plan};
+use inart_planner::{Levels, Options, Plan, PlanError, Topology, Violation, check, plan, schemes};
 use proptest::prelude::*;
 
 /// Two racks of two workers, and a server behind a core; every link as fast as one worker sends.
@@ -28,13 +28,13 @@ fn made(topology: &Topology, options: &Options<'_>) -> Plan {
 }
 
 fn two() -> Options<'static> {
-    Options { levels: Levels::Two, ..Options::new(Scheme::Inart) }
+    Options { levels: Levels::Two, ..Options::new(schemes::INART) }
 }
 
 #[test]
 fn two_racks_behind_a_slow_link_send_twice_as_fast() {
     let topology = Topology::from_yaml(TREE).unwrap();
-    let one = made(&topology, &Options::new(Scheme::Inart));
+    let one = made(&topology, &Options::new(schemes::INART));
     assert!(one.is_proven_optimal());
     assert_eq!(one.rate_bps, 0.5e9);
     for equal_shares in [false, true] {
@@ -50,7 +50,7 @@ fn two_racks_behind_a_slow_link_send_twice_as_fast() {
 #[test]
 fn a_plan_says_its_levels_only_where_it_has_two() {
     let topology = Topology::from_yaml(TREE).unwrap();
-    let (one, both) = (made(&topology, &Options::new(Scheme::Inart)), made(&topology, &two()));
+    let (one, both) = (made(&topology, &Options::new(schemes::INART)), made(&topology, &two()));
     assert!(!one.to_json().contains("level"));
     assert!(both.to_json().contains("\"levels\":2") && both.to_json().contains("\"two_levels_bps\":1"));
     for plan in [one, both] {
@@ -61,7 +61,7 @@ fn a_plan_says_its_levels_only_where_it_has_two() {
 #[test]
 fn other_schemes_have_one_level() {
     let topology = Topology::from_yaml(TREE).unwrap();
-    for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
+    for scheme in schemes::ALL.into_iter().filter(|&scheme| scheme != schemes::INART) {
         let options = Options { scheme, ..two() };
         let error = plan(&topology, &topology.jobs()[0], &options).unwrap_err();
         assert_eq!(error, PlanError::Levels { scheme });
@@ -208,7 +208,7 @@ proptest! {
     ) {
         let topology = Topology::from_yaml(&text).unwrap();
         let job = topology.jobs().last().unwrap();
-        let options = |levels| Options { levels, seed, equal_shares, ..Options::new(Scheme::Inart) };
+        let options = |levels| Options { levels, seed, equal_shares, ..Options::new(schemes::INART) };
         let Ok(one) = plan(&topology, job, &options(Levels::One)) else { return Ok(()) };
         let both = plan(&topology, job, &options(Levels::Two)).unwrap();
         let checked = check(&topology, &both);

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use inart_planner::{Options, Plan, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, Scheme, Topology, check, plan, schemes};
 
 const BELOW_INART: &str = include_str!("data/exact-below-inart.yaml");
 /// The same with the background taken off the capacities.
@@ -23,7 +23,7 @@ fn made(topology: &Topology, scheme: Scheme) -> Plan {
 
 /// No plan is above a stated bound, and exact is never below inart.
 fn agree(topology: &Topology) -> (Plan, Plan) {
-    let (ours, exact) = (made(topology, Scheme::Inart), made(topology, Scheme::Exact));
+    let (ours, exact) = (made(topology, schemes::INART), made(topology, schemes::EXACT));
     let (below, above) = (ours.rate_bps, exact.rate_bps);
     let text = || topology.to_yaml();
     assert!(below <= above * (1.0 + 1e-6), "inart {below}, exact {above}\n{}", text());
@@ -40,7 +40,7 @@ fn links_that_never_bind_do_not_hide_the_optimum() {
     let (_, exact) = agree(&Topology::from_yaml(BELOW_INART).unwrap());
     assert!((exact.rate_bps / 4_017_833.333 - 1.0).abs() < 1e-6, "{}", exact.rate_bps);
     assert!(exact.is_proven_optimal(), "{} of {}", exact.rate_bps, exact.bounds.integral_bps);
-    let small = made(&Topology::from_yaml(SMALL).unwrap(), Scheme::Inart);
+    let small = made(&Topology::from_yaml(SMALL).unwrap(), schemes::INART);
     assert!(small.rate_bps <= exact.rate_bps * (1.0 + 1e-6), "{}", small.rate_bps);
     assert!(small.bounds.integral_bps >= exact.rate_bps * (1.0 - 1e-6), "{}", small.bounds.integral_bps);
 }

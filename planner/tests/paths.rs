@@ -6,10 +6,7 @@ mod brute;
 
 use brute::{Size, network, optimum};
 use inart_planner::plan::Moved;
-use inart_planner::{
-    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Scheme, Topology, check, check_jobs, lp_bound,
-    lp_bound_over, plan, plan_jobs,
-};
+use inart_planner::{Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Topology, check, check_jobs, lp_bound, lp_bound_over, plan, plan_jobs, schemes};
 
 const TRIANGLE: &str = include_str!("../../topologies/triangle.yaml");
 const ONEWAY: &str = include_str!("data/oneway.yaml");
@@ -26,7 +23,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Plan, PlanError> {
 }
 
 fn inart(topology: &Topology) -> Plan {
-    made(topology, &Options::new(Scheme::Inart)).unwrap()
+    made(topology, &Options::new(schemes::INART)).unwrap()
 }
 
 /// The triangle with so much other traffic from v0 to v2.
@@ -37,7 +34,7 @@ fn loaded(bps: u32) -> Topology {
 #[test]
 fn a_detour_around_a_slow_link() {
     let triangle = topology(TRIANGLE);
-    for scheme in [Scheme::Inart, Scheme::Exact] {
+    for scheme in [schemes::INART, schemes::EXACT] {
         let any = made(&triangle, &Options::new(scheme)).unwrap();
         assert_eq!((any.rate_bps, any.paths), (10e6, Some(Paths::Any)), "{scheme}");
         assert!(any.is_proven_optimal(), "{scheme}");
@@ -47,7 +44,7 @@ fn a_detour_around_a_slow_link() {
         assert_eq!((shortest.rate_bps, shortest.paths), (1e6, Some(Paths::Shortest)), "{scheme}");
         assert!(shortest.is_proven_optimal(), "{scheme}");
     }
-    let two = Options { levels: Levels::Two, ..Options::new(Scheme::Inart) };
+    let two = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
     assert_eq!(made(&triangle, &two).unwrap().rate_bps, 10e6);
     let job = &triangle.jobs()[0];
     for (paths, bps) in [(Paths::Any, 10e6), (Paths::Shortest, 1e6)] {
@@ -72,7 +69,7 @@ fn the_checker_holds_a_plan_to_the_paths_it_states() {
 #[test]
 fn more_other_traffic_never_raises_the_rate() {
     let rate = |paths: Paths, bps: u32| {
-        made(&loaded(bps), &Options { paths, ..Options::new(Scheme::Inart) })
+        made(&loaded(bps), &Options { paths, ..Options::new(schemes::INART) })
             .map_or(0.0, |plan| plan.rate_bps)
     };
     let levels = [0, 1, 500_000, 999_999, 1_000_000];
@@ -85,13 +82,13 @@ fn more_other_traffic_never_raises_the_rate() {
 fn a_running_plan_with_a_detour_stays() {
     let triangle = topology(TRIANGLE);
     let running = inart(&triangle);
-    let again = Options { running: Some(&running), ..Options::new(Scheme::Inart) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
     let plan = made(&triangle, &again).unwrap();
     assert_eq!((plan.rate_bps, plan.moved), (10e6, Some(Moved { flows: 0, trunks: 0 })));
     // The tool's own plan from before the short link was there.
     let before = topology(&TRIANGLE.replace("  - {ends: [v0, v2], rate: 1 Mbps}\n", ""));
     let running = inart(&before);
-    let again = Options { running: Some(&running), ..Options::new(Scheme::Inart) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
     let plan = made(&triangle, &again).unwrap();
     assert_eq!((plan.rate_bps, plan.moved), (10e6, Some(Moved { flows: 0, trunks: 0 })));
 }
@@ -107,7 +104,7 @@ fn several_jobs_make_detours() {
     let both = topology(&format!("{text}  - {{ends: [w1, v0], rate: 10 Mbps}}\n{jobs}"));
     let jobs: Vec<_> = both.jobs().iter().collect();
     for (order, least) in [(Order::Together, 4.9e6), (Order::InTurn, 0.99e6)] {
-        let options = Options::new(Scheme::Inart);
+        let options = Options::new(schemes::INART);
         match plan_jobs(&both, &jobs, &options, order) {
             Ok(plans) => {
                 assert_eq!(check_jobs(&both, &plans), Ok(()), "{order:?}");
@@ -122,13 +119,13 @@ fn several_jobs_make_detours() {
 #[test]
 fn a_link_full_in_one_direction() {
     let oneway = topology(ONEWAY);
-    for scheme in Scheme::ALL {
+    for scheme in schemes::ALL {
         let plan = made(&oneway, &Options::new(scheme)).unwrap();
         assert_eq!(plan.rate_bps, 5e6, "{scheme}");
     }
-    let two = Options { levels: Levels::Two, ..Options::new(Scheme::Inart) };
+    let two = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
     assert_eq!(made(&oneway, &two).unwrap().rate_bps, 5e6);
-    let shortest = Options { paths: Paths::Shortest, ..Options::new(Scheme::Inart) };
+    let shortest = Options { paths: Paths::Shortest, ..Options::new(schemes::INART) };
     assert_eq!(made(&oneway, &shortest).unwrap().rate_bps, 5e6);
 }
 
@@ -138,16 +135,16 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     for seed in 0..250 {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
         for paths in [Paths::Any, Paths::Shortest] {
-            for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Exact || seed % 10 == 0)
+            for scheme in schemes::ALL.into_iter().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
             {
                 planned += u32::from(made(&network, &Options { paths, ..Options::new(scheme) }).is_ok());
             }
-            let two = Options { paths, levels: Levels::Two, ..Options::new(Scheme::Inart) };
+            let two = Options { paths, levels: Levels::Two, ..Options::new(schemes::INART) };
             let two = made(&network, &two);
             if let (Ok(running), Paths::Any) = (&two, paths) {
                 // From a plan whose trunks may end at other switches: only its flows' paths count.
                 let one = Plan { levels: 1, ..running.clone() };
-                let _ = made(&network, &Options { running: Some(&one), ..Options::new(Scheme::Inart) });
+                let _ = made(&network, &Options { running: Some(&one), ..Options::new(schemes::INART) });
             }
         }
     }
@@ -163,7 +160,7 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
         let text = network(seed, size, 0);
         let network = topology(&text);
         let Some(best) = optimum(&network, &network.jobs()[0], true, binaries) else { continue };
-        let plan = match made(&network, &Options::new(Scheme::Inart)) {
+        let plan = match made(&network, &Options::new(schemes::INART)) {
             Ok(plan) => plan,
             Err(error) => {
                 assert_eq!(best, 0.0, "seed {seed}: {error}\n{text}");

@@ -12,9 +12,7 @@ mod networks;
 
 use std::cell::Cell;
 
-use inart_planner::{
-    LpMethod, NodeKind, Options, Plan, PlanError, Scheme, Topology, Violation, check, lp_bound, plan,
-};
+use inart_planner::{LpMethod, NodeKind, Options, Plan, PlanError, Topology, Violation, check, lp_bound, plan, schemes};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
 
@@ -67,7 +65,7 @@ fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCase
         load.resource.starts_with("switch ") && load.used_bps > load.capacity_bps * 1.001
     };
     if nocap.load.iter().any(over) {
-        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::AtpNocap) {
+        for scheme in schemes::ALL.into_iter().filter(|&scheme| scheme != schemes::ATP_NOCAP) {
             let renamed = Plan { scheme: scheme.name().to_owned(), ..nocap.clone() };
             let found = check(topology, &renamed).err().unwrap_or_default();
             let refused = found.iter().any(|violation| matches!(violation, Violation::Overload { .. }));
@@ -115,7 +113,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
     let outcome = TestRunner::new(config).run(&cases, |(text, first, equal_shares)| {
         let topology = Topology::from_yaml(&text).unwrap();
         let options = |scheme, seed| Options { seed, equal_shares, ..Options::new(scheme) };
-        let ours = match made(&topology, &options(Scheme::Inart, first))? {
+        let ours = match made(&topology, &options(schemes::INART, first))? {
             Ok(plan) => plan,
             // All of something was used up by other traffic: no scheme may pretend otherwise.
             Err(error) => {
@@ -123,7 +121,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
                     matches!(error, PlanError::Unreachable { .. } | PlanError::Exhausted { .. }),
                     "{error}"
                 );
-                for scheme in Scheme::ALL {
+                for scheme in schemes::ALL {
                     let refused = made(&topology, &options(scheme, first))?;
                     prop_assert_eq!(refused.unwrap_err(), error.clone());
                 }
@@ -135,15 +133,15 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
         let lp = lp_bound(&topology, topology.jobs().last().unwrap(), false, LpMethod::Program).unwrap();
         let stated = ours.bounds.lp_bps.unwrap();
         prop_assert!((lp / stated - 1.0).abs() < 1e-6, "the LP's optimum is {lp}, not {stated}\n{text}");
-        for scheme in [Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm, Scheme::Even] {
+        for scheme in [schemes::ATP, schemes::ATP_NOCAP, schemes::LBMM, schemes::EVEN] {
             let plan = made(&topology, &options(scheme, first))?.unwrap();
             match scheme {
-                Scheme::AtpNocap => overload_is_refused(&topology, &plan)?,
+                schemes::ATP_NOCAP => overload_is_refused(&topology, &plan)?,
                 _ => prop_assert!(plan.rate_bps <= ours.rate_bps * (1.0 + 1e-6), "{scheme} is better"),
             }
         }
         for seed in first..first + ROUNDINGS {
-            let rounded = made(&topology, &options(Scheme::RInart, seed))?.unwrap();
+            let rounded = made(&topology, &options(schemes::R_INART, seed))?.unwrap();
             prop_assert!(
                 ours.rate_bps >= rounded.rate_bps * (1.0 - 1e-6),
                 "{} < {}\n{}",
@@ -157,7 +155,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(part: u32) {
         }
         let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch).count();
         if ours.flows.len() * switches <= SMALL {
-            match made(&topology, &options(Scheme::Exact, first))? {
+            match made(&topology, &options(schemes::EXACT, first))? {
                 Err(error) => prop_assert!(matches!(error, PlanError::TooLarge { .. }), "{error}"),
                 Ok(best) => {
                     count(&solved);

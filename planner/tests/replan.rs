@@ -6,7 +6,7 @@ mod networks;
 
 use inart_planner::plan::Moved;
 use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options, Plan, PlanError, Scheme, Topology, check, plan};
+use inart_planner::{Options, Plan, PlanError, Topology, check, plan, schemes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Plan {
 }
 
 fn again<'p>(running: &'p Plan, loss: f64) -> Options<'p> {
-    Options { running: Some(running), stable_loss: loss, ..Options::new(Scheme::Inart) }
+    Options { running: Some(running), stable_loss: loss, ..Options::new(schemes::INART) }
 }
 
 fn k6() -> Topology {
@@ -63,7 +63,7 @@ fn fabric(plan: &Plan) -> Vec<[&str; 2]> {
 #[test]
 fn an_unchanged_network_keeps_its_plan() {
     let topology = k6();
-    let running = made(&topology, &Options::new(Scheme::Inart));
+    let running = made(&topology, &Options::new(schemes::INART));
     let plan = made(&topology, &again(&running, 0.0));
     assert_eq!(plan.moved, STILL);
     assert_eq!(
@@ -76,7 +76,7 @@ fn an_unchanged_network_keeps_its_plan() {
 #[test]
 fn a_slower_link_moves_only_a_few_flows() {
     let before = k6();
-    let running = made(&before, &Options::new(Scheme::Inart));
+    let running = made(&before, &Options::new(schemes::INART));
     for ends in fabric(&running).into_iter().take(4) {
         let after = changed(&before, |document| {
             let links = list(document, "links");
@@ -93,7 +93,7 @@ fn a_slower_link_moves_only_a_few_flows() {
 #[test]
 fn a_switch_that_has_gone_gives_its_group_to_another() {
     let before = k6();
-    let running = made(&before, &Options::new(Scheme::Inart));
+    let running = made(&before, &Options::new(schemes::INART));
     let gone = running.trunks.iter().map(|trunk| &*trunk.aggregator).find(|v| v.starts_with('C')).unwrap();
     let after = changed(&before, |document| {
         list(document, "nodes").retain(|node| node["name"] != gone);
@@ -107,7 +107,7 @@ fn a_switch_that_has_gone_gives_its_group_to_another() {
 #[test]
 fn a_loss_buys_stability() {
     let before = k6();
-    let running = made(&before, &Options::new(Scheme::Inart));
+    let running = made(&before, &Options::new(schemes::INART));
     // The fullest link is slowed to 0.9 of what it carries: the plan as it is then reaches 0.9 of its rate.
     let ends = fabric(&running)[0];
     let used =
@@ -129,7 +129,7 @@ fn a_loss_buys_stability() {
 #[test]
 fn another_networks_plan_is_refused() {
     let topology = k6();
-    let running = made(&topology, &Options::new(Scheme::Inart));
+    let running = made(&topology, &Options::new(schemes::INART));
     let refused = |running: &Plan| plan(&topology, &topology.jobs()[0], &again(running, 0.0)).unwrap_err();
     let elsewhere = refused(&Plan { topology: "other".to_owned(), ..running.clone() });
     assert!(matches!(&elsewhere, PlanError::Foreign { what, .. } if what.contains("other")), "{elsewhere}");
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn never_worse_than_the_running_plan(text in networks::document(), link: prop::sample::Index, factor in 0.2f64..2.0) {
         let before = Topology::from_yaml(&text).unwrap();
-        let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(Scheme::Inart)) else {
+        let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(schemes::INART)) else {
             return Ok(());
         };
         let unchanged = made(&before, &again(&running, 0.0));
@@ -160,7 +160,7 @@ proptest! {
             let rate = before.links()[at].rate_bps * factor;
             list(document, "links")[at]["rate"] = json!(rate);
         });
-        if plan(&after, after.jobs().last().unwrap(), &Options::new(Scheme::Lbmm)).is_err() {
+        if plan(&after, after.jobs().last().unwrap(), &Options::new(schemes::LBMM)).is_err() {
             return Ok(());
         }
         let left = running

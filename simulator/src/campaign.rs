@@ -8,7 +8,7 @@ use inart_faults::quantity::{QueueLimit, Share, Span};
 use inart_faults::{Background, FaultEvent, Faults, LinkFaults};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::units::display_size;
-use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all};
+use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,10 +40,10 @@ impl Trial {
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
-        let scheme = *[Scheme::Inart, Scheme::RInart, Scheme::Atp, Scheme::Lbmm, Scheme::Even]
+        let scheme = *[schemes::INART, schemes::R_INART, schemes::ATP, schemes::LBMM, schemes::EVEN]
             .choose(&mut rng)
             .expect("there are some");
-        let two = scheme == Scheme::Inart && topology.jobs().len() == 1 && rng.random_bool(0.3);
+        let two = scheme == schemes::INART && topology.jobs().len() == 1 && rng.random_bool(0.3);
         let options = Options {
             rounds: rng.random_range(1..=4),
             gradient_values: rng.random_range(1..=600),

@@ -5,7 +5,7 @@ mod support;
 
 use std::fmt::Write;
 
-use inart_planner::{Options as Planning, Scheme, Topology, plan};
+use inart_planner::{Options as Planning, Topology, plan, schemes};
 use inart_simulator::{Faults, Network, Options, Report, simulate};
 use support::dataplane;
 
@@ -35,7 +35,7 @@ fn dumbbell(jobs: usize) -> Topology {
 
 fn share(jobs: usize, background: &str, queue: u32) -> Report {
     let topology = dumbbell(jobs);
-    let alone = |job| plan(&topology, job, &Planning::new(Scheme::Atp)).unwrap();
+    let alone = |job| plan(&topology, job, &Planning::new(schemes::ATP)).unwrap();
     let plans: Vec<_> = topology.jobs().iter().map(alone).collect();
     let network = Network::install(&topology, dataplane(), &plans, 64).unwrap();
     let flows = match background {

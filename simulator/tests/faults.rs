@@ -3,7 +3,7 @@
 
 mod support;
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use inart_simulator::campaign::Trial;
 use inart_simulator::{Faults, Options, simulate};
 use support::{fig1, network};
@@ -20,7 +20,7 @@ fn faults_are_written_as_they_are_read() {
 #[test]
 fn what_cannot_be_simulated_is_refused() {
     let topology = fig1();
-    let network = network(&topology, Scheme::Atp, 2);
+    let network = network(&topology, schemes::ATP, 2);
     let options = Options { rounds: 1, gradient_values: 64, ..Options::default() };
     for (text, named) in [
         ("events: [{at: 1 ms, crash: w9}]", "events[0]: topology fig1 has no node w9"),

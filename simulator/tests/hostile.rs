@@ -4,7 +4,7 @@
 mod support;
 
 use inart_p4::Reason;
-use inart_planner::{Scheme, Topology};
+use inart_planner::{Topology, schemes};
 use inart_simulator::{Faults, Network, Options, Report, simulate};
 use support::network;
 
@@ -39,13 +39,13 @@ fn salvoes(host: &str) -> String {
 #[test]
 fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
     let topology = Topology::from_yaml(TWO_JOBS).unwrap();
-    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
         let network = network(&topology, scheme, 16);
         let loss = "links: [{drop: 1%, duplicate: 1%}]\n";
         for calm_faults in ["", loss] {
             let calm = run(&network, calm_faults);
             assert!(calm.refused.is_empty(), "{calm}");
-            assert_eq!(calm.summed_in_switches > 0, scheme != Scheme::Lbmm, "{calm}");
+            assert_eq!(calm.summed_in_switches > 0, scheme != schemes::LBMM, "{calm}");
             // A host that is in no job, a worker of the other job, and its server.
             for host in ["idle", "b2", "b3", "sb"] {
                 let report = run(&network, &format!("{calm_faults}{}", salvoes(host)));

@@ -5,13 +5,13 @@ mod support;
 
 use std::fmt::Write;
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use inart_simulator::{Faults, Options, simulate};
 use support::{network, racks};
 
 /// Goodput in Mbit/s of one job between two racks, links of 100 Mbit/s and 10 us.
 fn goodput(workers: usize, window: u32, loss: &str) -> f64 {
-    let network = network(&racks(workers), Scheme::Inart, window);
+    let network = network(&racks(workers), schemes::INART, window);
     let faults = Faults::from_yaml(&format!("links: [{{drop: {loss}}}]")).unwrap();
     let options = Options { rounds: 4, gradient_values: 100_000, ..Options::default() };
     let report = simulate(&network, &faults, &options, None).unwrap();

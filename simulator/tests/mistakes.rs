@@ -3,7 +3,7 @@
 
 mod support;
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use inart_simulator::gradients::Sizes;
 use inart_simulator::{Faults, Odd, Options, Report, simulate};
 use support::{fig1, network};
@@ -19,7 +19,7 @@ fn run(scheme: Scheme, faults: &str, options: &Options) -> Report {
 
 #[test]
 fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
-    for (scheme, faults) in [(Scheme::Inart, ""), (Scheme::Atp, LOSS)] {
+    for (scheme, faults) in [(schemes::INART, ""), (schemes::ATP, LOSS)] {
         // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same sequences.
         for gradient_values in [8 * 32, 5 * 32, 700] {
             let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
@@ -32,7 +32,7 @@ fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
 
 #[test]
 fn every_worker_is_told_whose_gradient_has_another_length() {
-    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
         for rank in [0, 3, 5] {
             // A shorter last chunk, a chunk less and more, nothing at all.
             for gradient_values in [295, 256, 340, 0] {
@@ -49,7 +49,7 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
 
 #[test]
 fn a_worker_that_is_not_there_has_no_length() {
-    let network = network(&fig1(), Scheme::Inart, 4);
+    let network = network(&fig1(), schemes::INART, 4);
     let odd = Odd { rank: 6, gradient_values: 1 };
     let options = Options { odd: Some(odd), ..Options::default() };
     let error = simulate(&network, &Faults::default(), &options, None).unwrap_err();
@@ -70,7 +70,7 @@ fn sums_of_values_of_any_size_are_within_the_bound() {
                 spikes: spikes.parse().unwrap(),
                 ..Options::default()
             };
-            assert_eq!(run(Scheme::Inart, faults, &options).jobs[0].rounds, 12);
+            assert_eq!(run(schemes::INART, faults, &options).jobs[0].rounds, 12);
         }
         assert_eq!(sizes.to_string().parse(), Ok(sizes));
     }

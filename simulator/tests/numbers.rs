@@ -5,7 +5,7 @@ mod support;
 
 use inart_core::quantise::{dequantise, first_exponent, fit_sums, next_exponent};
 use inart_faults::quantity::Span;
-use inart_planner::{Levels, Options as Planning, Scheme, Topology, plan_all};
+use inart_planner::{Levels, Options as Planning, Topology, plan_all, schemes};
 use inart_simulator::{Adjust, Faults, Network, Options, Report, Single, simulate};
 use support::{dataplane, fig1, network};
 
@@ -48,7 +48,7 @@ links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c,
 fn two_levels() -> Network {
     let topology = Topology::from_yaml(TREE).unwrap();
     let plans =
-        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(Scheme::Inart) }).unwrap();
+        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::INART) }).unwrap();
     assert!(plans[0].trunks.iter().any(|trunk| trunk.path.last() != Some(&trunk.server)));
     Network::install(&topology, dataplane(), &plans, 8).unwrap()
 }
@@ -99,15 +99,15 @@ fn sums_that_saturate_in_switches_are_discarded_and_made_at_the_server() {
         ),
     ];
     for (name, adjust, all) in cases {
-        for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm] {
+        for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
             let network = network(&topology, scheme, 8);
             let what = format!("{name}, {scheme}");
             let overflows = overflows(&what, &network, &options(adjust));
             println!("{what}: {overflows} sums discarded");
             // Without sums in switches, none saturates.
-            assert_eq!(overflows > 0, scheme != Scheme::Lbmm, "{what}");
+            assert_eq!(overflows > 0, scheme != schemes::LBMM, "{what}");
             // Every chunk of every round of a worker that is summed anywhere.
-            assert!(overflows >= 4 * 50 || !all || scheme == Scheme::Lbmm, "{what}: {overflows}");
+            assert!(overflows >= 4 * 50 || !all || scheme == schemes::LBMM, "{what}: {overflows}");
         }
     }
 }
@@ -129,7 +129,7 @@ fn a_sum_of_sums_keeps_the_mark_of_the_one_that_saturated() {
 
 #[test]
 fn healing_survives_the_loss_of_any_single_frame() {
-    let network = network(&fig1(), Scheme::Inart, 2);
+    let network = network(&fig1(), schemes::INART, 2);
     let options = Options {
         rounds: 2,
         gradient_values: 100,
@@ -157,7 +157,7 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
         |_, rank, round, values| values[1599] = if (rank, round) == (3, 2) { f32::NEG_INFINITY } else { 1.0 },
     ];
     for adjust in cases {
-        for scheme in [Scheme::Inart, Scheme::Lbmm] {
+        for scheme in [schemes::INART, schemes::LBMM] {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");

@@ -3,19 +3,19 @@
 
 mod support;
 
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use inart_simulator::{Faults, Options, simulate};
 use support::{fig1, network};
 
 #[test]
 fn every_scheme_sums_right_without_faults_and_sends_nothing_twice() {
     let topology = fig1();
-    for scheme in [Scheme::Inart, Scheme::Atp, Scheme::Lbmm, Scheme::Even] {
+    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN] {
         let network = network(&topology, scheme, 16);
         let options = Options { rounds: 3, gradient_values: 10_000, ..Options::default() };
         let report = simulate(&network, &Faults::default(), &options, None).unwrap();
         assert_eq!(report.failure, None, "{scheme}");
         assert_eq!((report.jobs[0].rounds, report.jobs[0].retransmissions), (3, 0), "{scheme}");
-        assert_eq!(report.summed_in_switches > 0, scheme != Scheme::Lbmm);
+        assert_eq!(report.summed_in_switches > 0, scheme != schemes::LBMM);
     }
 }

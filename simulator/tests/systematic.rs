@@ -4,7 +4,7 @@
 mod support;
 
 use inart_faults::quantity::Span;
-use inart_planner::Scheme;
+use inart_planner::schemes;
 use inart_simulator::{Faults, Network, Options, Single, simulate};
 use support::{fig1, network};
 
@@ -36,7 +36,7 @@ fn disturb_each_hop(network: &Network, options: &Options) -> u64 {
 fn the_same_bits_whichever_hop_fails() {
     let topology = fig1();
     let mut hops = 0;
-    for (scheme, window) in [(Scheme::Inart, 2), (Scheme::Atp, 1), (Scheme::Lbmm, 4)] {
+    for (scheme, window) in [(schemes::INART, 2), (schemes::ATP, 1), (schemes::LBMM, 4)] {
         let network = network(&topology, scheme, window);
         // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another exponent.
         let options =

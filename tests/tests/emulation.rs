@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
 use inart_emulator::{Network, Options, Work, Workload};
-use inart_planner::{Scheme, Topology};
+use inart_planner::{Topology, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
@@ -152,7 +152,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
     let options = Options {
         topology: topology.clone(),
         levels: inart_planner::Levels::One,
-        schemes: vec![Scheme::Lbmm],
+        schemes: vec![schemes::LBMM],
         jobs: 1,
         work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
         values: ValuesPerPacket::N64,
@@ -169,7 +169,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
     };
     let mut network = Network::start(&topology, &options, 0.001).expect("built");
     let plan =
-        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(Scheme::Lbmm));
+        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(schemes::LBMM));
     let job = inart_controller::job_number(&topology, "digits").expect("the topology's job");
     let plan =
         JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };

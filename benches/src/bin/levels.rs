@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use inart_planner::{Levels, Options, Plan, Scheme, Topology, check, plan};
+use inart_planner::{Levels, Options, Plan, Topology, check, plan, schemes};
 
 fn main() -> anyhow::Result<()> {
     println!("| network | one level | its bound | two levels | their bound | gain | second sums | s |");
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
 
 /// The plan of the first job, checked.
 fn made(topology: &Topology, levels: Levels) -> anyhow::Result<Plan> {
-    let plan = plan(topology, &topology.jobs()[0], &Options { levels, ..Options::new(Scheme::Inart) })?;
+    let plan = plan(topology, &topology.jobs()[0], &Options { levels, ..Options::new(schemes::INART) })?;
     if let Err(violations) = check(topology, &plan) {
         anyhow::bail!("the plan does not hold: {}", violations[0]);
     }

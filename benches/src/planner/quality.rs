@@ -2,7 +2,7 @@
 //! proven, and what the other schemes reach. Every plan is checked.
 
 use anyhow::ensure;
-use inart_planner::{Options, Plan, Scheme, Topology, Violation, check};
+use inart_planner::{Options, Plan, Scheme, Topology, Violation, check, schemes};
 
 use crate::networks;
 use crate::table::{line, made, mbps, say};
@@ -23,26 +23,26 @@ struct Row {
     baselines: Vec<Plan>,
 }
 
-const BASELINES: [Scheme; 3] = [Scheme::Atp, Scheme::AtpNocap, Scheme::Lbmm];
+const BASELINES: [Scheme; 3] = [schemes::ATP, schemes::ATP_NOCAP, schemes::LBMM];
 
 fn measure(name: String, topology: &Topology) -> anyhow::Result<Row> {
     let plan =
         |scheme, equal_shares, seed| made(topology, &Options { equal_shares, seed, ..Options::new(scheme) });
     let rounded: Vec<f64> = (0..ROUNDINGS)
-        .map(|seed| Ok(plan(Scheme::RInart, false, seed)?.rate_bps))
+        .map(|seed| Ok(plan(schemes::R_INART, false, seed)?.rate_bps))
         .collect::<anyhow::Result<_>>()?;
     let baselines: Vec<Plan> =
         BASELINES.iter().map(|&scheme| plan(scheme, false, 1)).collect::<anyhow::Result<_>>()?;
     for nocap in &baselines {
         // What the scheme's name forgives is a violation under any other.
-        let renamed = Plan { scheme: Scheme::Atp.name().into(), ..nocap.clone() };
+        let renamed = Plan { scheme: schemes::ATP.name().into(), ..nocap.clone() };
         let overloads = |found: Vec<Violation>| found.iter().any(|v| matches!(v, Violation::Overload { .. }));
         let breaks = check(topology, &renamed).err().is_some_and(overloads);
         ensure!(breaks == overloaded(nocap), "{name}: {} and the checker disagree", nocap.scheme);
     }
     Ok(Row {
-        free: plan(Scheme::Inart, false, 1)?,
-        equal: plan(Scheme::Inart, true, 1)?,
+        free: plan(schemes::INART, false, 1)?,
+        equal: plan(schemes::INART, true, 1)?,
         rounded_mean: rounded.iter().sum::<f64>() / rounded.len() as f64,
         rounded_best: rounded.iter().copied().fold(0.0, f64::max),
         baselines,

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use inart_planner::{LpMethod, Options, Scheme, lp_bound};
+use inart_planner::{LpMethod, Options, lp_bound, schemes};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ pub fn run() -> anyhow::Result<()> {
 pub fn row(name: &str) -> anyhow::Result<()> {
     let plan = |k, servers, workers, equal_shares, turns| {
         let topology = networks::homogeneous(k, servers, workers, 1)?;
-        let options = Options { equal_shares, ..Options::new(Scheme::Inart) };
+        let options = Options { equal_shares, ..Options::new(schemes::INART) };
         let (plan, took) =
             timed(turns, || Ok(inart_planner::plan(&topology, &topology.jobs()[0], &options)?))?;
         made(&topology, &options)?;

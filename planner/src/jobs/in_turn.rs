@@ -3,7 +3,8 @@
 use super::set::{Network, Set, part_of_time, snapped};
 use super::uses::per_bit;
 use crate::model::Model;
-use crate::options::{Options, PlanError};
+use crate::options::Options;
+use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::solve;
 use crate::topology::Job;

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fair::{Program, Row};
 use crate::classes::classes;
 use crate::model::{Arc, Model, NodeIx, Resource};
-use crate::options::{Options, Paths};
+use crate::choices::Paths;
+use crate::options::Options;
 use crate::routes::{FAR, Routes, Rule};
 
 /// Above so many columns the LPs take seconds.

@@ -21,7 +21,8 @@ mod uses;
 pub use check::check_jobs;
 pub use plans::{JobPlans, Order};
 
-use crate::options::{Options, PlanError};
+use crate::options::Options;
+use crate::plan_error::PlanError;
 use crate::plan::Plan;
 use crate::solve;
 use crate::topology::{Job, Topology};
@@ -47,11 +48,11 @@ pub fn plan_all(topology: &Topology, options: &Options<'_>) -> Result<Vec<Plan>,
 ///   `background` would state it; the plan's bounds hold for what they leave.
 ///
 /// Every plan is valid on its own: it states what the other jobs use of its resources, and its `rate_bps` is what the
-/// job gets while they do. All loads together exceed no capacity (but for `atp-nocap`, which ignores C(v)).
+/// job gets while they do. All loads together exceed no capacity, but for what the scheme ignores.
 ///
 /// # Errors
 /// What [`crate::plan()`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier jobs leave
-/// nothing; together [`PlanError::OneJob`] for the scheme exact and [`PlanError::OneLevel`] for two levels;
+/// nothing; together [`PlanError::OneJob`] for schemes that only plan in turn and [`PlanError::OneLevel`] for two levels;
 /// [`PlanError::OneRunning`] if there are several jobs and a running plan.
 ///
 /// # Panics

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::fair::{Program, Row, fill, is_fairer};
 use super::uses::{Index, Units, per_bit};
 use crate::model::{Model, Resource};
-use crate::options::{Options, Scheme};
-use crate::plan::{Plan, Taken};
+use crate::options::{Options, Shares};
+use crate::plan::{Limit, Plan, Taken};
 use crate::topology::{Job, Topology};
 
 /// The jobs to plan on one network.
@@ -43,7 +43,7 @@ impl<'a> Network<'a> {
     pub fn new(topology: &'a Topology, jobs: &'a [&'a Job], options: &'a Options<'a>) -> Self {
         let capacity = crate::model::capacities(topology);
         let mut limits = capacity.clone();
-        if options.scheme == Scheme::AtpNocap {
+        if options.scheme.promises().ignores.contains(&Limit::Aggregation) {
             for id in
                 topology.node_ids().filter(|&id| topology.node(id).kind == crate::topology::NodeKind::Switch)
             {
@@ -60,7 +60,7 @@ impl<'a> Network<'a> {
 
     /// Whether shares may be chosen.
     fn chooses_shares(&self) -> bool {
-        matches!(self.options.scheme, Scheme::Inart | Scheme::Exact) && !self.options.equal_shares
+        self.options.scheme.promises().shares == Shares::Free && !self.options.equal_shares
     }
 
     /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better ones. No rate

@@ -7,7 +7,9 @@ use super::set::{Laid, Network, Set, part_of_time};
 use super::{bound, in_turn};
 use crate::bounds::closed_form;
 use crate::model::Model;
-use crate::options::{Levels, Options, Paths, PlanError, Scheme};
+use crate::choices::{Levels, Paths};
+use crate::options::{Options, SeveralJobs};
+use crate::plan_error::PlanError;
 use crate::plan::{Bounds, Plan};
 use crate::racks;
 use crate::routes::{Routes, Rule};
@@ -27,9 +29,10 @@ const SMALL: usize = 100;
 /// The plans, with each job's bounds in them, and rates that no plans are fairer than.
 pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> {
     let Network { topology, jobs, options, .. } = *network;
-    let ours = options.scheme == Scheme::Inart;
-    if options.scheme == Scheme::Exact {
-        return Err(PlanError::OneJob { scheme: options.scheme });
+    let several_jobs = options.scheme.promises().several_jobs;
+    let moves = several_jobs == SeveralJobs::Together;
+    if several_jobs == SeveralJobs::InTurn {
+        return Err(PlanError::OneJob { scheme: options.scheme.name() });
     }
     if options.levels == Levels::Two {
         return Err(PlanError::OneLevel);
@@ -38,7 +41,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     let most = models.iter().map(|model| closed_form(model, options.equal_shares).min(racks::egress(model)));
     let most: Vec<f64> = most.collect();
     let mut built = None;
-    if ours {
+    if moves {
         let order: Vec<usize> = (0..jobs.len()).collect();
         let set = build(network, &order, &most, &part_of_time(options.time_left, 4))?;
         if reaches(&set, &most) {
@@ -69,7 +72,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
         let better = network.side_by_side(set.laid.clone(), &fair);
         best = fairest(fairest(best, set), better);
     }
-    if ours {
+    if moves {
         for part in PARTS {
             if reaches(&best, &fair) || options.out_of_time() {
                 break;
@@ -160,7 +163,7 @@ fn beside(
         left[resource] = left[resource].max(KEPT * network.capacity[resource]);
     }
     let model = Model::within(topology, network.jobs[job], options.results, left, ceiling_bps);
-    if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::quick(&model, options) }
+    if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::plan_quickly(&model, options) }
 }
 
 /// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then

@@ -20,7 +20,8 @@ use crate::options::Options;
 use crate::passes;
 use crate::placement::{Placement, Rated};
 use crate::router::Router;
-use crate::schemes::{baselines, inart};
+use crate::schemes::atp;
+use crate::schemes::inart::starts as inart;
 use tree::Tree;
 
 /// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a row before a
@@ -109,7 +110,7 @@ fn starts<'r, 'm>(
     }
     let at = |rated: &Rated| -> Vec<f64> { rated.shares.iter().map(|x| x * rated.rate).collect() };
     add(Tree::new(router, &best.0, at(&best.1)), None);
-    let atp = baselines::atp(router, false);
+    let atp = atp::place(router, false);
     let rated = inart::rate(router, &atp, equal);
     add(Tree::new(router, &atp, at(&rated)), None);
     starts

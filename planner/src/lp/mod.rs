@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::model::Model;
-    use crate::options::{Paths, Results};
+    use crate::choices::{Paths, Results};
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;
 

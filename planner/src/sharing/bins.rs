@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Grouping;
 use super::cells::{Cell, Choice};
+use super::grouping::Grouping;
 use crate::packing::{Row, maximise_sum};
 
 /// Forgives rounding errors upwards, relative to C.

@@ -10,12 +10,14 @@
 
 mod bins;
 mod cells;
+mod grouping;
 #[cfg(test)]
 mod tests;
 
 use crate::model::Model;
 use bins::{Bins, Packed};
 use cells::{Choice, Market};
+pub(crate) use grouping::Grouping;
 
 /// Ways to fill a shared switch that are looked at in all, and for one choice at its upper ends.
 const LOOKS: usize = 5_000_000;
@@ -32,15 +34,6 @@ pub(crate) struct Sharing {
     pub bound_bps: f64,
     /// The best packing, if it is above the rate already known.
     pub best: Option<Grouping>,
-}
-
-/// Rates, and the groups at switches that servers share; the other groups have a switch of their own.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Grouping {
-    /// F_s, bit/s.
-    pub sending: Vec<f64>,
-    /// For every shared switch its groups: (server, workers).
-    pub shared: Vec<Vec<(usize, usize)>>,
 }
 
 /// Looks for rates whose sum is above `known`, and for a proof that there are none, where none is above `top`. `None` where switches differ or have

@@ -9,10 +9,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::bounds;
 use crate::model::Model;
-use crate::options::{Paths, Results};
+use crate::choices::{Paths, Results};
 use crate::router::Router;
-use crate::schemes::exact::{self, Answer, Effort};
-use crate::schemes::inart;
+use crate::schemes::exact::program::{self, Answer, Effort};
+use crate::schemes::inart::starts;
 use crate::topology::Topology;
 use crate::topology::generate::{Equipment, fat_tree};
 
@@ -49,11 +49,11 @@ fn drawn(rng: &mut ChaCha8Rng) -> Option<(Topology, f64)> {
     let router = Router::new(&model, Paths::Any);
     let time = || f64::INFINITY;
     let Answer::Best { placement, proven: true } =
-        exact::solve(router.widest(), false, 0.0, false, EXACT, &time)
+        program::solve(router.widest(), false, 0.0, false, EXACT, &time)
     else {
         return None;
     };
-    let optimum = inart::rate(&router, &placement, false).rate;
+    let optimum = starts::rate(&router, &placement, false).rate;
     Some((topology, optimum))
 }
 
@@ -74,7 +74,7 @@ fn the_bound_is_the_optimum_and_the_packing_reaches_it() {
         );
         assert!(found.bound_bps <= optimum * (1.0 + 1e-6), "{optimum}: {found:?}\n{}", topology.to_yaml());
         let grouping = found.best.expect("better than what was known");
-        let reached = inart::shared(&Router::new(&model, Paths::Any), &grouping).rated.rate;
+        let reached = starts::shared(&Router::new(&model, Paths::Any), &grouping).rated.rate;
         assert!(reached >= optimum * (1.0 - 1e-6), "{reached} of {optimum}: {grouping:?}");
         solved += 1;
         closed_is_above += u32::from(closed > optimum * 1.001);

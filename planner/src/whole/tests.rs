@@ -13,10 +13,10 @@ use super::bound;
 use super::fill::{Fill, Worth};
 use crate::bounds;
 use crate::model::Model;
-use crate::options::{Paths, Results};
+use crate::choices::{Paths, Results};
 use crate::router::Router;
-use crate::schemes::exact::{self, Answer, Effort};
-use crate::schemes::inart;
+use crate::schemes::exact::program::{self, Answer, Effort};
+use crate::schemes::inart::starts;
 use crate::solve::feasible;
 use crate::topology::Topology;
 
@@ -37,11 +37,11 @@ fn bound_and_optimum(text: &str, equal: bool, squeeze: f64) -> Option<(f64, f64,
     feasible(&router).ok()?;
     let time = || f64::INFINITY;
     let Answer::Best { placement, proven: true } =
-        exact::solve(router.widest(), equal, 0.0, false, EXACT, &time)
+        program::solve(router.widest(), equal, 0.0, false, EXACT, &time)
     else {
         return None;
     };
-    let optimum = inart::rate(&router, &placement, equal).rate;
+    let optimum = starts::rate(&router, &placement, equal).rate;
     let closed = bounds::closed_form(&model, equal);
     let mut squeezed = Model::new(&topology, job, Results::Ignored);
     squeezed.capacity.iter_mut().for_each(|capacity| *capacity *= squeeze);

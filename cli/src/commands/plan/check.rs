@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use inart_planner::units::display_rate;
-use inart_planner::{JobPlans, Plan, Scheme, Topology, Violation};
+use inart_planner::{JobPlans, Plan, Topology, Violation, schemes};
 
 /// What a plan file holds.
 enum File {
@@ -56,7 +56,7 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
         format!("{}\n", serde_json::json!({"valid": lines.is_empty(), "violations": lines}))
     } else if lines.is_empty() {
         let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
-        let nocap = plans.iter().any(|plan| plan.scheme == Scheme::AtpNocap.name());
+        let nocap = plans.iter().any(|plan| plan.scheme == schemes::ATP_NOCAP.name());
         let note = "(the switches' aggregation capacity is not held against scheme atp-nocap)\n";
         let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
         let (place, name, rates) = (place(), topology.name(), rates.join(", "));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 pub use check::{read, read_all};
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Order, Paths, Results, Scheme, Topology};
+use inart_planner::{Job, Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
 
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
@@ -77,7 +77,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         return check::run(&topology, plan, json);
     }
     let running = args.from.as_deref().map(check::read_running).transpose()?;
-    if running.is_some() && args.scheme != Scheme::Inart {
+    if running.is_some() && args.scheme != schemes::INART {
         bail!("--from: scheme {} starts from nothing; use --scheme inart", args.scheme);
     }
     let jobs = match &running {

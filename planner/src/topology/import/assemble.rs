@@ -8,7 +8,7 @@ use super::graph::{Graph, Node, counted};
 use super::hosts::{self, Candidate};
 use super::links::{connected, merged};
 use super::names::{clean, names, next_name};
-use super::{ImportOptions, Imported};
+use super::options::{ImportOptions, Imported};
 use crate::topology::document::quoted;
 use crate::topology::{NodeKind, Topology, TopologyError};
 use crate::units::display_rate;

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::attributes::Role;
-use super::{Hosts, ImportOptions};
+use super::options::{Hosts, ImportOptions};
 use crate::topology::{NodeKind, TopologyError};
 
 /// A host that may take part: what the file says it is.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use petgraph::unionfind::UnionFind;
 
-use super::ImportOptions;
+use super::options::ImportOptions;
 use super::attributes::Role;
 use super::graph::{Graph, counted};
 use crate::topology::TopologyError;

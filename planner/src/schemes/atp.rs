@@ -1,18 +1,68 @@
-//! What InArt is compared with: `lbmm` (no aggregation) and `atp` (aggregation at the worker's own switch only).
-//! Both cut the gradient equally, as their authors do.
+//! `atp` and `atp-nocap`: aggregation at the worker's own switch only, equal shares, as ATP's authors have it.
 
 use std::collections::BTreeMap;
 
+use super::lbmm;
+use crate::finish;
 use crate::model::{Model, NodeIx};
-use crate::placement::Placement;
+use crate::options::{Problem, Promises, Scheme, Shares};
+use crate::passes;
+use crate::placement::{Placement, equal_shares};
+use crate::plan::{Limit, Plan};
+use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::routes::FAR;
 
-/// Load-balanced many-to-many: every worker sends straight to every server, on the least-loaded shortest paths.
-pub(crate) fn lbmm(router: &Router<'_>) -> Placement {
-    let model = router.model;
-    let ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
-    router.place(&ends)
+/// ATP within the switches' capacity, as on the paper's testbed.
+#[derive(Debug, Clone, Copy)]
+pub struct Atp;
+
+/// ATP with C(v) ignored, as in the paper's figures of its emulation; its plans overload switches.
+#[derive(Debug, Clone, Copy)]
+pub struct AtpNocap;
+
+impl Scheme for Atp {
+    fn name(&self) -> &'static str {
+        "atp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "ATP: aggregates at the worker's own rack switch, best effort within the switch's capacity"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { shares: Shares::Equal, stands_for: Some("ATP"), ..Promises::default() }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        finished(problem, false)
+    }
+}
+
+impl Scheme for AtpNocap {
+    fn name(&self) -> &'static str {
+        "atp-nocap"
+    }
+
+    fn summary(&self) -> &'static str {
+        "ATP as in the paper's emulation, which ignores what switches can add up: its plans overload them"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { ignores: &[Limit::Aggregation], ..Atp.promises() }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        finished(problem, true)
+    }
+}
+
+fn finished(problem: &Problem<'_>, ignore_capacity: bool) -> Result<Plan, PlanError> {
+    let Problem { router, options } = *problem;
+    let bounds = problem.bounds()?;
+    let shares = equal_shares(router.model.servers.len());
+    let placement = passes::clear(router, place(router, ignore_capacity), &shares);
+    Ok(finish::write(router.model, options, &placement, &shares, bounds))
 }
 
 /// ATP: a worker's gradient is added up at the switch it hangs on, if that has capacity left, else sent straight.
@@ -20,14 +70,14 @@ pub(crate) fn lbmm(router: &Router<'_>) -> Placement {
 /// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups first,
 /// to the server with the most direct flows first, and what does not fit goes direct. All F at which some
 /// switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes all.
-pub(crate) fn atp(router: &Router<'_>, ignore_capacity: bool) -> Placement {
+pub(crate) fn place(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let model = router.model;
     let racks = racks(model);
     if ignore_capacity {
         let ends = place_within(router, &racks, |_| usize::MAX);
         return router.place(&ends);
     }
-    let shares = crate::placement::equal_shares(model.servers.len());
+    let shares = equal_shares(model.servers.len());
     let mut slots: Vec<f64> = Vec::new();
     for (&switch, members) in &racks {
         let flows = members.len() * model.servers.len();
@@ -35,7 +85,7 @@ pub(crate) fn atp(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     }
     slots.sort_by(f64::total_cmp);
     slots.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * *b);
-    let mut best = lbmm(router);
+    let mut best = lbmm::place(router);
     let mut best_rate = best.counts(model).rate(model, &shares, |_| true);
     for sending in slots {
         let fits = |switch: NodeIx| (model.capacity_of(model.own(switch)) / sending * (1.0 + 1e-9)) as usize;

@@ -4,13 +4,14 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{expectations, groups, rounding};
+use super::{expectations, groups};
 use crate::fractional::{self, Fractional};
 use crate::options::Options;
 use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
+use crate::schemes::r_inart::rounding;
 use crate::search::Search;
 use crate::sharing::Grouping;
 

@@ -35,7 +35,7 @@ use crate::placement::{FlowTo, Placement};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
-use crate::schemes::inart;
+use crate::schemes::inart::starts;
 
 /// What the program says about plans at or above a rate.
 pub(crate) enum Answer {
@@ -123,7 +123,7 @@ pub(crate) fn solve(
             Outcome::Unknown => break,
             Outcome::None => true,
             Outcome::Best(placement, bound) => {
-                let rate = inart::rate(router, &placement, equal).rate;
+                let rate = starts::rate(router, &placement, equal).rate;
                 let best = found.as_ref().map_or(0.0, |(rate, _)| *rate);
                 if rate > best * (1.0 + ABOVE) {
                     claimed = bound <= rate * (1.0 + SAME);

@@ -190,9 +190,10 @@ fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::options::{Paths, Results};
+    use crate::choices::{Paths, Results};
     use crate::placement::weighted;
-    use crate::schemes::{inart, rounding};
+    use crate::schemes::inart::starts;
+    use crate::schemes::r_inart::rounding;
     use crate::{fractional, topology::Topology};
 
     /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server limit:
@@ -247,9 +248,9 @@ mod tests {
         let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
         let router = Router::new(&model, Paths::Any);
         let solution = fractional::guess(&model, None);
-        let decided = inart::rate(&router, &router.place(&decide(&router, &solution, 8)), false).rate;
+        let decided = starts::rate(&router, &router.place(&decide(&router, &solution, 8)), false).rate;
         let drawn = (0..100)
-            .map(|seed| inart::rate(&router, &rounding::with_seed(&router, &solution, seed), false).rate)
+            .map(|seed| starts::rate(&router, &rounding::with_seed(&router, &solution, seed), false).rate)
             .fold(0.0, f64::max);
         assert!(decided > drawn, "{decided} for {drawn}");
     }

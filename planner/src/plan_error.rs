@@ -1,0 +1,96 @@
+//! Why there is no plan.
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Background traffic leaves no route.
+    #[error(
+        "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or raise a link's rate"
+    )]
+    Unreachable {
+        /// The job.
+        job: String,
+        /// The worker.
+        worker: String,
+        /// The server.
+        server: String,
+    },
+    /// A resource that every plan needs is used up by background traffic.
+    #[error("job {job}: nothing is left of {resource}; lower its background traffic or raise its capacity")]
+    Exhausted {
+        /// The job.
+        job: String,
+        /// The resource.
+        resource: String,
+    },
+    /// Planned in turn, the jobs before this one leave it nothing of something it needs.
+    #[error("job {job}: the jobs before it leave {left_out}; plan it before them, or all together")]
+    TakenBefore {
+        /// The job.
+        job: String,
+        /// What is missing, in words.
+        left_out: String,
+    },
+    /// The scheme has no way to plan several jobs together.
+    #[error("the scheme {scheme} plans one job; use inart, or plan the jobs in turn")]
+    OneJob {
+        /// The scheme.
+        scheme: &'static str,
+    },
+    /// Two levels asked of several jobs together.
+    #[error("jobs planned together have one level; plan them in turn, or with one level")]
+    OneLevel,
+    /// A running plan to start several jobs from.
+    #[error("a running plan is of one job, and there are several; start one job from it")]
+    OneRunning,
+    /// The running plan shares resources with other jobs, whose plans are not known here.
+    #[error("job {job}: its running plan was made beside other jobs; plan all of them anew")]
+    Beside {
+        /// The job.
+        job: String,
+    },
+    /// The network is too large for `exact`.
+    #[error(
+        "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"
+    )]
+    TooLarge {
+        /// The job.
+        job: String,
+    },
+    /// The plan to start from is not one of this job on this network.
+    #[error(
+        "job {job}: the running plan is for {what}; start from a plan of this job on this topology, or from none"
+    )]
+    Foreign {
+        /// The job to plan.
+        job: String,
+        /// What the running plan is for.
+        what: String,
+    },
+    /// Two levels asked of a scheme that has one, or together with a running plan.
+    #[error("scheme {scheme}: two levels need a scheme that has them, such as the scheme inart, and no running plan to start from")]
+    Levels {
+        /// The scheme.
+        scheme: &'static str,
+    },
+    /// The routes that a scheme has drafted are no plan.
+    #[error("job {job}: the routes of scheme {scheme} are no plan: {problem}")]
+    Draft {
+        /// The job.
+        job: String,
+        /// The scheme.
+        scheme: &'static str,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// The LP solver failed.
+    #[error(
+        "job {job}: the LP solver gave up ({reason}); check that the rates are within a factor of 1e9 of each other"
+    )]
+    Solver {
+        /// The job.
+        job: String,
+        /// What it said.
+        reason: String,
+    },
+}

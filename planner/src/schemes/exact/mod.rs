@@ -1,0 +1,77 @@
+//! `exact`: the optimum of Eq. (1) by integer programming, for small networks.
+
+pub(crate) mod program;
+
+use super::inart::ours;
+use super::inart::starts::{self, Best};
+use crate::finish;
+use crate::integer::{SLACK, proven_rate, told_apart};
+use crate::options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
+use crate::passes;
+use crate::plan::{Bounds, Plan};
+use crate::plan_error::PlanError;
+use crate::router::Router;
+use program::{Answer, Effort};
+
+const EFFORT: Effort = Effort { binaries: 3000, nodes: 200_000 };
+
+/// Eq. (1), solved.
+#[derive(Debug, Clone, Copy)]
+pub struct Exact;
+
+impl Scheme for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the optimum by integer programming, for small networks"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises {
+            shares: Shares::Free,
+            several_jobs: SeveralJobs::InTurn,
+            small_networks_only: true,
+            ..Promises::default()
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        let Problem { router, options } = *problem;
+        let mut bounds = problem.bounds()?;
+        let best = whole_program(router, options, &mut bounds)?;
+        Ok(finish::write(router.model, options, &best.placement, &best.rated.shares, bounds))
+    }
+}
+
+/// The integer program over plans from a hair below what the scheme inart finds on. Where it says that there
+/// are none, it is wrong, and the bound is the one of that scheme.
+fn whole_program(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    bounds: &mut Bounds,
+) -> Result<Best, PlanError> {
+    let equal = options.equal_shares;
+    let ours = ours(router, options, bounds, None)?;
+    let known = ours.rated.rate;
+    let wide = router.widest();
+    let asked =
+        |clear: bool| program::solve(wide, equal, known * (1.0 - SLACK), clear, EFFORT, &|| f64::INFINITY);
+    let (placement, proven) = match asked(false) {
+        Answer::Unknown => return Err(PlanError::TooLarge { job: router.model.job.name.clone() }),
+        Answer::None => return Ok(ours),
+        Answer::Best { placement, proven } => (placement, proven),
+    };
+    let most = proven_rate(wide, &placement, equal, (known, proven));
+    let is_clear = passes::are_clear(wide.model, &placement);
+    let found = starts::clear(wide, placement, equal);
+    let mut best = if known > found.rated.rate { ours } else { found };
+    if !is_clear {
+        best = told_apart(wide, asked(true), equal, best);
+    }
+    if let Some(most) = most {
+        bounds.integral_bps = bounds.integral_bps.min(most.max(best.rated.rate));
+    }
+    Ok(best)
+}

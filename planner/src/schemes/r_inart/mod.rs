@@ -1,0 +1,72 @@
+//! `r-inart` and `even`: the paper's InArt and its R-InArt, as published. An optimum of LP-InArt for given shares, rounded at random.
+
+pub(crate) mod rounding;
+
+use crate::finish;
+use crate::options::{Problem, Promises, Scheme, Shares};
+use crate::passes;
+use crate::phase1;
+use crate::plan::Plan;
+use crate::plan_error::PlanError;
+use crate::solve::relax;
+
+/// The paper's InArt: shares from phase 1, then LP-InArt and randomised rounding (Alg. 2).
+#[derive(Debug, Clone, Copy)]
+pub struct RInart;
+
+/// The paper's R-InArt: the same with equal shares.
+#[derive(Debug, Clone, Copy)]
+pub struct Even;
+
+impl Scheme for RInart {
+    fn name(&self) -> &'static str {
+        "r-inart"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the paper's InArt, both phases as published: shares in closed form, then the LP's optimum rounded at random"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { shares: Shares::Fixed, stands_for: Some("InArt"), ..Promises::default() }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        rounded(problem, problem.options.equal_shares)
+    }
+}
+
+impl Scheme for Even {
+    fn name(&self) -> &'static str {
+        "even"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the paper's R-InArt: equal shares, then the LP's optimum rounded at random"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { shares: Shares::Equal, stands_for: Some("R-InArt"), ..Promises::default() }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        rounded(problem, true)
+    }
+}
+
+fn rounded(problem: &Problem<'_>, equal: bool) -> Result<Plan, PlanError> {
+    let Problem { router, options } = *problem;
+    let model = router.model;
+    let bounds = problem.bounds()?;
+    let shares = phase1::shares(model, equal);
+    let Some(fractional) = relax(router, Some(&shares), &|| f64::INFINITY)? else {
+        return Err(PlanError::Solver {
+            job: model.job.name.clone(),
+            reason: "iteration limit".to_owned(),
+        });
+    };
+    let drawn = rounding::with_seed(router, &fractional, options.seed);
+    let placement = passes::clear(router, drawn, &shares);
+    let violation = Some(finish::violations(model, &placement, &shares, fractional.rate));
+    Ok(Plan { violation, ..finish::write(model, options, &placement, &shares, bounds) })
+}
