@@ -192,7 +192,7 @@ async fn every_scheme_sums_on_fig1() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
     let mut before: Option<(Assignment, usize)> = None;
-    for scheme in schemes::ALL {
+    for &scheme in schemes::ALL {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
         let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
         for told in &told {

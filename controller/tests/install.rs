@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, controller, fig1, job, now, plans};
 
-fn planned(scheme: Scheme) -> Plan {
+fn planned(scheme: &dyn Scheme) -> Plan {
     let topology = fig1();
     plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap()
 }

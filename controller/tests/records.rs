@@ -20,7 +20,7 @@ fn life(number: u32) -> Incarnation {
     Incarnation::from(number)
 }
 
-fn planned(scheme: Scheme) -> inart_controller::JobPlan {
+fn planned(scheme: &dyn Scheme) -> inart_controller::JobPlan {
     let topology = fig1();
     job(1, &plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }

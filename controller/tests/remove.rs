@@ -13,7 +13,7 @@ use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use support::walker::{check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now};
 
-fn planned(number: u16, scheme: Scheme) -> JobPlan {
+fn planned(number: u16, scheme: &dyn Scheme) -> JobPlan {
     let topology = fig1();
     job(number, &plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }

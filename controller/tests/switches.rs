@@ -82,7 +82,7 @@ async fn controller(
     Controller::new(topology.clone(), values, program.limits(), switches, records).unwrap()
 }
 
-fn planned(topology: &Topology, scheme: Scheme) -> JobPlan {
+fn planned(topology: &Topology, scheme: &dyn Scheme) -> JobPlan {
     job(1, &plan(topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }
 

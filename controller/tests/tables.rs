@@ -48,7 +48,7 @@ fn walk(topology: &Topology, plan: &Plan) -> Result<Network, String> {
 #[test]
 fn every_scheme_walks_on_fig1() {
     let topology = fig1();
-    for scheme in schemes::ALL {
+    for &scheme in schemes::ALL {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
         let tables = walk(&topology, &plan).unwrap();
         check_mac(&tables, &PortMap::new(&topology).unwrap()).unwrap();

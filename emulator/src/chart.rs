@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use inart_planner::schemes;
+
 use crate::figures::{SchemeFigures, Summary, si};
 
 const WIDTH: f64 = 1200.0;
@@ -59,13 +61,31 @@ fn heading(svg: &mut Svg, summary: &Summary) {
         summary.scale_phrase()
     );
     svg.text(MARGIN, 98.0, 14.0, FAINT, "start", "400", &line);
+    svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &who_is_who(summary));
+}
+
+/// What the names stand for that a reader of the paper would take for others.
+fn who_is_who(summary: &Summary) -> String {
+    let named = |figures: &SchemeFigures| {
+        let scheme = figures.scheme;
+        match scheme.promises().stands_for {
+            None if is_ours(figures) => Some(format!("{scheme}: ours")),
+            Some(name) if name.to_lowercase() != scheme.name() => Some(format!("{scheme}: the paper's {name}")),
+            _ => None,
+        }
+    };
+    summary.schemes.iter().filter_map(named).collect::<Vec<_>>().join("; ")
+}
+
+fn is_ours(figures: &SchemeFigures) -> bool {
+    figures.scheme == schemes::DEFAULT
 }
 
 fn colour(summary: &Summary, index: usize) -> &'static str {
-    if summary.schemes[index].scheme == "inart" {
+    if is_ours(&summary.schemes[index]) {
         return OURS;
     }
-    let others_before = summary.schemes[..index].iter().filter(|other| other.scheme != "inart").count();
+    let others_before = summary.schemes[..index].iter().filter(|other| !is_ours(other)).count();
     OTHERS[others_before % OTHERS.len()]
 }
 
@@ -93,8 +113,8 @@ fn bars(
         let middle = y + pitch * 0.39 + 5.0;
         let width = |value: f64| (right - left) * value / largest;
         let value = figure(scheme);
-        let weight = if scheme.scheme == "inart" { "600" } else { "400" };
-        svg.text(left - 10.0, middle, 14.0, INK, "end", weight, &scheme.scheme);
+        let weight = if is_ours(scheme) { "600" } else { "400" };
+        svg.text(left - 10.0, middle, 14.0, INK, "end", weight, scheme.scheme.name());
         svg.bar(left, y, width(value).max(1.0), pitch * 0.78, colour(summary, index));
         let mut label = left + width(value);
         if let Some(planned) = mark.map(|mark| mark(scheme)) {
@@ -169,7 +189,7 @@ fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
     for (index, scheme) in summary.schemes.iter().enumerate() {
         let trained = scheme.jobs.iter().filter_map(|job| job.trained.as_ref());
         let accuracy = percent(&mut trained.map(|trained| trained.accuracy));
-        rows.push((&scheme.scheme, colour(summary, index), 3.0, accuracy));
+        rows.push((scheme.scheme.name(), colour(summary, index), 3.0, accuracy));
     }
     svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "digits told rightly after training");
     for (index, (name, colour, width, accuracy)) in rows.into_iter().enumerate() {
@@ -264,7 +284,7 @@ mod tests {
         let schemes =
             [("inart", 2.5e9, 30e6), ("atp", 2e9, 36e6), ("lbmm", 4e9 / 3.0, 73e6), ("even", 2e9, 50e6)].map(
                 |(name, rate, ingress)| {
-                    SchemeFigures::of_jobs(name.into(), 60, vec![job(rate, ingress as u64)])
+                    SchemeFigures::of_jobs(schemes::named(name).expect("known"), 60, vec![job(rate, ingress as u64)])
                 },
             );
         let single_host = vec![SingleHost { job: "digits".into(), loss: 0.1, accuracy: 0.975, losses }];
@@ -292,7 +312,7 @@ mod tests {
         }
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         for text in
-            ["inart", "atp", "lbmm", "even", "2.42 Gbps", "640 us", "97.5%", "a&lt;b&gt;&amp;c", "1/200"]
+            ["inart", "inart: ours; even: the paper's R-InArt", "atp", "lbmm", "even", "2.42 Gbps", "640 us", "97.5%", "a&lt;b&gt;&amp;c", "1/200"]
         {
             assert!(svg.contains(text), "{text}");
         }

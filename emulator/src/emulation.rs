@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all, schemes};
+use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
 use inart_trainer::train_single_host;
 
 use crate::capacity;
@@ -35,7 +35,7 @@ pub struct Progress<'a> {
 
 /// A scheme with a plan for each job.
 struct Planned {
-    scheme: Scheme,
+    scheme: &'static dyn Scheme,
     plans: Vec<Plan>,
 }
 
@@ -105,7 +105,7 @@ impl Emulation {
 
     /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
     /// options'.
-    pub fn planned_rate_bps(&self, scheme: Scheme) -> Option<f64> {
+    pub fn planned_rate_bps(&self, scheme: &dyn Scheme) -> Option<f64> {
         let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
     }
@@ -114,7 +114,7 @@ impl Emulation {
     /// were compared.
     pub fn run(
         &mut self,
-        scheme: Scheme,
+        scheme: &dyn Scheme,
         work: Work,
         tell: &mut dyn FnMut(u32),
     ) -> Result<(SchemeFigures, u64), Error> {
@@ -146,7 +146,7 @@ impl Emulation {
             links: after.links - before.links,
             faults: happened,
             switch_drops: after.drops_since(&before),
-            ..SchemeFigures::of_jobs(name.to_owned(), work.rounds, jobs)
+            ..SchemeFigures::of_jobs(planned.scheme, work.rounds, jobs)
         };
         Ok((figures, sums))
     }
@@ -165,12 +165,13 @@ impl Emulation {
 
 /// Plans all jobs under every scheme.
 fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, Error> {
-    let plan_scheme = |&scheme: &Scheme| {
+    let plan_scheme = |&scheme: &&'static dyn Scheme| {
         let start = Instant::now();
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
-            levels: if scheme == schemes::INART { options.levels } else { Levels::One },
+            levels: if options.levels.number() <= scheme.promises().levels { options.levels } else { Levels::One },
+            results: options.results,
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)
         };

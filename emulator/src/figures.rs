@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use inart_experiments::{Outcome, Quantity};
 use inart_host_agent::report::Trained;
-use inart_planner::Plan;
+use inart_planner::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
 use crate::relay::RelayCounters;
@@ -60,9 +60,9 @@ pub struct SingleHost {
 /// One scheme. With several jobs, rates and times are those of the slowest, the rest is summed.
 #[derive(Clone, Debug, Serialize)]
 pub struct SchemeFigures {
-    /// Name of the scheme.
+    /// The scheme.
     #[serde(skip)]
-    pub scheme: String,
+    pub scheme: &'static dyn Scheme,
     /// True, as for the whole.
     pub bit_exact: bool,
     /// Rounds per job.
@@ -213,7 +213,7 @@ impl Summary {
 
 impl SchemeFigures {
     /// Puts jobs that ran at the same time together.
-    pub fn of_jobs(scheme: String, rounds: u32, jobs: Vec<JobFigures>) -> Self {
+    pub fn of_jobs(scheme: &'static dyn Scheme, rounds: u32, jobs: Vec<JobFigures>) -> Self {
         let of = |figure: fn(&JobFigures) -> f64| jobs.iter().map(figure);
         let least = |figure| of(figure).fold(f64::INFINITY, f64::min);
         let most = |figure| of(figure).fold(0.0, f64::max);
@@ -257,7 +257,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn as_map<S: Serializer>(schemes: &[SchemeFigures], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(schemes.iter().map(|figures| (&figures.scheme, figures)))
+    serializer.collect_map(schemes.iter().map(|figures| (figures.scheme.name(), figures)))
 }
 
 /// A value with three significant digits and an SI prefix: `2.50 Gbps`, `812 us`.

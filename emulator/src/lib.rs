@@ -37,5 +37,5 @@ mod work;
 pub use emulation::{Emulation, Progress, emulate};
 pub use error::Error;
 pub use network::{Network, NetworkCounters};
-pub use options::Options;
+pub use options::{DEFAULT_SCHEMES, Options};
 pub use work::{Work, Workload};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
-use inart_planner::{Job, Levels, Scheme, Topology, schemes};
+use inart_planner::{Job, Levels, Results, Scheme, Topology, schemes};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -13,15 +13,20 @@ use crate::given::GivenNetwork;
 use crate::scale::Scale;
 use crate::work::{Work, Workload};
 
+/// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
+pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] = [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::EVEN];
+
 /// What is to be emulated.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The network and its jobs.
     pub topology: Topology,
     /// The schemes, in the order in which they run.
-    pub schemes: Vec<Scheme>,
-    /// How often the plans of scheme inart may add a gradient up; the other schemes add it up once at most.
+    pub schemes: Vec<&'static dyn Scheme>,
+    /// How often plans may add a gradient up, of schemes that promise so many levels; of the others once at most.
     pub levels: Levels,
+    /// Whether plans count results on the links.
+    pub results: Results,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
     /// What workers do per job and scheme.
@@ -162,6 +167,7 @@ mod tests {
             topology: topology.expect("valid"),
             schemes: vec![schemes::INART],
             levels: Levels::One,
+            results: Results::Counted,
             jobs: 1,
             work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
             values: ValuesPerPacket::N64,

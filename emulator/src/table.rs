@@ -31,7 +31,7 @@ impl fmt::Display for Summary {
         if self.single_host.is_empty() {
             let beside = |measured: String, planned: f64, unit| format!("{measured} ({})", si(planned, unit));
             let columns: [Column<'_, SchemeFigures>; 6] = [
-                ("scheme", &|s| s.scheme.clone()),
+                ("scheme", &|s| s.scheme.to_string()),
                 ("sending rate (planned)", &|s| beside(si(s.rate_bps, "bps"), s.planned_rate_bps, "bps")),
                 ("comm. per round", &|s| beside(si(s.comm_seconds, "s"), s.planned.comm_seconds, "s")),
                 ("all workers", &|s| beside(si(s.throughput_bps, "bps"), s.planned.throughput_bps, "bps")),
@@ -42,7 +42,7 @@ impl fmt::Display for Summary {
             writeln!(f, "planned: of values alone, by arithmetic; measured: of whole frames, by the clock")?;
         } else {
             let columns: [Column<'_, SchemeFigures>; 7] = [
-                ("scheme", &|s| s.scheme.clone()),
+                ("scheme", &|s| s.scheme.to_string()),
                 ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
                 ("sending rate", &|s| si(s.rate_bps, "bps")),
                 ("comm. per round", &|s| si(s.comm_seconds, "s")),

@@ -40,20 +40,16 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// What the paper calls a series of ours, if it shows it. Its InArt rounds the LP's optimum, as `r-inart` does; its
-    /// R-InArt does so with equal shares. Its ATP keeps to C(v) on the network of Fig. 1, as our `atp`, but not in the
-    /// emulation, where only `atp-nocap` gives its rates.
+    /// What the paper calls a series of ours, if it shows it: what its scheme stands for. Of two that stand for the same one, as
+    /// for ATP, it shows the one that keeps to C(v) on its testbed, the one that does not in its emulation, where only that
+    /// gives its rates.
     pub fn called(&self, series: Series) -> Option<&'static str> {
         let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
         let Series::Scheme(scheme) = series else { return None };
-        match scheme {
-            schemes::R_INART => Some("InArt"),
-            schemes::EVEN => Some("R-InArt"),
-            schemes::ATP if testbed => Some("ATP"),
-            schemes::ATP_NOCAP if !testbed => Some("ATP"),
-            schemes::LBMM => Some("LBMM"),
-            _ => None,
-        }
+        let promises = scheme.promises();
+        let name = promises.stands_for?;
+        let like = schemes::ALL.iter().filter(|other| other.promises().stands_for == Some(name));
+        (like.count() < 2 || promises.ignores.is_empty() == testbed).then_some(name)
     }
 }
 
@@ -168,7 +164,7 @@ fn testbed(quantity: impl Fn(f64) -> Quantity) -> Vec<Panel> {
         paper: Some(key),
         quantity: quantity(training_seconds),
         axis: Axis::Workers,
-        series: &Series::SCHEMES,
+        series: Series::schemes(),
         points: [4, 5, 6]
             .map(|workers| Point {
                 x: workers.to_string(),
@@ -188,7 +184,7 @@ fn scenarios(quantity: Quantity, axis: Axis, points: impl Fn(LinkRates) -> Vec<P
         paper: Some(if links == LinkRates::Equal { "hom" } else { "het" }),
         quantity,
         axis,
-        series: &Series::SCHEMES,
+        series: Series::schemes(),
         points: points(links),
     };
     SCENARIOS.map(panel).into()
@@ -234,7 +230,7 @@ fn throughput() -> Vec<Panel> {
         paper: None,
         quantity: Quantity::LinkThroughput,
         axis: Axis::Workers,
-        series: &Series::SCHEMES,
+        series: Series::schemes(),
         points: worker_points(LinkRates::Equal),
     });
     panels

@@ -18,6 +18,16 @@ const INK: RGBColor = RGBColor(31, 41, 55);
 const FAINT: RGBColor = RGBColor(107, 114, 128);
 const GRID: RGBColor = RGBColor(229, 231, 235);
 
+/// Of schemes, in the order of their list.
+const SCHEMES: [RGBColor; 6] = [
+    RGBColor(37, 99, 235),
+    RGBColor(13, 148, 136),
+    RGBColor(132, 204, 22),
+    RGBColor(217, 119, 6),
+    RGBColor(180, 83, 9),
+    RGBColor(148, 163, 184),
+];
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
@@ -64,12 +74,10 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
 
 fn colour(series: Series) -> RGBColor {
     match series {
-        Series::Scheme(schemes::INART) => RGBColor(37, 99, 235),
-        Series::Scheme(schemes::R_INART) => RGBColor(13, 148, 136),
-        Series::Scheme(schemes::EVEN) => RGBColor(132, 204, 22),
-        Series::Scheme(schemes::ATP_NOCAP) => RGBColor(217, 119, 6),
-        Series::Scheme(schemes::ATP) => RGBColor(180, 83, 9),
-        Series::Scheme(_) => RGBColor(148, 163, 184),
+        Series::Scheme(scheme) => {
+            let at = schemes::ALL.iter().position(|known| *known == scheme).unwrap_or(SCHEMES.len() - 1);
+            SCHEMES[at % SCHEMES.len()]
+        }
         Series::Bound => INK,
         Series::Lp => RGBColor(220, 38, 38),
         Series::TwoLevels => RGBColor(124, 58, 237),
@@ -91,6 +99,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
         }
         let label = match (row.in_the_paper, row.series) {
             (Some(paper), _) => format!("{name} (paper: {paper})"),
+            (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (ours)"),
             (None, Series::Bound) => "bound of unsplit plans".to_owned(),
             (None, Series::Lp) => "LP bound".to_owned(),
             (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),

@@ -1,15 +1,16 @@
 //! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is there.
 
-use inart_planner::schemes;
+use inart_planner::{Scheme, schemes};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Axis, Experiment, Panel, Point};
 use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
+use crate::series::Series;
 
 /// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart` where every server
 /// takes in as much.)
-pub const MEASURED_SCHEMES: [Scheme; 5] =
+pub const MEASURED_SCHEMES: [&dyn Scheme; 5] =
     [schemes::INART, schemes::R_INART, schemes::ATP_NOCAP, schemes::ATP, schemes::LBMM];
 
 /// The network of this seed is measured.
@@ -123,7 +124,7 @@ impl LinkRates {
 
 impl Point {
     /// What a measurement of it is of; `None` where the network's capacities are not known (the testbed).
-    pub fn place(&self, switch: &str, scheme: Scheme) -> Option<Place> {
+    pub fn place(&self, switch: &str, scheme: &dyn Scheme) -> Option<Place> {
         let Network::FatTree { links, servers, workers } = self.network else { return None };
         Some(Place {
             switch: switch.to_owned(),
@@ -140,7 +141,7 @@ impl Panel {
     /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it would take as long
     /// as all other figures together.)
     pub fn is_measurable(&self) -> bool {
-        let of_schemes = self.series.contains(&crate::Series::Scheme(schemes::LBMM));
+        let of_schemes = MEASURED_SCHEMES.iter().all(|&scheme| self.series.contains(&Series::Scheme(scheme)));
         let measured = matches!(
             self.quantity,
             Quantity::SendingRate { .. }

@@ -1,6 +1,6 @@
 //! What a plan comes to, whatever the size of the gradient.
 
-use inart_planner::{Options, Paths, Plan, PlanError, plan};
+use inart_planner::{Options, Paths, Plan, PlanError, Results, plan};
 
 use crate::network::Network;
 use crate::series::Method;
@@ -8,7 +8,7 @@ use crate::series::Method;
 /// A plan in figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// f, bit/s: what every worker can send with no capacity exceeded (`atp-nocap`: none but the switches').
+    /// f, bit/s: what every worker can send with no capacity exceeded, but for what its scheme ignores.
     pub rate_bps: f64,
     /// How many gradients' worth of traffic reaches the servers per iteration: Σ_s x_s · (flows and sums into s).
     pub into_servers: f64,
@@ -25,9 +25,9 @@ impl Outcome {
     /// Plans the network that `seed` draws, rounding with the same seed.
     pub(crate) fn of(network: Network, seed: u64, method: Method) -> Result<Outcome, PlanError> {
         let topology = network.topology(seed);
-        // The paper's P.
-        let paths = Paths::Shortest;
-        let options = Options { seed, levels: method.levels, paths, ..Options::new(method.scheme) };
+        // The paper's P, and its model, which has no results.
+        let (paths, results) = (Paths::Shortest, Results::Ignored);
+        let options = Options { seed, levels: method.levels, paths, results, ..Options::new(method.scheme) };
         Ok(Outcome::from(&plan(&topology, &topology.jobs()[0], &options)?))
     }
 }

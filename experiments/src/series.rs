@@ -1,6 +1,7 @@
 //! What is compared: the schemes, and what no plan can exceed.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use inart_planner::{Levels, Scheme, schemes};
 use serde::{Serialize, Serializer};
@@ -9,7 +10,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
     /// What a scheme's plans reach.
-    Scheme(Scheme),
+    Scheme(&'static dyn Scheme),
     /// What no unsplit plan exceeds, proven.
     Bound,
     /// f~ of LP-InArt, which no plan exceeds, split or not.
@@ -23,34 +24,34 @@ pub enum Series {
 /// What a plan is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Method {
-    pub scheme: Scheme,
+    pub scheme: &'static dyn Scheme,
     pub levels: Levels,
 }
 
 impl Series {
-    /// The schemes and what bounds them, in the order of tables.
-    pub const SCHEMES: [Series; 8] = [
-        Series::Scheme(schemes::INART),
-        Series::Scheme(schemes::R_INART),
-        Series::Scheme(schemes::EVEN),
-        Series::Scheme(schemes::ATP_NOCAP),
-        Series::Scheme(schemes::ATP),
-        Series::Scheme(schemes::LBMM),
-        Series::Bound,
-        Series::Lp,
-    ];
+    /// Our scheme, the published ones, and what bounds them, in the order of tables.
+    pub fn schemes() -> &'static [Series] {
+        static COMPARED: LazyLock<Vec<Series>> = LazyLock::new(|| {
+            let is_compared = |scheme: &&&'static dyn Scheme| {
+                **scheme == schemes::DEFAULT || scheme.promises().stands_for.is_some()
+            };
+            let compared = schemes::ALL.iter().filter(is_compared).map(|&scheme| Series::Scheme(scheme));
+            compared.chain([Series::Bound, Series::Lp]).collect()
+        });
+        &COMPARED
+    }
 
     /// Once and twice, in the order of tables.
     pub const LEVELS: [Series; 4] =
-        [Series::Scheme(schemes::INART), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
+        [Series::Scheme(schemes::DEFAULT), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
 
     /// The plans that show it: for bounds those of ours, whose proofs are the sharpest.
     pub(crate) fn method(self) -> Method {
         match self {
             Series::Scheme(scheme) => Method { scheme, levels: Levels::One },
-            Series::Bound | Series::Lp => Method { scheme: schemes::INART, levels: Levels::One },
+            Series::Bound | Series::Lp => Method { scheme: schemes::DEFAULT, levels: Levels::One },
             Series::TwoLevels | Series::TwoLevelsBound => {
-                Method { scheme: schemes::INART, levels: Levels::Two }
+                Method { scheme: schemes::DEFAULT, levels: Levels::Two }
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use inart_planner::{PlanError, Scheme};
+use inart_planner::PlanError;
 
 use crate::catalogue::Panel;
 use crate::network::Network;
@@ -23,7 +23,7 @@ pub enum Error {
         /// Its seed.
         seed: u64,
         /// The scheme.
-        scheme: Scheme,
+        scheme: &'static str,
         /// Why.
         source: PlanError,
     },
@@ -83,7 +83,7 @@ impl Sweep {
         let mut outcomes: HashMap<_, Vec<Outcome>> = HashMap::new();
         for ((network, method, seed), answer) in tasks.into_iter().zip(answers) {
             let answer = answer.expect("every task was taken by a thread");
-            let scheme = method.scheme;
+            let scheme = method.scheme.name();
             let error = |source| Error::Plan { network: network.to_string(), seed, scheme, source };
             outcomes.entry((network, method)).or_default().push(answer.map_err(error)?);
         }

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::choices::Results;
 use crate::finish;
 use crate::levels;
 use crate::model::NodeIx;
 use crate::options::{Problem, Shares};
 use crate::passes;
 use crate::placement::{FlowTo, Placement, equal_shares, trunk_end};
-use crate::plan::{Bounds, Limit, Plan, ResultTree};
+use crate::plan::{Bounds, Limit, Plan};
 use crate::plan_error::PlanError;
 use crate::racks;
+use crate::results::{self, Tree};
 use crate::routes::Path;
 use crate::topology::{NodeId, NodeKind};
 
@@ -48,7 +50,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Results of `server` come back over these links, each as (nearer to the server, farther away), parents before children.
-    /// Without them, over shortest paths.
+    /// Without them, as links are least loaded, or over shortest paths where results do not count.
     pub fn results(&mut self, server: NodeId, links: Vec<[NodeId; 2]>) {
         self.results.insert(server, links);
     }
@@ -77,22 +79,30 @@ impl<'a> Draft<'a> {
             let problem = "frames of a worker for one server cross a link twice: switches cannot tell them apart";
             return Err(self.wrong(problem.to_owned()));
         }
+        let even = equal_shares(model.servers.len());
+        let mut placement = router.with_results(placement, self.shares.as_ref().unwrap_or(&even));
+        let drafted = self.trees().map_err(|problem| self.wrong(problem))?;
+        if options.results == Results::Counted {
+            drafted.iter().for_each(|(s, tree)| placement.results[*s] = tree.clone());
+        }
         let equal = options.equal_shares || promises.shares == Shares::Equal;
         let shares = match &self.shares {
             Some(shares) => self.whole(shares).map_err(|problem| self.wrong(problem))?,
-            None if equal => equal_shares(model.servers.len()),
+            None if equal => even,
             None => {
                 let counts = placement.counts(model);
                 counts.levelled(model, &counts.best_shares(model))
             }
         };
         let bounds = self.bounds(levels)?;
-        let plan = finish::write(model, options, &placement, &shares, bounds);
+        let mut plan = finish::write(model, options, &placement, &shares, bounds);
         if !(plan.rate_bps.is_finite() && plan.rate_bps > 0.0) {
             return Err(self.wrong(format!("they carry {} bit/s", plan.rate_bps)));
         }
-        let results = plan.results.into_iter().map(|tree| self.tree(tree)).collect();
-        Ok(Plan { levels: levels.max(1) as u8, paths: Some(options.paths), results, ..plan })
+        for (s, tree) in drafted {
+            plan.results[s] = results::write(model, model.servers[s], &tree);
+        }
+        Ok(Plan { levels: levels.max(1) as u8, ..plan })
     }
 
     fn wrong(&self, problem: String) -> PlanError {
@@ -130,13 +140,38 @@ impl<'a> Draft<'a> {
         Ok(shares.iter().map(|x| x / sum).collect())
     }
 
-    /// The tree of a server's results, if another one than usual was drafted.
-    fn tree(&self, usual: ResultTree) -> ResultTree {
-        let drafted = self.results.iter().find(|(server, _)| self.name(**server) == usual.server);
-        let named = |link: &[NodeId; 2]| link.map(|node| self.name(node).to_owned());
-        match drafted {
-            Some((_, links)) => ResultTree { server: usual.server, links: links.iter().map(named).collect() },
-            None => usual,
+    /// The trees that were drafted, by position of their servers.
+    fn trees(&self) -> Result<Vec<(usize, Tree)>, String> {
+        let servers = &self.problem.job().servers;
+        let drafted = self.results.iter().map(|(server, links)| {
+            let s = servers.iter().position(|known| known == server);
+            let s = s.ok_or_else(|| format!("{} is no server of the job", self.name(*server)))?;
+            let tree = self.tree(*server, links);
+            Ok((s, tree.map_err(|problem| format!("results of {}: {problem}", self.name(*server)))?))
+        });
+        drafted.collect()
+    }
+
+    /// A tree from its root on, over links with capacity left and switches, to every worker.
+    fn tree(&self, server: NodeId, links: &[[NodeId; 2]]) -> Result<Tree, String> {
+        let mut fed = BTreeSet::from([server]);
+        let mut arcs = Vec::with_capacity(links.len());
+        for &[from, to] in links {
+            let (a, b) = (self.name(from), self.name(to));
+            let forwards = from == server || self.problem.topology().node(from).kind == NodeKind::Switch;
+            if !forwards || !fed.contains(&from) {
+                return Err(format!("nothing comes to {a} that it could send on to {b}"));
+            }
+            if !fed.insert(to) {
+                return Err(format!("{b} gets them twice"));
+            }
+            let arc = self.problem.arc(from, to);
+            let arc = arc.filter(|&arc| self.problem.router.model.capacity_of(arc) > 0.0);
+            arcs.push(arc.ok_or_else(|| format!("the link {a}-{b} is not there, or full"))?);
+        }
+        match self.problem.job().workers.iter().find(|worker| !fed.contains(worker)) {
+            Some(&worker) => Err(format!("{} gets none", self.name(worker))),
+            None => Ok(arcs.into()),
         }
     }
 

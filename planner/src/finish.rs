@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx, Resource};
+use crate::choices::Results;
 use crate::options::Options;
 use crate::placement::{Placement, trunk_end, weighted};
 use crate::plan::{Bounds, Factors, Flow, Limit, Plan, Shard, Trunk, Violations};
@@ -78,8 +79,16 @@ pub(crate) fn write(
             .collect(),
         flows,
         trunks,
-        results: results::shortest(model),
-        results_counted: false,
+        results: match model.results {
+            Results::Counted => model
+                .servers
+                .iter()
+                .zip(&placement.results)
+                .map(|(&server, tree)| results::write(model, server, tree))
+                .collect(),
+            Results::Ignored => results::shortest(model),
+        },
+        results_counted: model.results == Results::Counted,
         load,
         other_jobs: Vec::new(),
         solve_ms: 0.0,

@@ -97,7 +97,7 @@ pub enum SeveralJobs {
 
 impl fmt::Display for dyn Scheme + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 

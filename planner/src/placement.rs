@@ -1,13 +1,14 @@
 //! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The integral
 //! variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server itself for y^{s,w} = 1;
 //! a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1. Beyond the paper, a trunk may end at a second
-//! aggregator: its path says where.
+//! aggregator: its path says where; and the results come back over a tree for each server.
 
 use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx, Resource};
 use crate::packing::{Row, maximise_sum};
 use crate::plan::WORKERS_PER_SUM;
+use crate::results::Tree;
 use crate::routes::Path;
 
 /// Where one worker's share of one shard goes.
@@ -25,9 +26,11 @@ pub(crate) struct Placement {
     pub flows: Vec<Vec<FlowTo>>,
     /// `[server]`, by aggregator.
     pub trunks: Vec<BTreeMap<NodeIx, Path>>,
+    /// `[server]`: the trees of results; empty where results do not count.
+    pub results: Vec<Tree>,
 }
 
-/// n(s, r): how many flows and partial sums of each server's shard cross each resource.
+/// n(s, r): how many flows and partial sums of each server's shard cross each resource, and results where they count.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     servers: usize,
@@ -88,6 +91,9 @@ impl Placement {
                     path.iter().for_each(|&arc| counts.add(arc, s));
                 }
             }
+        }
+        for (s, tree) in self.results.iter().enumerate() {
+            tree.iter().for_each(|&arc| counts.add(arc, s));
         }
         counts
     }

@@ -15,6 +15,19 @@ pub enum PlanError {
         /// The server.
         server: String,
     },
+    /// Background traffic leaves results no way back.
+    #[error(
+        "job {job}: background traffic leaves results of server {server} no way back to worker {worker}; lower it, raise a \
+         link's rate, or leave results out of account"
+    )]
+    NoWayBack {
+        /// The job.
+        job: String,
+        /// The server.
+        server: String,
+        /// The worker.
+        worker: String,
+    },
     /// A resource that every plan needs is used up by background traffic.
     #[error("job {job}: nothing is left of {resource}; lower its background traffic or raise its capacity")]
     Exhausted {

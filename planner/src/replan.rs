@@ -12,11 +12,13 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use crate::model::{Arc, Model, NodeIx};
+use crate::choices::Results;
 use crate::options::Options;
 use crate::plan_error::PlanError;
 use crate::passes;
 use crate::placement::{FlowTo, Placement};
 use crate::plan::{Moved, Plan};
+use crate::results;
 use crate::router::Router;
 use crate::routes::{FAR, Path};
 use crate::schemes::inart::starts::{self, Best};
@@ -33,6 +35,8 @@ pub(crate) struct Running<'p> {
     pub flows: Vec<Vec<Option<FlowTo>>>,
     /// `[server]`, by aggregator.
     pub trunks: Vec<BTreeMap<NodeIx, Path>>,
+    /// `[server]`: what is left of its tree of results; no servers where results do not count.
+    results: Vec<Vec<Arc>>,
     /// x_s of the plan, over the servers that are still there; all 0 if none is.
     shares: Vec<f64>,
     /// Where the flows ended, also those that have to be placed anew: the groups' names.
@@ -61,6 +65,7 @@ impl<'p> Running<'p> {
         let mut running = Running {
             flows: vec![vec![None; model.workers.len()]; model.servers.len()],
             trunks: vec![BTreeMap::new(); model.servers.len()],
+            results: Vec::new(),
             shares: vec![0.0; model.servers.len()],
             groups: vec![vec![None; model.workers.len()]; model.servers.len()],
         };
@@ -92,6 +97,15 @@ impl<'p> Running<'p> {
                 running.trunks[s].insert(v, path);
             }
         }
+        if model.results == Results::Counted {
+            running.results = vec![Vec::new(); model.servers.len()];
+            for tree in &plan.results {
+                if let Some(s) = find(&tree.server, &servers) {
+                    let usable = |arc| router.detours() || router.trees.allows(s, arc);
+                    running.results[s] = results::read(model, &names, model.servers[s], tree, usable);
+                }
+            }
+        }
         Ok(running)
     }
 
@@ -113,7 +127,9 @@ impl<'p> Running<'p> {
             }
             trunks.retain(|&v, _| flows.iter().any(|flow| flow.end == v));
         }
-        Some(Placement { flows, trunks })
+        let whole = |tree: &Vec<Arc>| results::is_whole(model, tree).then(|| tree.as_slice().into());
+        let results = self.results.iter().map(whole).collect::<Option<_>>()?;
+        Some(Placement { flows, trunks, results })
     }
 
     /// The whole placement: what is left, and the rest placed anew.
@@ -167,7 +183,7 @@ impl<'p> Running<'p> {
             }
             ends.push(of_server.into_iter().map(|end| end.unwrap_or(server)).collect());
         }
-        router.place_around(&self.flows, &self.trunks, &ends, &self.sending(1.0))
+        router.place_around(&self.flows, &self.trunks, &self.results, &ends, &self.sending(1.0))
     }
 
     /// How much of `placement` is not as it was.
@@ -375,5 +391,8 @@ fn shift(model: &Model<'_>, placement: &Placement, s: usize, rate: f64, load: &m
     for path in placement.trunks[s].values() {
         load[model.own(model.servers[s]) as usize] += rate;
         path.iter().for_each(|&arc| load[arc as usize] += rate);
+    }
+    if let Some(tree) = placement.results.get(s) {
+        tree.iter().for_each(|&arc| load[arc as usize] += rate);
     }
 }

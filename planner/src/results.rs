@@ -1,11 +1,19 @@
 //! The way back of the results: for each server a tree to all workers of the job.
 
+mod trees;
+
 use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use trees::Trees;
+
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;
+
+/// The arcs of one server's tree, parents before children.
+pub(crate) type Tree = Rc<[Arc]>;
 
 /// For each server the tree of shortest paths to the workers, over links as they are built; the first link of the topology wins
 /// ties.
@@ -31,6 +39,11 @@ fn from_server(model: &Model<'_>, server: NodeIx) -> Vec<Arc> {
             }
         }
     }
+    pruned(model, &parent, &order)
+}
+
+/// The arcs to nodes that lead to workers, in the order of the nodes.
+fn pruned(model: &Model<'_>, parent: &FxHashMap<NodeIx, Arc>, order: &[NodeIx]) -> Vec<Arc> {
     let mut needed: BTreeSet<NodeIx> = BTreeSet::new();
     for &worker in &model.workers {
         let mut node = worker;
@@ -41,8 +54,37 @@ fn from_server(model: &Model<'_>, server: NodeIx) -> Vec<Arc> {
     order.iter().filter(|node| needed.contains(node)).filter_map(|node| parent.get(node).copied()).collect()
 }
 
-fn write(model: &Model<'_>, server: NodeIx, arcs: &[Arc]) -> ResultTree {
+/// A tree by names.
+pub(crate) fn write(model: &Model<'_>, server: NodeIx, arcs: &[Arc]) -> ResultTree {
     let name = |node: NodeIx| model.name(node).to_owned();
     let links = arcs.iter().map(|&arc| [name(model.tail(arc)), name(model.head(arc))]).collect();
     ResultTree { server: name(server), links }
+}
+
+/// The part of a written tree of a server that this network still has: what leads over `usable` links with capacity left to workers of
+/// the job, parents before children.
+pub(crate) fn read(
+    model: &Model<'_>,
+    names: &FxHashMap<&str, NodeIx>,
+    server: NodeIx,
+    tree: &ResultTree,
+    usable: impl Fn(Arc) -> bool,
+) -> Vec<Arc> {
+    let mut parent: FxHashMap<NodeIx, Arc> = FxHashMap::default();
+    let mut order: Vec<NodeIx> = Vec::new();
+    for [from, to] in &tree.links {
+        let (Some(&from), Some(&to)) = (names.get(&**from), names.get(&**to)) else { continue };
+        let arc = model.arcs_out(from).iter().find(|&&(arc, head)| head == to && usable(arc));
+        let leads_on = from == server || model.forwards(from) && parent.contains_key(&from);
+        if let Some(&(arc, _)) = arc.filter(|_| leads_on && to != server && !parent.contains_key(&to)) {
+            parent.insert(to, arc);
+            order.push(to);
+        }
+    }
+    pruned(model, &parent, &order)
+}
+
+/// Whether a part of a tree leads to every worker.
+pub(crate) fn is_whole(model: &Model<'_>, tree: &[Arc]) -> bool {
+    model.workers.iter().all(|&worker| tree.iter().any(|&arc| model.head(arc) == worker))
 }

@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dag::Dags;
 use crate::model::{Arc, Model, NodeIx};
-use crate::choices::Paths;
+use crate::choices::{Paths, Results};
 use crate::placement::{FlowTo, Placement};
+use crate::results::{Tree, Trees};
 use crate::routes::{Path, Routes, Rule};
+
+/// The cost of a host's further links for results: the controller installs trees over first links only.
+const SECOND: f64 = 1e6;
 
 /// Routes a placement's flows and trunks. Where plans may take any path it keeps to the fewest hops all the same, since that
 /// is quick and mostly enough; [`Router::widest`] makes detours.
@@ -14,6 +18,7 @@ pub(crate) struct Router<'m> {
     pub model: &'m Model<'m>,
     pub routes: Routes<'m>,
     pub dags: Dags<'m>,
+    pub trees: Trees<'m>,
     rule: Rule,
     /// The one that makes detours, if plans may.
     wide: Option<Box<Router<'m>>>,
@@ -47,6 +52,7 @@ impl<'m> Router<'m> {
             model,
             routes: Routes::new(model, rule),
             dags: Dags::new(model, rule),
+            trees: Trees::new(model, rule),
             rule,
             wide,
         };
@@ -82,7 +88,7 @@ impl<'m> Router<'m> {
         self.place_weighted(ends, &crate::placement::equal_shares(ends.len()))
     }
 
-    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the others.
+    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the others, and the trees of results.
     pub fn place_weighted(&self, ends: &[Vec<NodeIx>], shares: &[f64]) -> Placement {
         let model = self.model;
         let mut load = self.no_load(shares);
@@ -100,6 +106,7 @@ impl<'m> Router<'m> {
             placement.trunks.push(trunks);
             placement.flows.push(flows);
         }
+        self.lay_results(&mut placement, &mut load);
         for s in 0..ends.len() {
             let server = model.servers[s];
             for (&v, path) in &mut placement.trunks[s] {
@@ -114,17 +121,20 @@ impl<'m> Router<'m> {
         placement
     }
 
-    /// Keeps `flows` and `trunks` as they are, and routes the flows and trunks to `ends` that they lack around them.
+    /// Keeps `flows`, `trunks` and (parts of) trees of `results` as they are, and routes the flows and trunks to `ends` that they
+    /// lack around them, and the rest of the trees.
     pub fn place_around(
         &self,
         flows: &[Vec<Option<FlowTo>>],
         trunks: &[BTreeMap<NodeIx, Path>],
+        results: &[Vec<Arc>],
         ends: &[Vec<NodeIx>],
         shares: &[f64],
     ) -> Placement {
         let model = self.model;
         let mut load = self.no_load(shares);
-        let mut placement = Placement { flows: Vec::new(), trunks: Vec::new() };
+        let mut placement = Placement::default();
+        results.iter().enumerate().for_each(|(s, tree)| load.shift(tree, s, 1.0));
         for (s, ends) in ends.iter().enumerate() {
             let used: BTreeSet<NodeIx> =
                 ends.iter().copied().filter(|&end| end != model.servers[s]).collect();
@@ -150,7 +160,40 @@ impl<'m> Router<'m> {
             });
             placement.flows.push(of_server.collect());
         }
+        for (s, kept) in results.iter().enumerate() {
+            load.shift(kept, s, -1.0);
+            placement.results.push(self.tree(s, kept, &mut load));
+        }
         placement
+    }
+
+    /// The placement with the trees of results that it lacks, where results count: those that load links the least beside all else,
+    /// at shares x_s.
+    pub fn with_results(&self, mut placement: Placement, shares: &[f64]) -> Placement {
+        if self.model.results == Results::Counted && placement.results.is_empty() {
+            let mut load = self.no_load(shares);
+            for (s, (flows, trunks)) in placement.flows.iter().zip(&placement.trunks).enumerate() {
+                flows.iter().for_each(|flow| load.shift(&flow.path, s, 1.0));
+                trunks.values().for_each(|path| load.shift(path, s, 1.0));
+            }
+            self.lay_results(&mut placement, &mut load);
+        }
+        placement
+    }
+
+    fn lay_results(&self, placement: &mut Placement, load: &mut Load<'_>) {
+        if self.model.results == Results::Counted {
+            placement.results = (0..self.model.servers.len()).map(|s| self.tree(s, &[], load)).collect();
+        }
+    }
+
+    /// A tree of results of server `s` that has the arcs of `kept`.
+    fn tree(&self, s: usize, kept: &[Arc], load: &mut Load<'_>) -> Tree {
+        let second = |arc| if self.trees.is_second(arc) { SECOND } else { 0.0 };
+        let tree = self.trees.grow(s, kept, |arc| load.cost(arc, s) + second(arc));
+        let tree = tree.expect("results of every server reach every worker");
+        load.shift(&tree, s, 1.0);
+        tree
     }
 
     /// No load yet, with shares x_s.

@@ -1,10 +1,10 @@
 //! Plans one job: sees that it can be planned at all, then asks the scheme.
 
-use crate::choices::Levels;
+use crate::choices::{Levels, Results};
 use crate::fractional::{self, Fractional};
 use crate::lp;
 use crate::model::Model;
-use crate::options::{Options, Problem, Scheme};
+use crate::options::{Options, Problem};
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::router::Router;
@@ -17,7 +17,7 @@ const LARGE: usize = 100_000;
 ///
 /// # Errors
 /// A job that cannot be planned on what background traffic leaves of the network; what the scheme does not do
-/// ([`Scheme::promises`]) or refuses.
+/// ([`crate::Scheme::promises`]) or refuses.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
     plan_on(&Model::new(topology, job, options.results), options)
 }
@@ -75,7 +75,8 @@ pub(crate) fn relax(
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
-/// Every worker reaches every server, and every server can take something in.
+/// Every worker reaches every server, and every server can take something in; where results count, every server reaches every
+/// worker.
 pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let model = router.model;
     let job = || model.job.name.clone();
@@ -89,6 +90,14 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
         if let Some(&worker) = model.workers.iter().find(|&&worker| !router.reaches(worker, server, server)) {
             let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
             return Err(PlanError::Unreachable { job: job(), worker, server });
+        }
+    }
+    if model.results == Results::Counted {
+        for (s, &server) in model.servers.iter().enumerate() {
+            if let Err(worker) = router.trees.grow(s, &[], |_| 0.0) {
+                let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
+                return Err(PlanError::NoWayBack { job: job(), server, worker });
+            }
         }
     }
     Ok(())

@@ -33,7 +33,7 @@ fn no_scheme_sums_in_switches() {
     // What is left if no switch adds anything up for anybody.
     let forwarding = Topology::from_yaml(&FIG1.replace(", aggregation: 6 Gbps", "")).unwrap();
     assert!(forwarding.nodes().iter().all(|node| node.aggregation_bps == 0.0));
-    let one = schemes::ALL.map(Options::new).into_iter();
+    let one = schemes::ALL.iter().map(|&scheme| Options::new(scheme));
     for options in one.chain([Options { levels: Levels::Two, ..Options::new(schemes::INART) }]) {
         let made = planned(&exact, &options);
         assert!(made.exact && sums_nowhere(&made), "{options:?}");

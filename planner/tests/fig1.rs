@@ -8,7 +8,7 @@ fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap()
 }
 
-fn gbps(scheme: Scheme, equal_shares: bool) -> (f64, f64, Option<f64>) {
+fn gbps(scheme: &dyn Scheme, equal_shares: bool) -> (f64, f64, Option<f64>) {
     let topology = fig1();
     let options = Options { equal_shares, ..Options::new(scheme) };
     let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();

@@ -60,7 +60,7 @@ fn every_scheme_plans_what_was_imported() {
             let servers = Some(Hosts::Count(1 + seed as usize % 2));
             let topology =
                 import(text, format, &ImportOptions { seed, servers, ..options() }).unwrap().topology;
-            for scheme in schemes::ALL {
+            for &scheme in schemes::ALL {
                 let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
                 assert_eq!(check(&topology, &plan), Ok(()), "{file} {scheme}");
             }

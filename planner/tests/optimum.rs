@@ -15,7 +15,7 @@ const CASES: u64 = 1;
 /// Seven workers and three servers on two switches: what nodes can do, and the rate of every link, both in parts of a Mbps.
 const SCALES: [(f64, f64); 4] = [(1.0, 200.0), (1.0, 1e6), (1e-3, 1.0), (1e4, 1e6)];
 
-fn made(topology: &Topology, scheme: Scheme) -> Plan {
+fn made(topology: &Topology, scheme: &dyn Scheme) -> Plan {
     let plan = plan(topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
     check(topology, &plan).unwrap();
     plan

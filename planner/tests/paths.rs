@@ -119,7 +119,7 @@ fn several_jobs_make_detours() {
 #[test]
 fn a_link_full_in_one_direction() {
     let oneway = topology(ONEWAY);
-    for scheme in schemes::ALL {
+    for &scheme in schemes::ALL {
         let plan = made(&oneway, &Options::new(scheme)).unwrap();
         assert_eq!(plan.rate_bps, 5e6, "{scheme}");
     }
@@ -135,7 +135,7 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     for seed in 0..250 {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
         for paths in [Paths::Any, Paths::Shortest] {
-            for scheme in schemes::ALL.into_iter().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
+            for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
             {
                 planned += u32::from(made(&network, &Options { paths, ..Options::new(scheme) }).is_ok());
             }

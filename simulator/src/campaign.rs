@@ -24,7 +24,7 @@ pub struct Trial {
     /// The network and its jobs.
     pub topology: Topology,
     /// How they are planned.
-    pub scheme: Scheme,
+    pub scheme: &'static dyn Scheme,
     /// How often gradients may be added up.
     pub levels: Levels,
     /// Chunks in flight.
@@ -43,7 +43,7 @@ impl Trial {
         let scheme = *[schemes::INART, schemes::R_INART, schemes::ATP, schemes::LBMM, schemes::EVEN]
             .choose(&mut rng)
             .expect("there are some");
-        let two = scheme == schemes::INART && topology.jobs().len() == 1 && rng.random_bool(0.3);
+        let two = scheme.promises().levels > 1 && topology.jobs().len() == 1 && rng.random_bool(0.3);
         let options = Options {
             rounds: rng.random_range(1..=4),
             gradient_values: rng.random_range(1..=600),

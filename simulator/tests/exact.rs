@@ -29,7 +29,7 @@ fn two_jobs(first_exact: bool) -> Topology {
     fig1.with_jobs(vec![job("one", first_exact), job("other", !first_exact)])
 }
 
-fn run(topology: &Topology, scheme: Scheme, faults: &str, options: &Options) -> Report {
+fn run(topology: &Topology, scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
     let report =
         simulate(&network(topology, scheme, 8), &Faults::from_yaml(faults).unwrap(), options, None).unwrap();
     assert_eq!(report.failure, None, "{scheme}: {report}");

@@ -10,7 +10,7 @@ use support::{fig1, network};
 
 const LOSS: &str = "links: [{drop: 0.5%, duplicate: 0.5%, reorder: 1%, reorder_by: 300 us}]";
 
-fn run(scheme: Scheme, faults: &str, options: &Options) -> Report {
+fn run(scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
     let network = network(&fig1(), scheme, 4);
     let report = simulate(&network, &Faults::from_yaml(faults).unwrap(), options, None).unwrap();
     assert_eq!(report.failure, None, "{scheme}, {options:?}: {report}");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
 use inart_emulator::{Network, Options, Work, Workload};
-use inart_planner::{Topology, schemes};
+use inart_planner::{Results, Topology, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
@@ -152,6 +152,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
     let options = Options {
         topology: topology.clone(),
         levels: inart_planner::Levels::One,
+        results: Results::Counted,
         schemes: vec![schemes::LBMM],
         jobs: 1,
         work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },

@@ -10,7 +10,7 @@ use anyhow::Context;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, Records};
-use inart_planner::{Options, Plan, Scheme, Topology, plan_all};
+use inart_planner::{Options, Plan, Scheme, Topology, plan_all, schemes};
 use inart_targets::Precedence;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -29,8 +29,8 @@ pub struct Args {
     #[arg(long, value_name = "PLAN")]
     plan: Vec<PathBuf>,
     /// Scheme to plan with.
-    #[arg(long, default_value = "inart", conflicts_with = "plan")]
-    scheme: Scheme,
+    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = super::scheme::parser(), conflicts_with = "plan")]
+    scheme: &'static dyn Scheme,
     /// Seed to plan with.
     #[arg(long, default_value_t = 1, conflicts_with = "plan")]
     seed: u64,

@@ -12,7 +12,7 @@ use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
-use inart_planner::{Levels, Scheme, Topology};
+use inart_planner::{Levels, Results, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -24,11 +24,14 @@ pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     topology: PathBuf,
     /// Schemes to compare.
-    #[arg(long, value_delimiter = ',', default_value = "inart,atp,lbmm,even")]
-    schemes: Vec<Scheme>,
-    /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
+    #[arg(long, value_delimiter = ',', default_value = inart_emulator::DEFAULT_SCHEMES.map(|scheme| scheme.name()).join(","), value_parser = super::scheme::parser())]
+    schemes: Vec<&'static dyn Scheme>,
+    /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in the paper.
+    #[arg(long, default_value_t = Results::Counted)]
+    results: Results,
     /// Rounds per job and scheme.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
@@ -90,6 +93,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         topology: Topology::from_yaml(&text).context(place)?,
         schemes: args.schemes,
         levels: args.levels,
+        results: args.results,
         jobs: args.jobs,
         work: Work { rounds: args.rounds, workload },
         values: args.values,

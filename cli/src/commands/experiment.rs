@@ -17,6 +17,7 @@ use super::output::print;
 
 /// Arguments of `inart experiment`.
 #[derive(clap::Args)]
+#[command(after_help = super::scheme::list())]
 pub struct Args {
     /// Its name, such as inart-fig9; `all` for all of them, `list` for their names.
     name: String,

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod push;
 pub mod remove;
 pub mod rollback;
+mod scheme;
 mod security;
 pub mod server;
 pub mod simulate;

@@ -73,3 +73,25 @@ impl Violation {
         }
     }
 }
+
+/// What has been found so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Violation>);
+
+impl Findings {
+    pub fn push(&mut self, violation: Violation) {
+        self.0.push(violation);
+    }
+
+    pub fn wrong(&mut self, place: &str, problem: impl Into<String>) {
+        self.push(Violation::Malformed { place: place.to_owned(), problem: problem.into() });
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn all(self) -> Vec<Violation> {
+        self.0
+    }
+}

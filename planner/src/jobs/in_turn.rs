@@ -43,6 +43,9 @@ fn after(network: &Network<'_>, job: &Job, error: PlanError) -> PlanError {
         PlanError::Unreachable { worker, server, .. } => {
             format!("worker {worker} no route to server {server}")
         }
+        PlanError::NoWayBack { server, worker, .. } => {
+            format!("results of server {server} no way back to worker {worker}")
+        }
         _ => return error,
     };
     match solve::feasible(&Router::new(&alone, network.options.paths)) {

@@ -27,7 +27,7 @@ impl<'t> Index<'t> {
         Index { topology, arcs: topology.links().iter().enumerate().flat_map(ends).collect() }
     }
 
-    /// Counts the flows and trunks of a plan of ours on every resource.
+    /// Counts the flows and trunks of a plan of ours on every resource, and its results if they count.
     pub fn units(&self, plan: &Plan) -> Units {
         let shards: FxHashMap<&str, usize> =
             plan.shards.iter().enumerate().map(|(s, shard)| (shard.server.as_str(), s)).collect();
@@ -41,6 +41,13 @@ impl<'t> Index<'t> {
             for resource in hops.chain(end) {
                 units.entry(resource).or_insert_with(|| vec![0; plan.shards.len()])
                     [shards[server.as_str()]] += 1;
+            }
+        }
+        let trees = plan.results.iter().filter(|_| plan.results_counted);
+        for (tree, [from, to]) in trees.flat_map(|tree| tree.links.iter().map(move |link| (tree, link))) {
+            if let (Some(from), Some(to)) = (self.topology.node_named(from), self.topology.node_named(to)) {
+                units.entry(self.arcs[&(from, to)]).or_insert_with(|| vec![0; plan.shards.len()])
+                    [shards[tree.server.as_str()]] += 1;
             }
         }
         units

@@ -94,7 +94,9 @@ impl<'r, 'm> Tree<'r, 'm> {
                 .trunks
                 .push(trunks.filter_map(|(&v, leg)| Some((v, leg.as_ref()?.path.clone()))).collect());
         }
-        placement
+        let total: f64 = self.sending.iter().sum();
+        let shares: Vec<f64> = self.sending.iter().map(|f| f / total).collect();
+        self.router.with_results(placement, &shares)
     }
 
     /// Seeks other rates from the same placement.

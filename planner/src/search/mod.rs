@@ -74,7 +74,9 @@ impl<'r, 'm> Search<'r, 'm> {
     }
 
     pub fn placement(&self) -> Placement {
-        self.state.placement()
+        let total: f64 = self.state.sending.iter().sum();
+        let shares: Vec<f64> = self.state.sending.iter().map(|f| f / total).collect();
+        self.router.with_results(self.state.placement(), &shares)
     }
 
     /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the lightest, if

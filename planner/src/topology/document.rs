@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Topology};
 use crate::units::{Rate, Seconds, Size, display_rate, display_seconds, display_size};
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ pub(super) struct JobEntry {
 }
 
 /// What the parser says for programmers, for people who write topologies; and the mend.
-fn in_our_words(problem: &str) -> (&str, &'static str) {
+pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
     const EXAMPLE: &str = "topologies/fig1.yaml shows what a topology looks like";
     let cut = |at: &str| problem.split(at).next().unwrap_or(problem);
     if problem.starts_with("unexpected end of input") {

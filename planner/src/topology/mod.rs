@@ -5,6 +5,7 @@ mod error;
 pub mod generate;
 pub mod import;
 pub mod ranges;
+mod read;
 mod validate;
 
 use std::collections::HashMap;

@@ -20,7 +20,7 @@ pub fn fig1() -> Topology {
 }
 
 /// All jobs of a topology under a scheme.
-pub fn network(topology: &Topology, scheme: Scheme, window: u32) -> Network {
+pub fn network(topology: &Topology, scheme: &dyn Scheme, window: u32) -> Network {
     let plans = plan_all(topology, &Options::new(scheme)).unwrap();
     Network::install(topology, dataplane(), &plans, window).unwrap()
 }

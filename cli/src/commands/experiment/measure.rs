@@ -12,7 +12,7 @@ use inart_experiments::{
     Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measured, Network, Place, Point, measured_markdown,
     read_measured, write_measured,
 };
-use inart_planner::{Levels, Scheme, Topology};
+use inart_planner::{Levels, Results, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
 use super::{Document, make, place};
@@ -29,8 +29,8 @@ pub struct MeasureArgs {
     #[arg(long, requires = "measure", default_value = "1/5")]
     scale: Scale,
     /// With --measure: these schemes only [default: inart, r-inart, atp-nocap, atp, lbmm].
-    #[arg(long, requires = "measure", value_delimiter = ',')]
-    schemes: Vec<Scheme>,
+    #[arg(long, requires = "measure", value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
+    schemes: Vec<&'static dyn Scheme>,
     /// With --measure: only these places on the figures' axes, like 10,20.
     #[arg(long, requires = "measure", value_name = "X", value_delimiter = ',')]
     at: Vec<String>,
@@ -55,7 +55,7 @@ impl MeasureArgs {
         self.measure
     }
 
-    fn schemes(&self) -> &[Scheme] {
+    fn schemes(&self) -> &[&'static dyn Scheme] {
         if self.schemes.is_empty() { &MEASURED_SCHEMES } else { &self.schemes }
     }
 
@@ -160,7 +160,7 @@ fn measure<'p>(
 }
 
 /// The best of up to three tries; a try whose job was given up for want of processor time counts as none.
-fn measure_best(emulation: &mut Emulation, scheme: Scheme, place: Place) -> anyhow::Result<Measured> {
+fn measure_best(emulation: &mut Emulation, scheme: &dyn Scheme, place: Place) -> anyhow::Result<Measured> {
     let planned_bps = emulation.planned_rate_bps(scheme).expect("one of the schemes that were planned");
     let bytes = place.gradient_bytes as f64;
     let round_seconds = 8.0 * bytes / planned_bps / emulation.scale();
@@ -217,6 +217,8 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         topology,
         schemes: args.schemes().to_vec(),
         levels: Levels::One,
+        // As the paper plans, and the figures do.
+        results: Results::Ignored,
         jobs: 1,
         work: Work { rounds: 1, workload: Workload::AllReduce { values: 1 } },
         values: VALUES,

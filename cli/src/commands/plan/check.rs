@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use inart_planner::units::display_rate;
-use inart_planner::{JobPlans, Plan, Topology, Violation, schemes};
+use inart_planner::{JobPlans, Limit, Plan, Topology, Violation};
 
 /// What a plan file holds.
 enum File {
@@ -56,11 +56,13 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
         format!("{}\n", serde_json::json!({"valid": lines.is_empty(), "violations": lines}))
     } else if lines.is_empty() {
         let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
-        let nocap = plans.iter().any(|plan| plan.scheme == schemes::ATP_NOCAP.name());
-        let note = "(the switches' aggregation capacity is not held against scheme atp-nocap)\n";
+        let ignoring = plans.iter().find(|plan| plan.ignores.contains(&Limit::Aggregation)).map(|plan| &plan.scheme);
+        let note = |scheme| {
+            format!("(the switches' aggregation capacity is not held against scheme {scheme}, which ignores it)\n")
+        };
         let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
         let (place, name, rates) = (place(), topology.name(), rates.join(", "));
-        format!("{place}: {hold} on topology {name} at {rates}\n{}", if nocap { note } else { "" })
+        format!("{place}: {hold} on topology {name} at {rates}\n{}", ignoring.map(note).unwrap_or_default())
     } else {
         lines.iter().map(|line| format!("{line}\n")).collect()
     };

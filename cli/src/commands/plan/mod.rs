@@ -12,14 +12,16 @@ pub use check::{read, read_all};
 use inart_planner::units::Seconds;
 use inart_planner::{Job, Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
 
+use super::scheme;
+
 /// Arguments of `inart plan`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The topology document (YAML or JSON).
     topology: PathBuf,
-    /// inart, r-inart, atp, atp-nocap, lbmm, even or (small networks) exact.
-    #[arg(long, default_value = "inart", conflicts_with = "check")]
-    scheme: Scheme,
+    /// How to place aggregation.
+    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = scheme::parser(), conflicts_with = "check")]
+    scheme: &'static dyn Scheme,
     /// Seed of every draw; the same inputs give the same plan.
     #[arg(long, default_value_t = 1, conflicts_with = "check")]
     seed: u64,
@@ -33,7 +35,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
     /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a second
-    /// one; scheme inart only).
+    /// one; for schemes that do so, such as inart).
     #[arg(long, default_value = "1", conflicts_with = "check")]
     levels: Levels,
     /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones. Bounds hold for the same.
@@ -45,7 +47,7 @@ pub struct Args {
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
-    /// Start from this plan (JSON), which is in force on an earlier state of the network; only for the scheme inart.
+    /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do so, such as inart.
     #[arg(long, value_name = "PLAN", conflicts_with = "check")]
     from: Option<PathBuf>,
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
@@ -77,8 +79,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         return check::run(&topology, plan, json);
     }
     let running = args.from.as_deref().map(check::read_running).transpose()?;
-    if running.is_some() && args.scheme != schemes::INART {
-        bail!("--from: scheme {} starts from nothing; use --scheme inart", args.scheme);
+    if running.is_some() && !args.scheme.promises().starts_from_running {
+        let able = schemes::ALL.iter().filter(|scheme| scheme.promises().starts_from_running);
+        let able: Vec<_> = able.map(|scheme| format!("--scheme {scheme}")).collect();
+        bail!("--from: scheme {} starts from nothing; use {}", args.scheme, able.join(" or "));
     }
     let jobs = match &running {
         Some(plan) if args.job.is_empty() => jobs(&topology, std::slice::from_ref(&plan.job))?,

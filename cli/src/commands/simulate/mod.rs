@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{Faults, Schedule};
 use inart_planner::units::Size;
-use inart_planner::{Levels, Plan, Scheme, Topology, plan_all};
+use inart_planner::{Levels, Plan, Results, Scheme, Topology, plan_all, schemes};
 use inart_simulator::gradients::Sizes;
 use inart_simulator::{CAPABILITIES, Dataplane, Network, Odd, Options, simulate};
 use inart_wire::ValuesPerPacket;
@@ -69,11 +69,14 @@ pub struct Args {
     #[arg(long, default_value_t = 64)]
     window: u32,
     /// Scheme to plan all jobs with.
-    #[arg(long, default_value = "inart")]
-    scheme: Scheme,
-    /// How often the scheme inart may add a gradient up on its way: 1, or 2 for sums of sums.
+    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = super::scheme::parser())]
+    scheme: &'static dyn Scheme,
+    /// How often a gradient may be added up on its way: 1, or 2 for sums of sums, for schemes that do so, such as inart.
     #[arg(long, default_value = "1")]
     levels: Levels,
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in the paper.
+    #[arg(long, default_value_t = Results::Counted)]
+    results: Results,
     /// Stop improving the plan after this long [default: a fixed effort, so that the plan does not depend on the machine].
     #[arg(long)]
     budget: Option<Span>,
@@ -179,6 +182,7 @@ fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
     let how = inart_planner::Options {
         seed: args.seed,
         levels: args.levels,
+        results: args.results,
         time_left: &time_left,
         ..inart_planner::Options::new(args.scheme)
     };

@@ -31,7 +31,7 @@ use good_lp::{
 use crate::bounds;
 use crate::classes::{Class, classes};
 use crate::model::{Model, NodeIx, Resource};
-use crate::placement::{FlowTo, Placement};
+use crate::placement::{FlowTo, Placement, equal_shares};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
@@ -123,6 +123,8 @@ pub(crate) fn solve(
             Outcome::Unknown => break,
             Outcome::None => true,
             Outcome::Best(placement, bound) => {
+                let even = equal_shares(router.model.servers.len());
+                let placement = router.with_results(placement, &even);
                 let rate = starts::rate(router, &placement, equal).rate;
                 let best = found.as_ref().map_or(0.0, |(rate, _)| *rate);
                 if rate > best * (1.0 + ABOVE) {

@@ -13,7 +13,8 @@ use crate::placement::{FlowTo, Placement};
 use crate::router::Router;
 use crate::routes::Path;
 
-/// One rounding: an end for every (server, worker), one path for it, and one path per used (server, switch).
+/// One rounding: an end for every (server, worker), one path for it, and one path per used (server, switch). Results, which the
+/// paper does not count, get the least-loaded trees.
 fn round(router: &Router<'_>, fractional: &Fractional, rng: &mut ChaCha8Rng) -> Placement {
     let model = router.model;
     let mut placement = Placement::default();
@@ -37,7 +38,8 @@ fn round(router: &Router<'_>, fractional: &Fractional, rng: &mut ChaCha8Rng) -> 
         placement.flows.push(flows);
         placement.trunks.push(trunks);
     }
-    placement
+    let shares: Vec<f64> = fractional.sending.iter().map(|f| f / fractional.rate).collect();
+    router.with_results(placement, &shares)
 }
 
 /// A walk along shortest paths, each next hop drawn in proportion to the LP's flow towards the destination.
