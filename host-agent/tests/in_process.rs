@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "../examples/in_process.rs"]
-mod example;
-
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
@@ -64,11 +61,6 @@ fn run<T: Transport + 'static>(
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     stopper.stop();
     server.join().unwrap()
-}
-
-#[test]
-fn the_example_runs() {
-    example::main().unwrap();
 }
 
 /// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every fifth twice.

@@ -54,7 +54,8 @@ pub struct Plan {
     /// as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub results_counted: bool,
-    /// The load at `rate_bps` of every resource the plan uses, the fullest first.
+    /// The load at `rate_bps` of every resource with a limit that the plan uses, the fullest first; plans written by hand may
+    /// leave the list empty.
     pub load: Vec<Load>,
     /// What jobs planned with this one use of the same resources; the rate holds while they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -71,6 +71,7 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
         levels: 1,
         paths: None,
         exact: false,
+        ignores: Vec::new(),
         rate_bps: 1.0,
         bounds: Bounds { lp_bps: None, integral_bps: 1e12, two_levels_bps: None },
         shards: job.servers.iter().map(|&server| Shard { server: name(server), share }).collect(),

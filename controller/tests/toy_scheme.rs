@@ -1,0 +1,36 @@
+//! A scheme of this test alone: its plan, of sums of sums of sums, is pushed to switches, where frames find their way.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+#[path = "../../planner/tests/toy/mod.rs"]
+mod toy;
+
+use inart_controller::{PortMap, Records};
+use inart_planner::{Options, Topology, check, plan};
+use inart_wire::{Epoch, JobId};
+use support::walker::{Walker, check_mac, check_own_slots};
+use support::{controller, fig1, job, now};
+
+/// Three switches in a row, each with two workers.
+const ROW: &str = "
+name: row
+nodes: [{name: a, kind: switch, aggregation: 9 Gbps}, {name: b, kind: switch, aggregation: 9 Gbps},
+  {name: c, kind: switch, aggregation: 9 Gbps}, {name: s, kind: server},
+  {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]
+links: [{ends: [w1, a], rate: 1 Gbps}, {ends: [w2, a], rate: 1 Gbps}, {ends: [w3, b], rate: 1 Gbps},
+  {ends: [w4, c], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, c], rate: 1 Gbps}, {ends: [s, c], rate: 1 Gbps}]
+";
+
+#[test]
+fn a_plan_of_a_scheme_that_no_crate_knows_is_pushed() {
+    for (topology, levels) in [(fig1(), 2), (Topology::from_yaml(ROW).unwrap(), 3)] {
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(&toy::Meeting)).unwrap();
+        assert_eq!((check(&topology, &plan), plan.levels), (Ok(()), levels));
+        let mut controller = controller(&topology, Records::default());
+        let held = now(controller.install(&[job(1, &plan)])).unwrap().desired;
+        let ports = PortMap::new(&topology).unwrap();
+        let walker = Walker::new(&topology, &held, &ports, &plan, JobId::from(1), Epoch::from(1));
+        assert_eq!(walker.check(), Ok(()));
+        assert_eq!((check_own_slots(&held), check_mac(&held, &ports)), (Ok(()), Ok(())));
+    }
+}
