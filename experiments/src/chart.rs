@@ -106,7 +106,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
             (None, _) => name.to_owned(),
         };
         head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
-        x += 40 + (6.4 * label.chars().count() as f64) as i32;
+        x += 36 + (6.4 * label.chars().count() as f64) as i32;
     }
     Ok(())
 }

@@ -3,17 +3,13 @@
 mod trees;
 
 use std::collections::{BTreeSet, VecDeque};
-use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use trees::Trees;
+pub(crate) use trees::{Tree, Trees};
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;
-
-/// The arcs of one server's tree, parents before children.
-pub(crate) type Tree = Rc<[Arc]>;
 
 /// For each server the tree of shortest paths to the workers, over links as they are built; the first link of the topology wins
 /// ties.

@@ -7,10 +7,13 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
 
-use super::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Rule};
+
+/// The arcs of one server's tree, parents before children.
+pub(crate) type Tree = Rc<[Arc]>;
 
 /// The trees that a plan may have: over switches with capacity left, by the fewest hops unless any path will do.
 pub(crate) struct Trees<'m> {

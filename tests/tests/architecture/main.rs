@@ -29,21 +29,7 @@ const LEFT: &[(&str, &[&str])] = &[
     ("controller", &["records", "records::file"]),
     // The arguments of one are a part of the other's, for clap.
     ("cli", &["commands::experiment", "commands::experiment::measure"]),
-    // The planner's are left from before the list: types that parent and child share, to be moved out.
-    ("planner", &["integer", "solve"]),
-    ("planner", &["options", "plan"]),
-    ("planner", &["phase1", "placement"]),
-    ("planner", &["sharing", "sharing::bins"]),
-    ("planner", &["topology::document", "topology::validate"]),
-    (
-        "planner",
-        &[
-            "topology::import",
-            "topology::import::assemble",
-            "topology::import::hosts",
-            "topology::import::links",
-        ],
-    ),
+    // The proof and its first number are in the parent module.
     ("planner", &["whole", "whole::cover"]),
 ];
 
