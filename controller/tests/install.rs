@@ -260,7 +260,8 @@ fn a_failed_push_leaves_the_old_plan_working() {
 #[test]
 fn after_a_failed_push_any_plan_can_be_pushed() {
     let topology = fig1();
-    let [old, new, other] = [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
+    let [old, new, other] =
+        [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     for next in [&old, &other] {
         let mut controller = controller(&topology, Records::default());
         now(controller.install(std::slice::from_ref(&old))).unwrap();

@@ -70,7 +70,9 @@ fn who_is_who(summary: &Summary) -> String {
         let scheme = figures.scheme;
         match scheme.promises().stands_for {
             None if is_ours(figures) => Some(format!("{scheme}: ours")),
-            Some(name) if name.to_lowercase() != scheme.name() => Some(format!("{scheme}: the paper's {name}")),
+            Some(name) if name.to_lowercase() != scheme.name() => {
+                Some(format!("{scheme}: the paper's {name}"))
+            }
             _ => None,
         }
     };
@@ -284,7 +286,11 @@ mod tests {
         let schemes =
             [("inart", 2.5e9, 30e6), ("atp", 2e9, 36e6), ("lbmm", 4e9 / 3.0, 73e6), ("even", 2e9, 50e6)].map(
                 |(name, rate, ingress)| {
-                    SchemeFigures::of_jobs(schemes::named(name).expect("known"), 60, vec![job(rate, ingress as u64)])
+                    SchemeFigures::of_jobs(
+                        schemes::named(name).expect("known"),
+                        60,
+                        vec![job(rate, ingress as u64)],
+                    )
                 },
             );
         let single_host = vec![SingleHost { job: "digits".into(), loss: 0.1, accuracy: 0.975, losses }];
@@ -311,9 +317,18 @@ mod tests {
             std::fs::write(path, &svg).expect("written");
         }
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-        for text in
-            ["inart", "inart: ours; even: the paper's R-InArt", "atp", "lbmm", "even", "2.42 Gbps", "640 us", "97.5%", "a&lt;b&gt;&amp;c", "1/200"]
-        {
+        for text in [
+            "inart",
+            "inart: ours; even: the paper's R-InArt",
+            "atp",
+            "lbmm",
+            "even",
+            "2.42 Gbps",
+            "640 us",
+            "97.5%",
+            "a&lt;b&gt;&amp;c",
+            "1/200",
+        ] {
             assert!(svg.contains(text), "{text}");
         }
         assert!(!svg.contains("NaN") && !svg.contains("inf\""));

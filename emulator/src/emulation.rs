@@ -170,7 +170,11 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
         let how = inart_planner::Options {
             seed: options.seed,
-            levels: if options.levels.number() <= scheme.promises().levels { options.levels } else { Levels::One },
+            levels: if options.levels.number() <= scheme.promises().levels {
+                options.levels
+            } else {
+                Levels::One
+            },
             results: options.results,
             time_left: &time_left,
             ..inart_planner::Options::new(scheme)

@@ -32,7 +32,12 @@ pub fn measured_markdown(experiment: &Experiment, rows: &[Measured]) -> String {
 }
 
 /// Planned, measured by each kind of switch, and the paper's; nothing if nothing was measured.
-fn lines(experiment: &str, panel: &Panel, scheme: &'static dyn Scheme, rows: &[Measured]) -> Vec<(String, Vec<String>)> {
+fn lines(
+    experiment: &str,
+    panel: &Panel,
+    scheme: &'static dyn Scheme,
+    rows: &[Measured],
+) -> Vec<(String, Vec<String>)> {
     let find = |point: &Point, switch: &str| {
         let place = point.place(switch, scheme)?;
         rows.iter().find(|row| row.place() == place)?.figures(panel.quantity)

@@ -1,7 +1,8 @@
 //! Proven upper bounds on the rate of every plan that adds each gradient up at most once, unsplit.
 //!
 //! A server that takes in n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at switch v
-//! needs F_s g <= C(v). Both are integers, which is what the LP overlooks.
+//! needs F_s g <= C(v). Both are integers, which is what the LP overlooks. Where results count, every worker takes in f, and some link
+//! out of the server carries F_s.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -57,17 +58,18 @@ pub(crate) fn alone(model: &Model<'_>) -> Vec<f64> {
     let workers = model.workers.len();
     let most = |&server: &u32| {
         let intake = model.intake_bps(server).min(model.min_uplink_bps() * workers as f64);
-        bisect_up(intake, |f| f * fewest_units(workers, &switches, f) <= intake)
+        let most = intake.min(model.widest_outlet_bps(server));
+        bisect_up(most, |f| f * fewest_units(workers, &switches, f) <= intake)
     };
     // Servers are often alike.
-    let mut known: Vec<(f64, f64)> = Vec::new();
+    let mut known: Vec<([f64; 2], f64)> = Vec::new();
     let of_server = |server: &u32| {
-        let intake = model.intake_bps(*server);
-        if let Some(&(_, most)) = known.iter().find(|&&(alike, _)| alike == intake) {
+        let limits = [model.intake_bps(*server), model.widest_outlet_bps(*server)];
+        if let Some(&(_, most)) = known.iter().find(|&&(alike, _)| alike == limits) {
             return most;
         }
         let most = most(server);
-        known.push((intake, most));
+        known.push((limits, most));
         most
     };
     model.servers.iter().map(of_server).collect()

@@ -72,11 +72,15 @@ impl<'a> Draft<'a> {
         let (placement, levels) = self.placement().map_err(|problem| self.wrong(problem))?;
         let promises = options.scheme.promises();
         if levels > usize::from(promises.levels) {
-            let problem = format!("a gradient is added up {levels} times; the scheme promises {} at most", promises.levels);
+            let problem = format!(
+                "a gradient is added up {levels} times; the scheme promises {} at most",
+                promises.levels
+            );
             return Err(self.wrong(problem));
         }
         if !passes::are_clear(model, &placement) {
-            let problem = "frames of a worker for one server cross a link twice: switches cannot tell them apart";
+            let problem =
+                "frames of a worker for one server cross a link twice: switches cannot tell them apart";
             return Err(self.wrong(problem.to_owned()));
         }
         let even = equal_shares(model.servers.len());
@@ -134,7 +138,10 @@ impl<'a> Draft<'a> {
     /// The shares, if they are those of the whole gradient.
     fn whole(&self, shares: &[f64]) -> Result<Vec<f64>, String> {
         let (servers, sum) = (self.problem.job().servers.len(), shares.iter().sum::<f64>());
-        if shares.len() != servers || !shares.iter().all(|x| x.is_finite() && *x >= 0.0) || (sum - 1.0).abs() > 1e-6 {
+        if shares.len() != servers
+            || !shares.iter().all(|x| x.is_finite() && *x >= 0.0)
+            || (sum - 1.0).abs() > 1e-6
+        {
             return Err(format!("the shares {shares:?} are not {servers} from 0 to 1 that sum to 1"));
         }
         Ok(shares.iter().map(|x| x / sum).collect())
@@ -180,7 +187,8 @@ impl<'a> Draft<'a> {
         let job = self.problem.job();
         let mut placement = Placement::default();
         let mut levels = 0;
-        let foreign = self.flows.keys().chain(self.trunks.keys()).find(|(server, _)| !job.servers.contains(server));
+        let foreign =
+            self.flows.keys().chain(self.trunks.keys()).find(|(server, _)| !job.servers.contains(server));
         if let Some((server, _)) = foreign {
             return Err(format!("{} is no server of the job", self.name(*server)));
         }
@@ -194,16 +202,22 @@ impl<'a> Draft<'a> {
             let mut used: BTreeSet<NodeIx> = BTreeSet::new();
             for &worker in &job.workers {
                 let what = || format!("flow {} to {}", self.name(worker), self.name(server));
-                let path = self.flows.get(&(server, worker)).ok_or_else(|| format!("{} is missing", what()))?;
+                let path =
+                    self.flows.get(&(server, worker)).ok_or_else(|| format!("{} is missing", what()))?;
                 let path = self.path(worker, server, path)?;
                 let end = trunk_end(self.problem.router.model, &path);
                 flows.push(FlowTo { end, path });
-                let sums = self.sums(server, end, &trunks).map_err(|problem| format!("{} {problem}", what()))?;
+                let sums =
+                    self.sums(server, end, &trunks).map_err(|problem| format!("{} {problem}", what()))?;
                 levels = levels.max(sums.len());
                 used.extend(sums);
             }
             if let Some(&idle) = trunks.keys().find(|switch| !used.contains(switch)) {
-                return Err(format!("nothing is added up at {} for {}", self.name(NodeId(idle)), self.name(server)));
+                return Err(format!(
+                    "nothing is added up at {} for {}",
+                    self.name(NodeId(idle)),
+                    self.name(server)
+                ));
             }
             placement.flows.push(flows);
             placement.trunks.push(trunks);
@@ -215,7 +229,12 @@ impl<'a> Draft<'a> {
     }
 
     /// The switches that add up what ends at `end`, one after the other, up to the server.
-    fn sums(&self, server: NodeId, end: NodeIx, trunks: &BTreeMap<NodeIx, Path>) -> Result<Vec<NodeIx>, String> {
+    fn sums(
+        &self,
+        server: NodeId,
+        end: NodeIx,
+        trunks: &BTreeMap<NodeIx, Path>,
+    ) -> Result<Vec<NodeIx>, String> {
         let model = self.problem.router.model;
         let ignored = self.problem.options.scheme.promises().ignores.contains(&Limit::Aggregation);
         let mut sums = Vec::new();

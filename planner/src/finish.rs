@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Model, NodeIx, Resource};
 use crate::choices::Results;
+use crate::model::{Model, NodeIx, Resource};
 use crate::options::Options;
 use crate::placement::{Placement, trunk_end, weighted};
 use crate::plan::{Bounds, Factors, Flow, Limit, Plan, Shard, Trunk, Violations};

@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::classes::{Class, classes};
 use crate::model::{Arc, Model, NodeIx};
 use crate::phase1::{self, Split};
-use crate::routes::Routes;
+use crate::router::Router;
+use crate::steiner::{Steiner, even_loads};
 
 /// Fractional ends of every class's flows, and how they are spread over paths.
 #[derive(Debug, Clone)]
@@ -47,12 +48,13 @@ impl Spread {
 ///
 /// All workers share one distribution (z = y, so nothing is lost to z). Switches are given to servers one after
 /// the other (a vertex of that transport polytope, which rounds far better than an even mix), else in proportion.
-pub(crate) fn certified(model: &Model<'_>, routes: &Routes<'_>, fixed: Option<&[f64]>) -> Option<Fractional> {
+pub(crate) fn certified(router: &Router<'_>, fixed: Option<&[f64]>) -> Option<Fractional> {
+    let model = router.model;
     let split = phase1::split(model, fixed);
     let vertex = one_after_the_other(model, &split);
     [vertex, in_proportion(model, &split)].into_iter().find_map(|given| {
         let solution = assemble(model, &split, &given);
-        fits_links(model, routes, &solution).then_some(solution)
+        fits_links(router, &solution).then_some(solution)
     })
 }
 
@@ -119,8 +121,9 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
     }
 }
 
-/// Whether the even spread of a solution overloads no link.
-fn fits_links(model: &Model<'_>, routes: &Routes<'_>, solution: &Fractional) -> bool {
+/// Whether the even spread of a solution overloads no link; where results count, with an even mixture of shortest trees.
+fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
+    let (model, routes) = (router.model, &router.routes);
     // All flows to one destination are spread together.
     let mut inputs: FxHashMap<NodeIx, FxHashMap<NodeIx, f64>> = FxHashMap::default();
     for (s, &server) in model.servers.iter().enumerate() {
@@ -140,6 +143,9 @@ fn fits_links(model: &Model<'_>, routes: &Routes<'_>, solution: &Fractional) -> 
         }
     }
     let mut load = vec![0.0; model.arcs()];
+    for (tree, sending) in Steiner::of_job(router).iter().zip(&solution.sending) {
+        even_loads(tree).into_iter().for_each(|(arc, part)| load[arc as usize] += part * sending);
+    }
     for (to, inputs) in inputs {
         let hops = routes.hops_to(to);
         let mut by_distance: Vec<Vec<NodeIx>> = Vec::new();

@@ -54,6 +54,7 @@ mod search;
 mod sharing;
 
 mod solve;
+mod steiner;
 pub mod topology;
 pub mod units;
 mod whole;

@@ -161,9 +161,30 @@ impl<'a> Model<'a> {
         self.capacity_of(self.own(server)).min(self.access_bps(server, true))
     }
 
-    /// The least rate at which some worker can send at all, or the ceiling.
+    /// The least rate at which some worker can send at all (and, where results count, take them in), or the ceiling.
     pub fn min_uplink_bps(&self) -> f64 {
-        self.workers.iter().map(|&w| self.access_bps(w, false)).fold(self.ceiling_bps, f64::min)
+        let back = |&w: &NodeIx| {
+            if self.counts_results() { self.access_bps(w, true) } else { f64::INFINITY }
+        };
+        self.workers.iter().map(|w| self.access_bps(*w, false).min(back(w))).fold(self.ceiling_bps, f64::min)
+    }
+
+    /// Whether results count.
+    pub fn counts_results(&self) -> bool {
+        self.results == Results::Counted
+    }
+
+    /// What a server's links let its results out at, taken together; infinite where results do not count.
+    pub fn outlet_bps(&self, server: NodeIx) -> f64 {
+        if self.counts_results() { self.access_bps(server, false) } else { f64::INFINITY }
+    }
+
+    /// The same over the widest of them alone: each link that a tree starts with carries all results.
+    pub fn widest_outlet_bps(&self, server: NodeIx) -> f64 {
+        if !self.counts_results() {
+            return f64::INFINITY;
+        }
+        self.arcs_out(server).iter().map(|&(arc, _)| self.capacity_of(arc)).fold(0.0, f64::max)
     }
 
     pub fn resource_name(&self, resource: Resource) -> String {

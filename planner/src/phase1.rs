@@ -7,6 +7,10 @@
 //! paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian elimination has no unique
 //! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from:
 //! which x is taken matters only after rounding, and lopsided ones round far worse.
+//!
+//! Where results count, F_s is at most what the server's links let out besides, O_s. Up to B'(s) / W a rate needs no switch, then
+//! (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no F_s above min(O_s, B'(s)); in proportion to
+//! B'(s) as far as O_s lets them.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -29,8 +33,12 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
     let intake: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s)).collect();
     let switches: f64 = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).sum();
     let uplink = model.min_uplink_bps();
+    let outlets: Vec<f64> = model.servers.iter().map(|&s| model.outlet_bps(s)).collect();
     let total: f64 = intake.iter().sum();
-    let shares: Vec<f64> = match fixed {
+    let closed = total.min((total + (workers - 1.0) * switches / workers) / workers).min(uplink);
+    let narrow = || narrowed(&intake, &outlets, (workers, switches), closed);
+    let narrow = if fixed.is_none() { narrow() } else { None };
+    let shares: Vec<f64> = match fixed.or(narrow.as_deref()) {
         Some(shares) => shares.to_vec(),
         None if total.is_finite() => intake.iter().map(|b| b / total).collect(),
         None => equal_shares(intake.len()),
@@ -43,11 +51,28 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
     let fits = |f: f64| {
         workers * needed(f).iter().sum::<f64>() <= switches * (1.0 + 1e-12)
             && shares.iter().zip(&intake).all(|(x, b)| f * x <= b * (1.0 + 1e-12))
+            && shares.iter().zip(&outlets).all(|(x, o)| f * x <= o * (1.0 + 1e-12))
     };
     // For x proportional to B' the closed form holds; for given x the need is convex and grows with f: bisect.
-    let closed = total.min((total + (workers - 1.0) * switches / workers) / workers).min(uplink);
     let rate = if fits(closed) { closed } else { bisect(closed, fits) };
     Split { rate, sending: shares.iter().map(|x| x * rate).collect(), aggregated: needed(rate) }
+}
+
+/// The shares of an optimal split where some outlet is in the way of x proportional to B'; `None` if none is.
+fn narrowed(intake: &[f64], outlets: &[f64], (workers, switches): (f64, f64), most: f64) -> Option<Vec<f64>> {
+    let total: f64 = intake.iter().sum();
+    if !intake.iter().zip(outlets).any(|(b, o)| most * b / total > *o) {
+        return None;
+    }
+    let limits: Vec<f64> = intake.iter().zip(outlets).map(|(b, o)| b.min(*o)).collect();
+    let unaided: f64 = limits.iter().zip(intake).map(|(limit, b)| limit.min(b / workers)).sum();
+    let aided = (workers - 1.0) / workers.powi(2) * switches;
+    let rate = (unaided + aided).min(limits.iter().sum()).min(most);
+    // F_s = min(limit, level B'(s)), at the level at which they sum to the rate.
+    let at = |level: f64| limits.iter().zip(intake).map(move |(limit, b)| limit.min(level * b));
+    let level = bisect(1.0, |level| at(level).sum::<f64>() <= rate);
+    let sum: f64 = at(level).sum();
+    Some(at(level).map(|f| f / sum).collect())
 }
 
 /// x_s of the closed form, which R-InArt keeps fixed; 1/S if shares are to be `equal`.

@@ -81,7 +81,9 @@ pub enum PlanError {
         what: String,
     },
     /// Two levels asked of a scheme that has one, or together with a running plan.
-    #[error("scheme {scheme}: two levels need a scheme that has them, such as the scheme inart, and no running plan to start from")]
+    #[error(
+        "scheme {scheme}: two levels need a scheme that has them, such as the scheme inart, and no running plan to start from"
+    )]
     Levels {
         /// The scheme.
         scheme: &'static str,

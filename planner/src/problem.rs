@@ -47,7 +47,12 @@ impl<'a> Problem<'a> {
 
     /// The path from one node to another with the least sum of `cost` (never negative) of its links, among those with the
     /// fewest hops, both ends included; `None` if there is none.
-    pub fn path(&self, from: NodeId, to: NodeId, cost: impl Fn(NodeId, NodeId) -> f64) -> Option<Vec<NodeId>> {
+    pub fn path(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        cost: impl Fn(NodeId, NodeId) -> f64,
+    ) -> Option<Vec<NodeId>> {
         let model = self.router.model;
         let ends = |arc| (NodeId(model.tail(arc)), NodeId(model.head(arc)));
         let path = self.router.routes.cheapest(from.0, to.0, |arc| {

@@ -5,6 +5,9 @@
 //! units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e) <= B(e), sum_s F_s n_s <= C(T).
 //! The rest of the network is left out, so this bounds every plan, by any routes. The F_s are common to all
 //! racks, which is what makes several racks together much tighter than each alone.
+//!
+//! Where results count, those of a server on T alone leave over some uplink if a worker is elsewhere, and those of a server
+//! elsewhere enter T over some link from another switch if a worker is on T alone: F_s each.
 
 use good_lp::solvers::SolutionStatus;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
@@ -83,17 +86,21 @@ fn tighten(
 ///
 /// In a rack without a server every shard has to leave: of the m flows of shard s, n added up at T leave as one, so
 /// `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and summed over s, with sum F_s n_s <= C(T), that is
-/// m f - (m - 1) / m C(T) <= the capacity of the uplinks.
+/// m f - (m - 1) / m C(T) <= the capacity of the uplinks. Where results count and all of them have to enter, f <= the capacity of
+/// the links into T, too.
 pub(crate) fn egress(model: &Model<'_>) -> f64 {
     let serverless = |class: &&Class| {
         let beside = model.arcs_out(class.source).iter().any(|&(_, next)| model.servers.contains(&next));
         model.forwards(class.source) && !beside
     };
-    classes(model)
-        .iter()
-        .filter(serverless)
-        .map(|class| egress_limit(model, class))
-        .fold(f64::INFINITY, f64::min)
+    let all = classes(model);
+    let out = all.iter().filter(serverless).map(|class| egress_limit(model, class));
+    let entered = |class: &&Class| {
+        let enters = |&server: &NodeIx| matches!(crosses(model, server, class), Some(Crossing::In));
+        model.counts_results() && model.forwards(class.source) && model.servers.iter().all(enters)
+    };
+    let back = all.iter().filter(entered).map(|class| downlinks(model, class.source).sum::<f64>());
+    out.chain(back).fold(f64::INFINITY, f64::min)
 }
 
 /// The fractional form of one rack's limit: m f <= uplinks + (m - 1) / m C(T).
@@ -109,6 +116,33 @@ fn uplinks(model: &Model<'_>, switch: NodeIx) -> Vec<(NodeIx, f64)> {
     arcs.filter(|&&(_, next)| model.forwards(next))
         .map(|&(arc, next)| (next, model.capacity_of(arc)))
         .collect()
+}
+
+/// The capacities of the links from other switches to a switch.
+fn downlinks(model: &Model<'_>, switch: NodeIx) -> impl Iterator<Item = f64> {
+    let arcs = model.arcs_in(switch).iter().filter(|&&(_, from)| model.forwards(from));
+    arcs.map(|&(arc, _)| model.capacity_of(arc))
+}
+
+/// How all results of a server cross the links between a rack's switch and other switches.
+enum Crossing {
+    Out,
+    In,
+}
+
+/// `None` if they may not have to.
+fn crosses(model: &Model<'_>, server: NodeIx, rack: &Class) -> Option<Crossing> {
+    let switch = rack.source;
+    let inside = |worker: NodeIx| model.arcs_in(worker).iter().any(|&(_, from)| from == switch);
+    let only_inside = |worker: NodeIx| model.arcs_in(worker).iter().all(|&(_, from)| from == switch);
+    let is_here = |&(_, to): &(u32, NodeIx)| to == switch;
+    if model.arcs_out(server).iter().all(is_here) {
+        model.workers.iter().any(|&worker| !inside(worker)).then_some(Crossing::Out)
+    } else if !model.arcs_out(server).iter().any(is_here) {
+        model.workers.iter().any(|&worker| only_inside(worker)).then_some(Crossing::In)
+    } else {
+        None
+    }
 }
 
 struct Program<'p> {
@@ -134,6 +168,31 @@ impl Program<'_> {
         }
         (chosen.iter().sum(), rates.iter().sum(), chosen.first().copied())
     }
+
+    /// Results that leave the rack over its uplinks, besides what is on them, and results that enter it.
+    fn add_results(&mut self, model: &Model<'_>, rack: &Class, leaving: &mut [Expression], unit: f64) {
+        let links = uplinks(model, rack.source);
+        let into: Vec<f64> = downlinks(model, rack.source).collect();
+        let mut entering = vec![Expression::default(); into.len()];
+        for (s, &server) in model.servers.iter().enumerate() {
+            // At least one link carries all of F_s.
+            let (limits, loads): (Vec<f64>, &mut [Expression]) = match crosses(model, server, rack) {
+                Some(Crossing::Out) => (links.iter().map(|&(_, limit)| limit).collect(), &mut *leaving),
+                Some(Crossing::In) => (into.clone(), &mut entering),
+                None => continue,
+            };
+            let mut all = Expression::default();
+            for (load, limit) in loads.iter_mut().zip(limits) {
+                let (count, rate, _) = self.units(s, usize::from(limit > 0.0));
+                *load += rate;
+                all += count;
+            }
+            self.rows.push(all.geq(1.0));
+        }
+        for (load, limit) in entering.into_iter().zip(into) {
+            self.rows.push(load.leq(limit / unit));
+        }
+    }
 }
 
 /// The best rate that these racks allow; `None` if the search gave up.
@@ -148,7 +207,12 @@ fn solve(
     let unit = top;
     let at =
         |server: NodeIx, rack: &Class| model.arcs_out(rack.source).iter().any(|&(_, next)| next == server);
-    let local: Vec<bool> = model.servers.iter().map(|&s| racks.iter().any(|rack| at(s, rack))).collect();
+    // Over a link that is full in one direction a server may only send to the rack.
+    let sends = |server: NodeIx, rack: &Class| {
+        model.counts_results() && model.arcs_out(server).iter().any(|&(_, next)| next == rack.source)
+    };
+    let near = |server: NodeIx| racks.iter().any(|rack| at(server, rack) || sends(server, rack));
+    let local: Vec<bool> = model.servers.iter().map(|&s| near(s)).collect();
     // Servers elsewhere look the same to these racks: order their rates, under a common limit.
     let elsewhere =
         most.iter().zip(&local).filter(|(_, local)| !**local).map(|(f, _)| *f).fold(0.0, f64::max);
@@ -195,6 +259,9 @@ fn solve(
             program.rows.push((leaving_rate + kept * added_rate - size as f64 * program.sending[s]).geq(0.0));
         }
         program.rows.push(added_up.leq(capacity / unit));
+        if model.counts_results() {
+            program.add_results(model, rack, &mut on_link, unit);
+        }
         for (link, (_, limit)) in on_link.into_iter().zip(links) {
             program.rows.push(link.leq(limit / unit));
         }

@@ -11,13 +11,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
-use crate::model::{Arc, Model, NodeIx};
 use crate::choices::Results;
+use crate::model::{Arc, Model, NodeIx};
 use crate::options::Options;
-use crate::plan_error::PlanError;
 use crate::passes;
 use crate::placement::{FlowTo, Placement};
 use crate::plan::{Moved, Plan};
+use crate::plan_error::PlanError;
 use crate::results;
 use crate::router::Router;
 use crate::routes::{FAR, Path};
@@ -308,7 +308,7 @@ pub(crate) fn stable(
     undone.min_by_key(|found| moves(found)).unwrap_or(best)
 }
 
-/// Puts flows back as they ran, whole groups first, as long as every resource carries it at rates F_s.
+/// Puts flows, and then trees of results, back as they ran, whole groups first, as long as every resource carries it at rates F_s.
 fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, sending: &[f64]) -> Placement {
     let mut load = vec![0.0; model.capacity.len()];
     sending.iter().enumerate().for_each(|(s, &rate)| shift(model, &placement, s, rate, &mut load));
@@ -340,8 +340,22 @@ fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, send
                 put_back(model, running, &mut placement, (s, v), &[], rate, &mut load);
             }
         }
+        if let Some(old) = running.results.get(s).filter(|tree| results::is_whole(model, tree)) {
+            let new = std::mem::replace(&mut placement.results[s], old.as_slice().into());
+            new.iter().for_each(|&arc| load[arc as usize] -= rate);
+            old.iter().for_each(|&arc| load[arc as usize] += rate);
+            if !fits(model, &load) {
+                old.iter().for_each(|&arc| load[arc as usize] -= rate);
+                new.iter().for_each(|&arc| load[arc as usize] += rate);
+                placement.results[s] = new;
+            }
+        }
     }
     placement
+}
+
+fn fits(model: &Model<'_>, load: &[f64]) -> bool {
+    load.iter().zip(&model.capacity).all(|(used, capacity)| *used <= capacity * (1.0 + 1e-9))
 }
 
 /// Puts `members` of the group of server `s` at `v`, and its trunk, back as they ran; whether that overloads nothing.
@@ -371,8 +385,7 @@ fn put_back(
         }
     }
     shift(model, placement, s, rate, load);
-    let fits = |(used, capacity): (&f64, &f64)| *used <= capacity * (1.0 + 1e-9);
-    if complete && load.iter().zip(&model.capacity).all(fits) {
+    if complete && fits(model, load) {
         return true;
     }
     shift(model, placement, s, -rate, load);

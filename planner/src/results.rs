@@ -1,12 +1,16 @@
 //! The way back of the results: for each server a tree to all workers of the job.
 
+mod fewest;
+mod nearest;
+mod tree;
 mod trees;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use trees::{Tree, Trees};
+pub(crate) use tree::Tree;
+pub(crate) use trees::Trees;
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;
@@ -83,4 +87,29 @@ pub(crate) fn read(
 /// Whether a part of a tree leads to every worker.
 pub(crate) fn is_whole(model: &Model<'_>, tree: &[Arc]) -> bool {
     model.workers.iter().all(|&worker| tree.iter().any(|&arc| model.head(arc) == worker))
+}
+
+/// A tree without an arc and all that hangs on it, and without what then leads to no worker.
+pub(crate) fn without(model: &Model<'_>, tree: &[Arc], arc: Arc) -> Vec<Arc> {
+    let mut gone = vec![model.head(arc)];
+    let mut kept: Vec<Arc> = Vec::with_capacity(tree.len());
+    for &next in tree {
+        if next == arc || gone.contains(&model.tail(next)) {
+            gone.push(model.head(next));
+        } else {
+            kept.push(next);
+        }
+    }
+    // Children come after their parents.
+    let mut needed = vec![];
+    kept.reverse();
+    kept.retain(|&arc| {
+        let leads_on = !model.forwards(model.head(arc)) || needed.contains(&model.head(arc));
+        if leads_on {
+            needed.push(model.tail(arc));
+        }
+        leads_on
+    });
+    kept.reverse();
+    kept
 }

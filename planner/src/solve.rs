@@ -68,7 +68,7 @@ pub(crate) fn relax(
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, PlanError> {
     let model = router.model;
-    if let Some(solution) = fractional::certified(model, &router.routes, fixed) {
+    if let Some(solution) = fractional::certified(router, fixed) {
         return Ok(Some(solution));
     }
     lp::solve(router, fixed, time_left)
@@ -94,7 +94,7 @@ pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     }
     if model.results == Results::Counted {
         for (s, &server) in model.servers.iter().enumerate() {
-            if let Err(worker) = router.trees.grow(s, &[], |_| 0.0) {
+            if let Some(worker) = router.trees.unreached(s) {
                 let (worker, server) = (model.name(worker).to_owned(), model.name(server).to_owned());
                 return Err(PlanError::NoWayBack { job: job(), server, worker });
             }

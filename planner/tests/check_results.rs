@@ -69,7 +69,10 @@ fn trees_of_others_and_two_of_one() {
 
 #[test]
 fn a_link_that_is_not_there() {
-    assert_eq!(tree(|links| links.push(link("v1", "nowhere"))), "results of s1: a link of theirs names an unknown node");
+    assert_eq!(
+        tree(|links| links.push(link("v1", "nowhere"))),
+        "results of s1: a link of theirs names an unknown node"
+    );
     let found = tree(|links| {
         let last = links.iter_mut().find(|link| link[1] == "w5").unwrap();
         last[0] = "v1".to_owned();
@@ -178,9 +181,8 @@ fn chain(spoil: impl FnOnce(&mut String)) -> Result<(), String> {
     let topology = Topology::from_yaml(CHAIN).unwrap();
     let mut plan = Plan::from_json(&text).unwrap();
     plan.job = topology.jobs()[0].name.clone();
-    check(&topology, &plan).map_err(|found| {
-        found.iter().map(Violation::to_string).collect::<Vec<_>>().join("\n")
-    })
+    check(&topology, &plan)
+        .map_err(|found| found.iter().map(Violation::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 fn replaced(from: &str, to: &str) -> String {
@@ -198,10 +200,14 @@ fn a_plan_of_three_levels_holds_and_its_mistakes_are_found() {
     assert_eq!(found, "trunk c to s: a gradient is added up there for the 3rd time, in a plan of 2 levels");
     let found = replaced(r#""workers": ["w1", "w2", "w3"], "#, r#""workers": ["w1", "w3"], "#);
     assert_eq!(found, "trunk b to s: its workers are not those whose gradients are added up there");
-    let found = replaced(r#""aggregator": "c", "path": ["w4", "c"]"#, r#""aggregator": "d", "path": ["w4", "c", "d"]"#);
+    let found = replaced(
+        r#""aggregator": "c", "path": ["w4", "c"]"#,
+        r#""aggregator": "d", "path": ["w4", "c", "d"]"#,
+    );
     assert!(found.contains("flow w4 to s: d has no aggregation: it only forwards"), "{found}");
     let found = replaced(r#""path": ["c", "d", "s"]"#, r#""path": ["c", "b"]"#);
-    let expected = ["b", "c"].map(|at| format!("trunk {at} to s: its sum goes in a circle, or waits for one that does"));
+    let expected =
+        ["b", "c"].map(|at| format!("trunk {at} to s: its sum goes in a circle, or waits for one that does"));
     assert_eq!(found, expected.join("\n"));
 }
 

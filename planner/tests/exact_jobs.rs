@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
-use inart_planner::{Job, JobPlans, Levels, Options, Order, Plan, Topology, Violation, check, check_jobs, plan, plan_jobs, schemes};
+use inart_planner::{
+    Job, JobPlans, Levels, Options, Order, Plan, Topology, Violation, check, check_jobs, plan, plan_jobs,
+    schemes,
+};
 
 const FIG1: &str = include_str!("../../topologies/fig1.yaml");
 

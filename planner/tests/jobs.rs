@@ -8,7 +8,10 @@ mod tiny;
 use std::collections::BTreeMap;
 
 use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
-use inart_planner::{Job, JobPlans, Levels, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Topology, check, check_jobs, plan, plan_jobs, schemes};
+use inart_planner::{
+    Job, JobPlans, Levels, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Topology, check,
+    check_jobs, plan, plan_jobs, schemes,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 

@@ -98,7 +98,12 @@ fn a_third_level_and_a_circle() {
         trunk(plan, "r1").path = names(&["r1", "core", "r2"]);
         trunk(plan, "r2").workers = names(&["a", "b", "c", "d"]);
     });
-    assert!(found.contains("trunk core to s: a gradient is added up there for the 3rd time, in a plan of 2 levels"), "{found}");
+    assert!(
+        found.contains(
+            "trunk core to s: a gradient is added up there for the 3rd time, in a plan of 2 levels"
+        ),
+        "{found}"
+    );
     let found = spoilt(|plan| trunk(plan, "core").path = names(&["core", "r1"]));
     for at in ["core", "r1"] {
         let expected = format!("trunk {at} to s: its sum goes in a circle, or waits for one that does");
@@ -138,7 +143,8 @@ fn levels_and_bounds_that_do_not_fit() {
     assert!(spoilt(|plan| plan.levels = 0).contains("levels: 0, not 1 or more"));
     let found = spoilt(|plan| (plan.levels, plan.bounds.two_levels_bps) = (1, None));
     assert!(
-        found.contains("trunk core to s: a gradient is added up there for the 2nd time, in a plan of 1 level"),
+        found
+            .contains("trunk core to s: a gradient is added up there for the 2nd time, in a plan of 1 level"),
         "{found}"
     );
     assert!(spoilt(|plan| plan.bounds.two_levels_bps = None).contains("bounds.two_levels_bps: plans of two"));

@@ -6,7 +6,10 @@ mod brute;
 
 use brute::{Size, network, optimum};
 use inart_planner::plan::Moved;
-use inart_planner::{Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Topology, check, check_jobs, lp_bound, lp_bound_over, plan, plan_jobs, schemes};
+use inart_planner::{
+    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Results, Topology, check, check_jobs, lp_bound,
+    lp_bound_over, plan, plan_jobs, schemes,
+};
 
 const TRIANGLE: &str = include_str!("../../topologies/triangle.yaml");
 const ONEWAY: &str = include_str!("data/oneway.yaml");
@@ -48,7 +51,8 @@ fn a_detour_around_a_slow_link() {
     assert_eq!(made(&triangle, &two).unwrap().rate_bps, 10e6);
     let job = &triangle.jobs()[0];
     for (paths, bps) in [(Paths::Any, 10e6), (Paths::Shortest, 1e6)] {
-        let found = lp_bound_over(&triangle, job, false, paths, LpMethod::Program).unwrap();
+        let found =
+            lp_bound_over(&triangle, job, false, (paths, Results::Counted), LpMethod::Program).unwrap();
         assert!((found / bps - 1.0).abs() < 1e-6, "{paths}: {found}");
     }
     assert_eq!(lp_bound(&triangle, job, false, LpMethod::Quickest).unwrap(), 10e6);
@@ -135,7 +139,8 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     for seed in 0..250 {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
         for paths in [Paths::Any, Paths::Shortest] {
-            for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
+            for scheme in
+                schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
             {
                 planned += u32::from(made(&network, &Options { paths, ..Options::new(scheme) }).is_ok());
             }
@@ -159,7 +164,9 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
     for seed in seeds {
         let text = network(seed, size, 0);
         let network = topology(&text);
-        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries) else { continue };
+        let Some(best) = optimum(&network, &network.jobs()[0], true, binaries, Results::Counted) else {
+            continue;
+        };
         let plan = match made(&network, &Options::new(schemes::INART)) {
             Ok(plan) => plan,
             Err(error) => {

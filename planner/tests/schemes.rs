@@ -7,7 +7,9 @@ use inart_planner::{SeveralJobs, schemes};
 /// The rows of the README's table: name and summary.
 fn table() -> Vec<(String, String)> {
     let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once("| scheme | what it does |\n|---|---|\n").expect("the README has a table of schemes");
+    let (_, rest) = readme
+        .split_once("| scheme | what it does |\n|---|---|\n")
+        .expect("the README has a table of schemes");
     let rows = rest.lines().take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -38,7 +40,10 @@ fn names_are_the_keys_of_the_list() {
 fn summaries_are_plain_and_say_whose_work_it_is() {
     for scheme in schemes::ALL {
         let (summary, promises) = (scheme.summary(), scheme.promises());
-        assert!(!summary.contains('\n') && !summary.contains('|') && summary.chars().count() <= 120, "{scheme}");
+        assert!(
+            !summary.contains('\n') && !summary.contains('|') && summary.chars().count() <= 120,
+            "{scheme}"
+        );
         let named = promises.stands_for.filter(|name| *name != "LBMM");
         assert!(named.is_none_or(|name| summary.contains(name)), "{scheme}: {summary}");
         assert_eq!(summary.starts_with("ours"), *scheme == schemes::DEFAULT, "{scheme}");

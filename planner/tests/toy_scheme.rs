@@ -5,8 +5,8 @@
 mod toy;
 
 use inart_planner::{
-    Levels, Limit, NodeId, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, Topology, check,
-    check_jobs, plan, plan_jobs, schemes,
+    Levels, Limit, NodeId, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, Topology,
+    check, check_jobs, plan, plan_jobs, schemes,
 };
 use toy::Meeting;
 
@@ -64,7 +64,8 @@ fn it_counts_results_and_has_its_own_trees() {
 
 #[test]
 fn it_plans_several_jobs_side_by_side_and_in_turn() {
-    let two = CHAIN.replace("[{name: vgg}]", "[{name: one, workers: [w1, w2]}, {name: two, workers: [w3, w4]}]");
+    let two =
+        CHAIN.replace("[{name: vgg}]", "[{name: one, workers: [w1, w2]}, {name: two, workers: [w3, w4]}]");
     let topology = Topology::from_yaml(&two).unwrap();
     let jobs: Vec<_> = topology.jobs().iter().collect();
     for order in [Order::Together, Order::InTurn] {
@@ -139,10 +140,22 @@ const TO_A: [&[&str]; 2] = [&["w1", "a"], &["w2", "a"]];
 fn routes_that_are_no_plan_are_told() {
     let cases: &[(Draw, &str)] = &[
         (|problem| problem.draft().plan(), "flow w1 to s is missing"),
-        (|problem| draft(problem, TO_A, |_| ()), "flow w1 to s ends at a, which has no trunk for that server"),
-        (|problem| draft(problem, [&["w1", "a", "c", "d", "s"], STRAIGHT], |_| ()), "a link of it is not there, or full"),
-        (|problem| draft(problem, [&["w1", "a", "w3", "b", "c", "d", "s"], STRAIGHT], |_| ()), "hosts do not forward"),
-        (|problem| draft(problem, [&["w1", "a", "b", "a", "b", "c", "d", "s"], STRAIGHT], |_| ()), "visits a node twice"),
+        (
+            |problem| draft(problem, TO_A, |_| ()),
+            "flow w1 to s ends at a, which has no trunk for that server",
+        ),
+        (
+            |problem| draft(problem, [&["w1", "a", "c", "d", "s"], STRAIGHT], |_| ()),
+            "a link of it is not there, or full",
+        ),
+        (
+            |problem| draft(problem, [&["w1", "a", "w3", "b", "c", "d", "s"], STRAIGHT], |_| ()),
+            "hosts do not forward",
+        ),
+        (
+            |problem| draft(problem, [&["w1", "a", "b", "a", "b", "c", "d", "s"], STRAIGHT], |_| ()),
+            "visits a node twice",
+        ),
         (|problem| draft(problem, [&["w3", "b"], STRAIGHT], |_| ()), "it leads from elsewhere"),
         (|problem| draft(problem, [&["w1"], STRAIGHT], |_| ()), "it has no link"),
         (
@@ -196,8 +209,10 @@ fn routes_that_are_no_plan_are_told() {
         (
             |problem| {
                 let s = node(problem, "s");
-                draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| draft.shares(vec![0.5, 0.5]))
-                    .inspect_err(|_| assert_eq!(problem.job().servers, [s]))
+                draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
+                    draft.shares(vec![0.5, 0.5])
+                })
+                .inspect_err(|_| assert_eq!(problem.job().servers, [s]))
             },
             "the shares [0.5, 0.5] are not 1 from 0 to 1 that sum to 1",
         ),
@@ -211,7 +226,10 @@ fn routes_that_are_no_plan_are_told() {
 
 #[test]
 fn what_it_ignores_is_in_its_plans() {
-    let narrow = CHAIN.replace("{name: a, kind: switch, aggregation: 9 Gbps}", "{name: a, kind: switch, aggregation: 1 Mbps}");
+    let narrow = CHAIN.replace(
+        "{name: a, kind: switch, aggregation: 9 Gbps}",
+        "{name: a, kind: switch, aggregation: 1 Mbps}",
+    );
     let topology = Topology::from_yaml(&narrow).unwrap();
     let at_a: Draw = |problem| {
         let (a, s) = (node(problem, "a"), node(problem, "s"));
@@ -220,7 +238,10 @@ fn what_it_ignores_is_in_its_plans() {
     let careful = planned(&topology, &Options::new(&Wrong(at_a, &[]))).unwrap();
     let careless = planned(&topology, &Options::new(&Wrong(at_a, &[Limit::Aggregation]))).unwrap();
     assert_eq!((careful.rate_bps, careless.rate_bps), (0.5e6, 1e9 / 3.0));
-    assert!(!careful.to_json().contains("ignores") && careless.to_json().contains("\"ignores\":[\"aggregation\"]"));
+    assert!(
+        !careful.to_json().contains("ignores")
+            && careless.to_json().contains("\"ignores\":[\"aggregation\"]")
+    );
     let silent = Plan { ignores: Vec::new(), ..careless };
     assert!(check(&topology, &silent).is_err());
 }

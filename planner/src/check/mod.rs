@@ -18,8 +18,8 @@ mod violation;
 use crate::plan::Plan;
 use crate::topology::{Job, Topology};
 use network::Network;
-pub use violation::Violation;
 use violation::Findings;
+pub use violation::Violation;
 
 /// Relative tolerance of every comparison of rates.
 pub(crate) const TOLERANCE: f64 = 1e-6;

@@ -93,14 +93,22 @@ fn arrives(network: &Network<'_>, job: &Job, shard: &Shard<'_>, workers: &[NodeI
         match times.get(&worker) {
             Some(1) => {}
             Some(n) => findings.wrong(&place(), format!("its gradient is in the server's sum {n} times")),
-            None if shard.legs.iter().any(|leg| leg.source == worker) => findings.wrong(&place(), "its gradient is not in the server's sum"),
+            None if shard.legs.iter().any(|leg| leg.source == worker) => {
+                findings.wrong(&place(), "its gradient is not in the server's sum")
+            }
             None => {} // told as missing, or as having no path
         }
     }
 }
 
 /// The workers that a trunk names are those in its sum, each once.
-fn compare(network: &Network<'_>, place: &str, stated: &[String], summed: &[NodeId], findings: &mut Findings) {
+fn compare(
+    network: &Network<'_>,
+    place: &str,
+    stated: &[String],
+    summed: &[NodeId],
+    findings: &mut Findings,
+) {
     if summed.is_empty() {
         return findings.wrong(place, "nothing is added up there");
     }

@@ -3,7 +3,8 @@
 //! Any plans give a point of the relaxation, and no point of a convex set is better than its max-min fair point in the
 //! max-min sense, so no plans are. No job exceeds its own bound, and all share Eq. (5) on small networks (`links`); on
 //! large ones Eq. (2), F and G as in `phase1`: sum over jobs of W F_s - (W - 1) G_s <= B'(s) at every server, G_s <= F_s,
-//! sum of W G_s <= sum C(v), and what a worker sends for all its jobs within its links.
+//! sum of W G_s <= sum C(v), and what a worker sends for all its jobs within its links; where results count, also what it gets back,
+//! and what each server sends back.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
     let mut intake: BTreeMap<NodeIx, Vec<(usize, f64)>> = BTreeMap::new();
     let mut sent: BTreeMap<NodeIx, Vec<(usize, f64)>> = BTreeMap::new();
     let mut added_up: Vec<(usize, f64)> = Vec::new();
+    let mut leaving: BTreeMap<NodeIx, Vec<(usize, f64)>> = BTreeMap::new();
     let at_most = |terms, limit| Row { terms, limit, equal: false };
     for model in models {
         let workers = model.workers.len() as f64;
@@ -35,6 +37,7 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
         let sending = first..first + servers;
         for (f, &server) in sending.clone().zip(&model.servers) {
             let g = f + servers;
+            leaving.entry(server).or_default().push((f, 1.0));
             intake.entry(server).or_default().extend([(f, workers), (g, 1.0 - workers)]);
             match model.aggregators.is_empty() {
                 true => program.rows.push(at_most(vec![(g, 1.0)], 0.0)),
@@ -61,9 +64,16 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
     let shared = sent
         .into_iter()
         .filter(|(worker, _)| models.iter().filter(|model| model.workers.contains(worker)).count() > 1);
-    let shared: Vec<Row> =
-        shared.map(|(worker, terms)| at_most(terms, any.access_bps(worker, false))).collect();
+    let back = |worker: NodeIx| {
+        if any.counts_results() { any.access_bps(worker, true) } else { f64::INFINITY }
+    };
+    let shared: Vec<Row> = shared
+        .map(|(worker, terms)| at_most(terms, any.access_bps(worker, false).min(back(worker))))
+        .collect();
     program.rows.extend(shared);
+    // Results of all jobs leave a server over its links.
+    let outlets = leaving.into_iter().map(|(server, terms)| at_most(terms, any.outlet_bps(server)));
+    program.rows.extend(outlets.filter(|row| row.limit.is_finite()));
     // Exact jobs have none.
     let of_job = |model: &Model<'_>| model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).sum();
     let switches = models.iter().map(of_job).fold(0.0, f64::max);

@@ -1,14 +1,17 @@
 //! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are merged and
-//! paths become one flow per destination over the arcs that lead to it; all jobs share switches, servers and arcs.
+//! paths become one flow per destination over the arcs that lead to it; all jobs share switches, servers and arcs. Where results
+//! count, a tree of each server's becomes one flow per worker's switch and what all of these stay within.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fair::{Program, Row};
+use crate::choices::Paths;
 use crate::classes::classes;
 use crate::model::{Arc, Model, NodeIx, Resource};
-use crate::choices::Paths;
 use crate::options::Options;
+use crate::results::Trees;
 use crate::routes::{FAR, Routes, Rule};
+use crate::steiner::Steiner;
 
 /// Above so many columns the LPs take seconds.
 const COLUMNS: usize = 4000;
@@ -17,6 +20,7 @@ type Terms = Vec<(usize, f64)>;
 
 struct Builder<'m> {
     models: &'m [Model<'m>],
+    rule: Rule,
     routes: Routes<'m>,
     /// Whether flows may take any path.
     detours: bool,
@@ -39,14 +43,13 @@ pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], options: &Options<'
     }
     let program = Program { variables: 0, rates: Vec::new(), most: most.to_vec(), rows: Vec::new() };
     // The same for all: the links' capacities are.
-    let (routes, detours) = match options.paths {
-        Paths::Any => (Routes::new(&models[0], Rule::Any), true),
-        Paths::Shortest => (Routes::new(&models[0], Rule::Built), false),
-    };
+    let rule = if options.paths == Paths::Any { Rule::Any } else { Rule::Built };
+    let (routes, detours) = (Routes::new(&models[0], rule), rule == Rule::Any);
     let (loads, entering) = (BTreeMap::new(), BTreeMap::new());
-    let mut builder = Builder { models, routes, detours, program, loads, entering };
+    let mut builder = Builder { models, rule, routes, detours, program, loads, entering };
     models.iter().for_each(|model| builder.add_job(model, options.equal_shares));
     builder.add_flows();
+    builder.add_results(COLUMNS.saturating_sub(builder.program.variables));
     Some(builder.finish())
 }
 
@@ -149,6 +152,43 @@ impl Builder<'_> {
                     }
                 }
             }
+            balance.into_values().for_each(|terms| self.row(terms, 0.0, true));
+        }
+    }
+
+    /// Results: r on every arc of a server's tree, which no flow of F_s to a worker's switch exceeds. Beyond so many `columns` only
+    /// what leaves every server and comes to every worker counts.
+    fn add_results(&mut self, columns: usize) {
+        let trees: Vec<Vec<Steiner<'_>>> =
+            self.models.iter().map(|model| Steiner::all(model, &Trees::new(model, self.rule))).collect();
+        let of_tree = |tree: &Steiner<'_>| (tree.terminals.len() + 1) * tree.arcs().count();
+        let is_small = trees.iter().flatten().map(of_tree).sum::<usize>() <= columns;
+        let sending = self.program.rates.clone();
+        for (of_job, sending) in trees.iter().zip(sending) {
+            for (tree, &f) in of_job.iter().zip(&sending) {
+                tree.leaves.iter().for_each(|&arc| self.load(arc, f, 1.0));
+                if is_small {
+                    self.add_tree(tree, f);
+                } else if let [(arc, _)] = tree.model.arcs_out(tree.root) {
+                    self.load(*arc, f, 1.0);
+                }
+            }
+        }
+    }
+
+    fn add_tree(&mut self, tree: &Steiner<'_>, f: usize) {
+        let arcs: Vec<(Arc, usize)> = tree.arcs().map(|arc| (arc, self.variable())).collect();
+        arcs.iter().for_each(|&(arc, once)| self.load(arc, once, 1.0));
+        for &terminal in &tree.terminals {
+            let mut balance: BTreeMap<NodeIx, Terms> = BTreeMap::new();
+            for &(arc, once) in &arcs {
+                let flow = self.variable();
+                self.row(vec![(flow, 1.0), (once, -1.0)], 0.0, false);
+                balance.entry(tree.model.tail(arc)).or_default().push((flow, -1.0));
+                balance.entry(tree.model.head(arc)).or_default().push((flow, 1.0));
+            }
+            balance.remove(&tree.root);
+            balance.entry(terminal).or_default().push((f, -1.0));
             balance.into_values().for_each(|terms| self.row(terms, 0.0, true));
         }
     }

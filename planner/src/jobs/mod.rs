@@ -22,8 +22,8 @@ pub use check::check_jobs;
 pub use plans::{JobPlans, Order};
 
 use crate::options::Options;
-use crate::plan_error::PlanError;
 use crate::plan::Plan;
+use crate::plan_error::PlanError;
 use crate::solve;
 use crate::topology::{Job, Topology};
 use set::Network;

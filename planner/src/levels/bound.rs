@@ -19,19 +19,20 @@ pub(crate) fn bound(model: &Model<'_>, equal: bool) -> f64 {
     let uplink = model.min_uplink_bps();
     let needs = Needs { workers: model.workers.len() as f64, switches: &switches };
     let intakes: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s)).collect();
+    let outlets: Vec<f64> = model.servers.iter().map(|&s| model.widest_outlet_bps(s)).collect();
     if equal {
-        let top = intakes.iter().copied().fold(uplink, f64::min);
+        let top = intakes.iter().chain(&outlets).copied().fold(uplink, f64::min);
         let fits = |f: f64| intakes.iter().map(|&b| needs.capacity(b, f)).sum::<f64>() <= switches.total;
         return uplink.min(bisect_up(top, fits) * intakes.len() as f64);
     }
     // best[t]: the largest sum so far with t parts.
     let mut best = vec![0.0; PARTS + 1];
-    let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
-    for &intake in &intakes {
-        if !known.iter().any(|(b, _)| *b == intake) {
-            known.push((intake, needs.rates(intake, uplink)));
+    let mut known: Vec<((f64, f64), Vec<f64>)> = Vec::new();
+    for limits in intakes.into_iter().zip(outlets) {
+        if !known.iter().any(|(alike, _)| *alike == limits) {
+            known.push((limits, needs.rates(limits.0, uplink.min(limits.1))));
         }
-        let (_, rates) = known.iter().find(|(b, _)| *b == intake).expect("just added");
+        let (_, rates) = known.iter().find(|(alike, _)| *alike == limits).expect("just added");
         best = shared(&best, rates);
     }
     uplink.min(best[PARTS])

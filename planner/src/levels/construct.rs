@@ -100,6 +100,7 @@ pub(super) fn tree<'r, 'm>(router: &'r Router<'m>, sending: &[f64]) -> Tree<'r, 
             of_server.sums.push(workers + at);
         }
     }
+    tree.grow_results();
     tree
 }
 

@@ -8,6 +8,7 @@
 
 mod bound;
 mod construct;
+mod results;
 mod tree;
 
 use rand::SeedableRng;

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{Model, NodeIx, Resource};
 use crate::placement::{FlowTo, Placement, trunk_end};
+use crate::results;
 use crate::router::Router;
 use crate::routes::{FAR, Path};
 
@@ -22,6 +23,8 @@ const PATHS: usize = 16;
 const FRESH_ENDS: usize = 4;
 /// Overload below this is a rounding error.
 const NOTHING: f64 = 1e-9;
+/// Results of a server, among the units.
+const RESULTS: usize = usize::MAX;
 
 /// The units of one shard: the workers in the job's order, then the model's aggregators in its order.
 #[derive(Debug, Clone)]
@@ -35,12 +38,14 @@ struct Units {
 
 /// A placement under search, with the load it makes at the rates sought.
 pub(super) struct Tree<'r, 'm> {
-    router: &'r Router<'m>,
-    model: &'m Model<'m>,
+    pub(super) router: &'r Router<'m>,
+    pub(super) model: &'m Model<'m>,
     /// F_s sought.
-    sending: Vec<f64>,
+    pub(super) sending: Vec<f64>,
     units: Vec<Units>,
-    load: Vec<f64>,
+    /// `[server]`: the trees of results; none where results do not count.
+    pub(super) results: Vec<results::Tree>,
+    pub(super) load: Vec<f64>,
     weight: Vec<f64>,
     inverse: Vec<f64>,
     /// Position of every node in the model's aggregators.
@@ -60,6 +65,7 @@ impl<'r, 'm> Tree<'r, 'm> {
             router,
             model,
             units: vec![units; sending.len()],
+            results: Vec::new(),
             sending,
             load: vec![0.0; resources],
             weight: vec![1.0; resources],
@@ -80,6 +86,8 @@ impl<'r, 'm> Tree<'r, 'm> {
                 tree.put(s, w, flow.clone());
             }
         }
+        tree.results = placement.results.clone();
+        tree.load_results();
         tree
     }
 
@@ -94,9 +102,8 @@ impl<'r, 'm> Tree<'r, 'm> {
                 .trunks
                 .push(trunks.filter_map(|(&v, leg)| Some((v, leg.as_ref()?.path.clone()))).collect());
         }
-        let total: f64 = self.sending.iter().sum();
-        let shares: Vec<f64> = self.sending.iter().map(|f| f / total).collect();
-        self.router.with_results(placement, &shares)
+        placement.results = self.results.clone();
+        placement
     }
 
     /// Seeks other rates from the same placement.
@@ -110,6 +117,7 @@ impl<'r, 'm> Tree<'r, 'm> {
                 leg.path.iter().for_each(|&arc| self.load[arc as usize] += rate);
             }
         }
+        self.load_results();
     }
 
     /// Searches for at most `steps` steps; whether it found a placement without overload.
@@ -158,7 +166,7 @@ impl<'r, 'm> Tree<'r, 'm> {
     }
 
     /// What one more unit of rate `rate` on a resource costs: weighted overload, then utilisation as a tie-break.
-    fn cost(&self, resource: Resource, rate: f64) -> f64 {
+    pub(super) fn cost(&self, resource: Resource, rate: f64) -> f64 {
         let r = resource as usize;
         let after = self.load[r] + rate;
         let excess = (after * self.inverse[r] - 1.0 - NOTHING).max(0.0);
@@ -289,7 +297,9 @@ impl<'r, 'm> Tree<'r, 'm> {
     fn relieve(&mut self, resource: Resource, rng: &mut ChaCha8Rng) {
         let crossing = self.crossing(resource);
         let &(s, unit) = crossing.choose(rng).expect("an overloaded resource is used");
-        if unit < self.model.workers.len() {
+        if unit == RESULTS {
+            self.regrow(s, resource, rng);
+        } else if unit < self.model.workers.len() {
             match rng.random_range(0..8) {
                 0 => self.gather(s, rng),
                 _ => self.move_unit(s, unit, rng),
@@ -304,7 +314,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         }
     }
 
-    /// All (server, unit) that load a resource.
+    /// All (server, unit) that load a resource; [`RESULTS`] for a server's results.
     fn crossing(&self, resource: Resource) -> Vec<(usize, usize)> {
         let arcs = self.model.arcs();
         let loads = |leg: &FlowTo| match resource.checked_sub(arcs as u32) {
@@ -315,7 +325,10 @@ impl<'r, 'm> Tree<'r, 'm> {
             let legs = units.legs.iter().enumerate();
             legs.filter(|(_, leg)| leg.as_ref().is_some_and(loads)).map(|(unit, _)| (s, unit)).collect()
         };
-        self.units.iter().enumerate().flat_map(of).collect()
+        let mut crossing: Vec<(usize, usize)> = self.units.iter().enumerate().flat_map(of).collect();
+        let trees = self.results.iter().enumerate().filter(|(_, tree)| tree.contains(&resource));
+        crossing.extend(trees.map(|(s, _)| (s, RESULTS)));
+        crossing
     }
 
     /// Takes a unit off and puts it where it costs least, other than where it was.

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use crate::classes::{Class, classes};
 use crate::lp::dag::Dag;
 use crate::model::{Arc, Model, NodeIx};
-use crate::routes::{FAR, Routes};
+use crate::router::Router;
+use crate::routes::FAR;
+use crate::steiner::Steiner;
 
 /// A way to send one unit of shard s from some racks.
 #[derive(Debug, Clone)]
@@ -47,10 +49,13 @@ pub(crate) struct Fabric<'m> {
     dags: Rc<[Dag]>,
     /// Hops from rack to aggregator, `[aggregator][rack]`.
     hops: Vec<Vec<u16>>,
+    /// What the results of every server have to reach; empty where they do not count.
+    pub trees: Vec<Steiner<'m>>,
 }
 
 impl<'m> Fabric<'m> {
-    pub fn new(model: &'m Model<'m>, routes: &Routes<'_>) -> Self {
+    pub fn new(router: &Router<'m>) -> Self {
+        let (model, routes) = (router.model, &router.routes);
         let racks = classes(model);
         let sources = || racks.iter().map(|rack| rack.source);
         let switches = model.aggregators.iter().map(|&v| Dag::new(routes, v, sources()));
@@ -60,7 +65,7 @@ impl<'m> Fabric<'m> {
         let hops =
             model.aggregators.iter().map(|&v| sources().map(|r| routes.hops(r, v)).collect()).collect();
         let sizes = racks.iter().map(|rack| rack.workers.len() as f64).collect();
-        Fabric { model, racks, sizes, dags, hops }
+        Fabric { model, racks, sizes, dags, hops, trees: Steiner::of_job(router) }
     }
 
     /// The routing over cheapest paths at these link prices, with what each position of each destination then pays. Of the shortest

@@ -4,10 +4,11 @@
 use std::num::NonZeroU32;
 
 use highs::{Col, ColProblem, HighsModelStatus, Row, Sense};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lp::fabric::{Column, Fabric, Routing};
 use crate::lp::prices::{Limits, Prices};
+use crate::lp::results::{self, Cut};
 use crate::model::Arc;
 
 /// HiGHS's number for the primal simplex method: new columns leave the basis feasible, and it takes a tenth of the
@@ -22,17 +23,28 @@ pub(crate) struct Master<'f> {
     /// HiGHS's model; absent only while it is being solved.
     program: Option<highs::Model>,
     rows: Vec<Row>,
-    /// Links limited so far, in the order of their rows, which follow `rows`.
-    limited: Vec<Arc>,
+    /// What the rows after `rows` stand for, in their order.
+    extra: Vec<Extra>,
     links: FxHashMap<Arc, Row>,
+    /// r(s, e) on links limited so far, by server; `None` where s may not have e.
+    results: FxHashMap<Arc, Vec<Option<Col>>>,
+    cuts: FxHashSet<Cut>,
     /// F_s, or only f where shares are fixed.
     sending: Vec<Col>,
+    /// x_s, where they are fixed.
+    fixed: Option<Vec<f64>>,
     columns: Vec<(Col, Column)>,
     pub routings: Vec<Routing>,
     /// bit/s.
     pub unit: f64,
     /// Seconds that HiGHS has taken so far: its time limit counts from its first run.
     solving_s: f64,
+}
+
+/// What a row made later is for.
+enum Extra {
+    Link(Arc),
+    Cut(Cut),
 }
 
 /// An optimum of the restricted program.
@@ -43,6 +55,8 @@ pub(crate) struct Optimum {
     pub sending: Vec<f64>,
     /// By column.
     pub weights: Vec<f64>,
+    /// r(s, e), by limited link, then by server.
+    results: FxHashMap<Arc, Vec<f64>>,
     pub prices: Prices,
     /// Whether HiGHS had to do anything.
     pub moved: bool,
@@ -95,7 +109,6 @@ impl<'f> Master<'f> {
                 }
             }
         }
-        let (limited, links, columns) = (Vec::new(), FxHashMap::default(), Vec::new());
         let routings = vec![fabric.route(&vec![0.0; model.arcs()], false).0];
         let program = Some(program);
         Ok(Master {
@@ -103,10 +116,13 @@ impl<'f> Master<'f> {
             limits,
             program,
             rows,
-            limited,
-            links,
+            extra: Vec::new(),
+            links: FxHashMap::default(),
+            results: FxHashMap::default(),
+            cuts: FxHashSet::default(),
+            fixed: fixed.map(<[f64]>::to_vec),
             sending,
-            columns,
+            columns: Vec::new(),
             routings,
             unit,
             solving_s: 0.0,
@@ -145,19 +161,58 @@ impl<'f> Master<'f> {
         Ok(())
     }
 
-    /// Links that a solution loads beyond their capacity and that the program does not limit yet.
-    pub fn overloaded(&self, optimum: &Optimum) -> Vec<Arc> {
-        let mut load = vec![0.0; self.limits.links.len()];
+    /// Links that a solution loads beyond their capacity and that the program does not limit yet, and cuts of results that it
+    /// violates.
+    pub fn violated(&self, optimum: &Optimum) -> (Vec<Arc>, Vec<Cut>) {
+        let look = self.results(optimum);
+        let mut load = look.load;
         for (weight, column) in self.used(optimum) {
             let routing = &self.routings[column.routing];
             self.fabric.carry(column, routing, weight, |_, arc, amount| load[arc as usize] += amount);
         }
         let over = |arc: &usize| load[*arc] > self.limits.links[*arc] * (1.0 + TOLERANCE);
-        (0..load.len())
-            .filter(over)
-            .map(|arc| arc as Arc)
-            .filter(|arc| !self.links.contains_key(arc))
-            .collect()
+        let links = (0..load.len()).filter(over).map(|arc| arc as Arc);
+        let mut cuts: Vec<Cut> = Vec::new();
+        for cut in look.cuts {
+            if !self.cuts.contains(&cut) && !cuts.contains(&cut) {
+                cuts.push(cut);
+            }
+        }
+        (links.filter(|arc| !self.links.contains_key(arc)).collect(), cuts)
+    }
+
+    /// What results do in a solution.
+    fn results(&self, optimum: &Optimum) -> results::Look {
+        let servers = self.fabric.trees.len();
+        let mut limited = vec![vec![f64::INFINITY; self.limits.links.len()]; servers];
+        for (&arc, on) in &optimum.results {
+            for (limited, on) in limited.iter_mut().zip(on) {
+                limited[arc as usize] = *on;
+            }
+        }
+        let sending = match &self.fixed {
+            Some(shares) => shares.iter().map(|share| share * optimum.rate).collect(),
+            None => optimum.sending.clone(),
+        };
+        results::look(self.fabric, &sending, limited)
+    }
+
+    /// Adds cuts of results.
+    pub fn add_cuts(&mut self, cuts: Vec<Cut>) -> Result<(), String> {
+        let program = self.program.as_mut().expect("invariant: put back after every solve");
+        for cut in cuts {
+            let sending = match &self.fixed {
+                Some(shares) => (self.sending[0], shares[cut.server]),
+                None => (self.sending[cut.server], 1.0),
+            };
+            let over = |arc: &Arc| Some((self.results.get(arc)?[cut.server]?, -1.0));
+            let factors: Vec<(Col, f64)> =
+                std::iter::once(sending).chain(cut.arcs.iter().filter_map(over)).collect();
+            program.try_add_row(..=0.0, factors).map_err(|status| format!("{status:?}"))?;
+            self.extra.push(Extra::Cut(cut.clone()));
+            self.cuts.insert(cut);
+        }
+        Ok(())
     }
 
     /// Columns of positive weight.
@@ -187,8 +242,19 @@ impl<'f> Master<'f> {
         for &arc in arcs {
             let limit = self.limits.links[arc as usize];
             let row = program.try_add_row(..=limit, factors.remove(&arc).unwrap_or_default());
-            self.links.insert(arc, row.map_err(|status| format!("{status:?}"))?);
-            self.limited.push(arc);
+            let row = row.map_err(|status| format!("{status:?}"))?;
+            self.links.insert(arc, row);
+            self.extra.push(Extra::Link(arc));
+            let mut of_server = Vec::new();
+            for tree in &self.fabric.trees {
+                of_server.push(if tree.allows(arc) {
+                    let made = program.try_add_column(0.0, 0.0.., [(row, 1.0)]);
+                    Some(made.map_err(|status| format!("{status:?}"))?)
+                } else {
+                    None
+                });
+            }
+            self.results.insert(arc, of_server);
         }
         Ok(())
     }
@@ -222,17 +288,42 @@ impl<'f> Master<'f> {
         let racks = self.fabric.racks.len();
         let (servers, switches) = (self.limits.servers.len(), self.limits.switches.len());
         let covers = servers * racks;
-        let mut links = vec![0.0; self.limits.links.len()];
-        for (position, &arc) in self.limited.iter().enumerate() {
-            links[arc as usize] = dual(self.rows.len() + position);
-        }
+        let (links, results) = self.prices_of_links(|position| dual(self.rows.len() + position));
+        let on = |of_server: &Vec<Option<Col>>| -> Vec<f64> {
+            of_server.iter().map(|variable| variable.as_ref().map_or(0.0, value)).collect()
+        };
+        let carried = self.results.iter().map(|(&arc, of_server)| (arc, on(of_server))).collect();
         let prices = Prices {
             links,
             switches: (0..switches).map(|v| dual(covers + v)).collect(),
             servers: (0..servers).map(|s| dual(covers + switches + s)).collect(),
             uplink: dual(covers + switches + servers),
             cover: (0..servers).map(|s| (0..racks).map(|r| dual(s * racks + r)).collect()).collect(),
+            results,
         };
-        Ok(Some(Optimum { rate: sending.iter().sum(), sending, weights, prices, moved }))
+        Ok(Some(Optimum { rate: sending.iter().sum(), sending, weights, results: carried, prices, moved }))
+    }
+
+    /// The prices of links, none below what the cuts of one server take on it, and the sum of the prices of each server's cuts.
+    fn prices_of_links(&self, dual: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
+        let mut links = vec![0.0; self.limits.links.len()];
+        let mut results = vec![0.0; self.limits.servers.len()];
+        let mut taken: FxHashMap<(usize, Arc), f64> = FxHashMap::default();
+        for (position, extra) in self.extra.iter().enumerate() {
+            match extra {
+                Extra::Link(arc) => links[*arc as usize] = dual(position),
+                Extra::Cut(cut) => {
+                    let price = dual(position);
+                    results[cut.server] += price;
+                    let price_on = |arc: &Arc| *taken.entry((cut.server, *arc)).or_default() += price;
+                    cut.arcs.iter().for_each(price_on);
+                }
+            }
+        }
+        for ((_, arc), taken) in taken {
+            let price = &mut links[arc as usize];
+            *price = price.max(taken);
+        }
+        (links, results)
     }
 }

@@ -18,11 +18,14 @@
 //! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | a row per switch |
 //! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | a row per server, at B'(s) |
 //! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's only uplink as f <= B(e) - b(e) |
+//!
+//! Where results count, they load links besides (see [`results`]), and a worker's only link into it is limited as its uplink is.
 
 mod dag;
 mod fabric;
 mod master;
 mod prices;
+mod results;
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +50,7 @@ pub(crate) fn solve(
     fixed: Option<&[f64]>,
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
-    let fabric = Fabric::new(router.model, &router.routes);
+    let fabric = Fabric::new(router);
     let detours = router.detours();
     // What the nodes allow; where links allow far less, the unit follows.
     let most = phase1::split(router.model, fixed).rate;
@@ -71,7 +74,7 @@ fn solve_in(
     let (mut bound, mut detours) = (f64::INFINITY, false);
     loop {
         let Some(optimum) = master.solve(time_left)? else { return Ok(None) };
-        let overloaded = master.overloaded(&optimum);
+        let (overloaded, cuts) = master.violated(&optimum);
         let look = |detours: bool| {
             optimum.prices.offers(fabric, &master.limits, fixed, master.routings.len(), detours)
         };
@@ -80,7 +83,8 @@ fn solve_in(
         bound = bound.min(offers.bound);
         // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding errors.
         let ended = |offers: &Offers, bound: f64, moved: bool| {
-            overloaded.is_empty() && (is_proven(bound) || offers.columns.is_empty() || !moved)
+            let holds = overloaded.is_empty() && cuts.is_empty();
+            holds && (is_proven(bound) || offers.columns.is_empty() || !moved)
         };
         let mut is_last = ended(&offers, bound, optimum.moved);
         if is_last && !detours && may_detour {
@@ -95,6 +99,7 @@ fn solve_in(
         }
         let proven = is_proven(bound);
         master.add_links(&overloaded)?;
+        master.add_cuts(cuts)?;
         if !proven {
             master.routings.push(offers.routing);
             master.add_columns(offers.columns)?;
@@ -152,8 +157,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::model::Model;
     use crate::choices::{Paths, Results};
+    use crate::model::Model;
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;
 

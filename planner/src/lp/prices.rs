@@ -6,6 +6,9 @@
 //! |r| (l(r -> v) + m(v)) less l(v -> s) + n(s), so the best R' are the racks with positive terms: that is the
 //! price of the y, z and q of one (s, v) in closed form. If no column is worth more than nothing and every F_s costs at
 //! least its gain of 1, no rate is above sum of l B + m C + n B' + p U.
+//!
+//! Results of server s cost F_s t(s) at least, with t(s) the sum of the prices of its cuts: no link's price is below the sum of those
+//! that it is in, or is raised to that. So F_s costs sum_r a(s, r) + t(s) + p.
 
 use crate::lp::fabric::{Column, Fabric, Routing};
 
@@ -25,6 +28,8 @@ pub(crate) struct Prices {
     pub uplink: f64,
     /// a, `[server][rack]`.
     pub cover: Vec<Vec<f64>>,
+    /// t, by server: no mixture of trees of its results costs less at the links' prices.
+    pub results: Vec<f64>,
 }
 
 /// What a look at the prices found.
@@ -94,7 +99,8 @@ impl Prices {
             }
             value += lacking * limits.servers[server];
         }
-        let earned = self.cover.iter().map(|cover| cover.iter().sum::<f64>());
+        let all = |(cover, results): (&Vec<f64>, &f64)| cover.iter().sum::<f64>() + results;
+        let earned = self.cover.iter().zip(&self.results).map(all);
         let gain = self.uplink
             + match fixed {
                 Some(shares) => earned.zip(shares).map(|(earned, share)| earned * share).sum::<f64>(),

@@ -1,7 +1,7 @@
 //! Local search for a placement that carries given rates F_s with no capacity exceeded.
 //!
-//! Guided by what is overloaded: it takes a resource that is too full, takes something off it (a flow, a trunk, or a whole
-//! group), and puts it back where it costs least, by any shortest path and at any switch. Overloads that persist grow
+//! Guided by what is overloaded: it takes a resource that is too full, takes something off it (a flow, a trunk, a whole
+//! group, or a branch of a tree of results), and puts it back where it costs least, by any shortest path and at any switch. Overloads that persist grow
 //! in weight, so the search leaves local minima without a temperature to tune.
 
 mod moves;
@@ -74,9 +74,7 @@ impl<'r, 'm> Search<'r, 'm> {
     }
 
     pub fn placement(&self) -> Placement {
-        let total: f64 = self.state.sending.iter().sum();
-        let shares: Vec<f64> = self.state.sending.iter().map(|f| f / total).collect();
-        self.router.with_results(self.state.placement(), &shares)
+        self.state.placement()
     }
 
     /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the lightest, if

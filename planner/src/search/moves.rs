@@ -3,11 +3,16 @@
 use rand::Rng;
 
 use super::Search;
-use super::state::Unit;
+use super::state::{Kind, Unit};
 use crate::model::{NodeIx, Resource};
+use crate::results;
 
 /// Added to the price of a resource that a move has to leave, if there is any other way.
 const AWAY: f64 = 1e9;
+/// Added to the price of a host's further links for results, which the controller does not install.
+const SECOND: f64 = 1e-2;
+/// One tree of results in so many is grown anew from its root.
+const WHOLE: u32 = 4;
 
 impl Search<'_, '_> {
     /// Moves something off a resource.
@@ -18,12 +23,13 @@ impl Search<'_, '_> {
         }
         let unit = self.state.nth_crossing(resource, self.rng.random_range(0..count));
         let s = self.state.shard(unit);
-        match self.state.switch(unit) {
-            None => match self.rng.random_range(0..16) {
+        match self.state.kind(unit) {
+            Kind::Tree => self.regrow(s, resource),
+            Kind::Flow => match self.rng.random_range(0..16) {
                 0 => self.gather(s),
                 _ => self.move_flow(unit, resource),
             },
-            Some(at) => match self.rng.random_range(0..4) {
+            Kind::Trunk(at) => match self.rng.random_range(0..4) {
                 0 if (resource as usize) < self.state.model.arcs() => self.reroute(s, at, resource),
                 0 | 1 => self.move_group(s, at),
                 2 => self.dissolve(s, at),
@@ -126,6 +132,22 @@ impl Search<'_, '_> {
         self.state.surcharge(s, away, AWAY);
         self.price_inward(s, self.router.model.servers[s]);
         self.put_trunk(s, at);
+        self.state.reprice(away as usize);
+    }
+
+    /// Takes results off a link: grows what hangs on it anew, or (now and then) the whole tree.
+    fn regrow(&mut self, s: usize, away: Resource) {
+        let (router, tree) = (self.router, self.state.tree(s));
+        let kept = match self.rng.random_range(0..WHOLE) {
+            0 => Vec::new(),
+            _ => results::without(router.model, self.state.path(tree), away),
+        };
+        self.state.take_off(tree);
+        self.state.surcharge(s, away, AWAY);
+        let prices = self.state.prices(s);
+        let second = |arc| if router.trees.is_second(arc) { SECOND } else { 0.0 };
+        let grown = router.trees.grow(s, &kept, |arc| prices[arc as usize] + second(arc));
+        self.state.put_tree(s, &grown);
         self.state.reprice(away as usize);
     }
 
@@ -255,7 +277,7 @@ impl Search<'_, '_> {
         let journal = std::mem::take(&mut self.journal);
         for (unit, end, path) in &journal {
             // A trunk that other flows still use never moved.
-            if self.state.switch(*unit).is_none() || self.state.end(*unit) != *end {
+            if matches!(self.state.kind(*unit), Kind::Flow) || self.state.end(*unit) != *end {
                 self.state.put(*unit, *end, path);
             }
         }

@@ -10,10 +10,19 @@ const TIE: f64 = 1e-4;
 /// No node, or not in a list.
 const NONE: u32 = u32::MAX;
 
-/// A unit of some shard: a worker's flow, or the sum that an aggregator sends on. Flows come first, by server.
+/// A unit of some shard: a worker's flow, the sum that an aggregator sends on, or the results on their tree. Flows come first, by
+/// server, then sums, then trees.
 pub(super) type Unit = usize;
 
-/// Where a unit goes; `end` is no node if it is not in use.
+/// What a unit is.
+pub(super) enum Kind {
+    Flow,
+    /// By the position of its switch among the aggregators.
+    Trunk(usize),
+    Tree,
+}
+
+/// Where a unit goes; `end` is no node if it is not in use, or a tree.
 #[derive(Debug, Clone)]
 struct Leg {
     end: NodeIx,
@@ -46,7 +55,8 @@ pub(super) struct State<'m> {
 impl<'m> State<'m> {
     pub fn new(model: &'m Model<'m>, placement: &Placement, sending: Vec<f64>) -> Self {
         let resources = model.capacity.len();
-        let units = sending.len() * (model.workers.len() + model.aggregators.len());
+        let per_server = model.workers.len() + model.aggregators.len();
+        let units = sending.len() * per_server + placement.results.len();
         let words = units.div_ceil(64);
         let mut position = vec![NONE; model.topology.nodes().len()];
         (0..).zip(&model.aggregators).for_each(|(at, &v)| position[v as usize] = at);
@@ -71,6 +81,9 @@ impl<'m> State<'m> {
             }
             for (&v, path) in &placement.trunks[s] {
                 state.put(state.trunk(s, state.position[v as usize] as usize), model.servers[s], path);
+            }
+            if let Some(tree) = placement.results.get(s) {
+                state.put_tree(s, tree);
             }
         }
         state
@@ -111,9 +124,11 @@ impl<'m> State<'m> {
         self.load.fill(0.0);
         for unit in 0..self.legs.len() {
             let leg = &self.legs[unit];
-            if leg.end != NONE {
+            if leg.end != NONE || unit >= self.tree(0) {
                 let rate = self.sending[self.shard(unit)];
-                self.load[self.model.own(leg.end) as usize] += rate;
+                if leg.end != NONE {
+                    self.load[self.model.own(leg.end) as usize] += rate;
+                }
                 leg.path.iter().for_each(|&arc| self.load[arc as usize] += rate);
             }
         }
@@ -135,6 +150,7 @@ impl<'m> State<'m> {
             let path = |at: usize| self.legs[self.trunk(s, at)].path.as_slice().into();
             placement.trunks.push(open.map(|(at, &v)| (v, path(at))).collect());
         }
+        placement.results = self.legs[self.tree(0)..].iter().map(|leg| leg.path.as_slice().into()).collect();
         placement
     }
 
@@ -150,9 +166,17 @@ impl<'m> State<'m> {
         self.sending.len() * self.model.workers.len()
     }
 
-    /// The aggregator that sends a trunk on, as its position; `None` for a flow.
-    pub fn switch(&self, unit: Unit) -> Option<usize> {
-        Some(unit.checked_sub(self.flows())? % self.model.aggregators.len())
+    /// The tree of results of a server; there is none where results do not count.
+    pub fn tree(&self, s: usize) -> Unit {
+        self.flows() + self.sending.len() * self.model.aggregators.len() + s
+    }
+
+    pub fn kind(&self, unit: Unit) -> Kind {
+        match unit.checked_sub(self.flows()) {
+            None => Kind::Flow,
+            Some(_) if unit >= self.tree(0) => Kind::Tree,
+            Some(trunk) => Kind::Trunk(trunk % self.model.aggregators.len()),
+        }
     }
 
     /// The worker that sends a flow.
@@ -162,9 +186,10 @@ impl<'m> State<'m> {
 
     /// The position of a unit's server.
     pub fn shard(&self, unit: Unit) -> usize {
-        match unit.checked_sub(self.flows()) {
-            None => unit / self.model.workers.len(),
-            Some(trunk) => trunk / self.model.aggregators.len(),
+        match self.kind(unit) {
+            Kind::Flow => unit / self.model.workers.len(),
+            Kind::Trunk(_) => (unit - self.flows()) / self.model.aggregators.len(),
+            Kind::Tree => unit - self.tree(0),
         }
     }
 
@@ -262,7 +287,12 @@ impl<'m> State<'m> {
         }
     }
 
-    /// Puts a unit that is not in use on a path.
+    /// Puts a tree that is off on these arcs.
+    pub fn put_tree(&mut self, s: usize, arcs: &[Arc]) {
+        self.put(self.tree(s), NONE, arcs);
+    }
+
+    /// Puts a unit that is not in use on a path; a tree ends nowhere.
     pub fn put(&mut self, unit: Unit, end: NodeIx, path: &[Arc]) {
         let mut leg = std::mem::take(&mut self.legs[unit].path);
         leg.clear();
@@ -282,12 +312,13 @@ impl<'m> State<'m> {
         let rate = if put { self.sending[s] } else { -self.sending[s] };
         let leg = std::mem::replace(&mut self.legs[unit], Leg { end: NONE, path: Vec::new() });
         let (word, bit) = (unit / 64, 1 << (unit % 64));
-        for &r in leg.path.iter().chain(&[self.model.own(leg.end)]) {
+        let own = (leg.end != NONE).then(|| self.model.own(leg.end));
+        for &r in leg.path.iter().chain(&own) {
             self.load[r as usize] += rate;
             self.crossing[r as usize * self.words + word] ^= bit;
             self.note(r as usize);
         }
-        if let Some(at) = self.position(leg.end) {
+        if let Some(at) = own.and_then(|_| self.position(leg.end)) {
             let takes = &mut self.takes[s * self.model.aggregators.len() + at];
             *takes = if put { *takes + 1 } else { *takes - 1 };
         }

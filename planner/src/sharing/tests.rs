@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::bounds;
-use crate::model::Model;
 use crate::choices::{Paths, Results};
+use crate::model::Model;
 use crate::router::Router;
 use crate::schemes::exact::program::{self, Answer, Effort};
 use crate::schemes::inart::starts;

@@ -1,7 +1,8 @@
 //! Finds prices that refute given rates: subgradient ascent of a concave function, with momentum.
 //!
 //! At prices (pi, u), take for every fill its best units and for every reward its cheapest ways. A unit price then deserves
-//! to rise where those ways use more than the fill holds, a reward where fewer workers are served than there are.
+//! to rise where those ways use more than the fill holds, a reward where fewer workers are served than there are. Trees of results
+//! use links as ways do.
 
 use super::prices::{Certificate, Network, Prices, Ways};
 use crate::model::Arc;
@@ -72,7 +73,13 @@ impl<'n, 'm> Ascent<'n, 'm> {
     }
 
     /// Adds the slope at `prices` to zeros; returns what the fills are worth.
-    fn slope(&self, sending: &[f64], prices: &Prices, certificate: &Certificate, slope: &mut Prices) -> f64 {
+    fn slope(
+        &mut self,
+        sending: &[f64],
+        prices: &Prices,
+        certificate: &Certificate,
+        slope: &mut Prices,
+    ) -> f64 {
         let network = self.network;
         let model = network.model;
         let mut served: Vec<Vec<f64>> = prices.reward.iter().map(|row| vec![0.0; row.len()]).collect();
@@ -104,6 +111,10 @@ impl<'n, 'm> Ascent<'n, 'm> {
                     slope.unit[s][network.own(s)] += 1.0;
                 }
             });
+        }
+        for s in 0..network.trees.len() {
+            self.ways.tree(network, prices, s, &mut path);
+            path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += 1.0);
         }
         for (s, served) in served.iter().enumerate() {
             for ((n, rack), served) in network.racks.iter().enumerate().zip(served) {

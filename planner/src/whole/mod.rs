@@ -10,9 +10,10 @@
 //! ```
 //!
 //! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one from v to the
-//! server. Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with all F_s
-//! lower, a placement only fits better. The inequality is checked from the prices alone, so no solver's tolerance
-//! enters the proof. docs/bounds.md has it in full, and how it compares.
+//! server. Where results count, n(s, e) has them besides, and a tree of each shard pays for its links: the left side then has
+//! sum_s t(s) too, with t(s) at most what any tree of s costs (Wong's dual ascent). Prices for which this fails prove that there is
+//! no plan at rates F, nor at any higher ones: with all F_s lower, a placement only fits better. The inequality is checked
+//! from the prices alone, so no solver's tolerance enters the proof. docs/bounds.md has it in full, and how it compares.
 
 mod ascent;
 mod cover;
@@ -33,6 +34,8 @@ const LOOKS: usize = 20_000;
 const ARCS: usize = 1_000_000_000;
 /// How much longer an arc takes where any path will do.
 const DETOURS: usize = 4;
+/// The same of a tree of results.
+const TREES: usize = 40;
 /// The bound along a direction is found to this part of the rate.
 const PRECISE: f64 = 2e-3;
 
@@ -46,10 +49,11 @@ pub(crate) fn bound(
     time_left: &dyn Fn() -> f64,
 ) -> f64 {
     let servers = model.servers.len();
-    let network = Network::new(model, &router.widest().dags);
+    let network = Network::new(router, &router.widest().dags);
     // Dijkstra's algorithm takes longer than one pass over a list.
     let each = if router.detours() { DETOURS } else { 1 };
-    let arcs = each * (network.racks.len() + 1) * servers * model.arcs();
+    let trees = if network.trees.is_empty() { 0 } else { TREES };
+    let arcs = (each * (network.racks.len() + 1) + trees) * servers * model.arcs();
     let looks = LOOKS.min(ARCS / arcs.max(1));
     if goal >= bound || looks < FIRST {
         return bound;
@@ -61,7 +65,7 @@ pub(crate) fn bound(
             return proof.along(&even, goal, bound, None);
         }
         // Prices over shortest paths are found sooner, and mostly hold over all, or nearly.
-        let near = Network::new(model, &router.dags);
+        let near = Network::new(router, &router.dags);
         let mut first = Proof { network: &near, ascent: Ascent::new(&near), looks, last: None, time_left };
         let guess = first.along(&even, goal, bound, None);
         proof.last = first.last;

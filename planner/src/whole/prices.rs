@@ -3,18 +3,33 @@
 use super::fill::{Fill, Worth};
 use crate::classes::{Class, classes};
 use crate::dag::{Costs, Dags};
-use crate::model::{Model, NodeIx};
+use crate::model::{Arc, Model, NodeIx};
+use crate::router::Router;
+use crate::steiner::{self, Steiner};
 
 /// A job's racks, and the ways of its flows.
 pub(super) struct Network<'m> {
     pub model: &'m Model<'m>,
     pub dags: &'m Dags<'m>,
     pub racks: Vec<Class>,
+    /// What the results of every shard have to reach; empty where they do not count.
+    pub trees: Vec<Steiner<'m>>,
+    /// By resource: links from servers or to workers where results count.
+    only_results: Vec<bool>,
 }
 
 impl<'m> Network<'m> {
-    pub fn new(model: &'m Model<'m>, dags: &'m Dags<'m>) -> Self {
-        Network { model, dags, racks: classes(model) }
+    /// With gradients and sums over the paths of `dags`.
+    pub fn new(router: &Router<'m>, dags: &'m Dags<'m>) -> Self {
+        let model = router.model;
+        let trees = Steiner::of_job(router);
+        let back = |arc: Arc| {
+            let from_server = model.servers.contains(&model.tail(arc));
+            !trees.is_empty() && (from_server || model.workers.contains(&model.head(arc)))
+        };
+        let own = model.capacity.len() - model.arcs();
+        let only_results = (0..model.arcs() as Arc).map(back).chain((0..own).map(|_| false)).collect();
+        Network { model, dags, racks: classes(model), trees, only_results }
     }
 
     /// The ingress of a shard's server, as a position among the resources.
@@ -73,6 +88,10 @@ pub(super) struct Ways {
     pub direct: Vec<Costs>,
     /// `[shard][rack]`, to every aggregator.
     pub from_rack: Vec<Vec<Costs>>,
+    /// `[shard]`: t, at most what any tree of its results costs.
+    pub results: Vec<f64>,
+    /// `[shard]`
+    ascents: Vec<steiner::Ascent>,
 }
 
 impl Ways {
@@ -80,7 +99,8 @@ impl Ways {
         let costs = |n: usize| (0..n).map(|_| Costs::default()).collect::<Vec<_>>();
         let model = network.model;
         let from_rack = model.servers.iter().map(|_| costs(network.racks.len())).collect();
-        Ways { direct: costs(model.servers.len()), from_rack }
+        let ascents = network.trees.iter().map(|_| steiner::Ascent::default()).collect();
+        Ways { direct: costs(model.servers.len()), from_rack, results: Vec::new(), ascents }
     }
 
     /// Prices all of them; lowers rewards to what a direct flow costs, which never proves less.
@@ -97,6 +117,13 @@ impl Ways {
                 *reward = reward.min(direct);
             }
         }
+        let priced = network.trees.iter().zip(&mut self.ascents).zip(&prices.unit);
+        self.results = priced.map(|((tree, ascent), unit)| ascent.bound(tree, unit)).collect();
+    }
+
+    /// Appends the arcs of a tree of shard s that costs little.
+    pub fn tree(&mut self, network: &Network<'_>, prices: &Prices, s: usize, tree: &mut Vec<Arc>) {
+        self.ascents[s].tree(&network.trees[s], &prices.unit[s], tree);
     }
 
     /// What a direct flow from a rack, or a trunk from a switch, costs.
@@ -124,7 +151,7 @@ impl Ways {
 /// If `certain` exceeds what all fills are worth at F, no plan sends at rates F or higher.
 #[derive(Debug, Clone)]
 pub(super) struct Certificate {
-    /// Sum of u over shards and workers.
+    /// Sum of u over shards and workers, and of t over shards.
     certain: f64,
     /// The same of |u|: what rounding errors are measured against.
     scale: f64,
@@ -161,12 +188,17 @@ impl Certificate {
         let unit = &prices.unit;
         let links = (0..model.capacity.len()).map(|r| {
             let priced = (0..unit.len()).filter(|&s| unit[s][r] > 0.0);
-            let shards = priced.map(|s| (s, Worth::Each(unit[s][r]))).collect();
+            // A link that nothing but results takes has one unit of each shard at most.
+            let worth = |s: usize| match network.only_results[r] {
+                true => Worth::Table(vec![unit[s][r]]),
+                false => Worth::Each(unit[s][r]),
+            };
+            let shards = priced.map(|s| (s, worth(s))).collect();
             Fill { resource: r as u32, capacity: model.capacity[r], shards }
         });
         Certificate {
-            certain: rewards().sum(),
-            scale: rewards().map(f64::abs).sum(),
+            certain: rewards().sum::<f64>() + ways.results.iter().sum::<f64>(),
+            scale: rewards().map(f64::abs).sum::<f64>() + ways.results.iter().sum::<f64>(),
             fills: groups.chain(links).filter(|fill| !fill.shards.is_empty()).collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
-use inart_planner::{Job, NodeId, NodeKind, Topology};
+use inart_planner::{Job, NodeId, NodeKind, Results, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -146,6 +146,32 @@ impl<'t> Network<'t> {
         found
     }
 
+    /// All trees from a server to all workers that have no link in vain: each worker in turn hangs on the tree so far by some path.
+    /// `None` if there are more than `most`.
+    fn trees(&self, server: NodeId, workers: &[NodeId], most: usize) -> Option<Vec<Vec<[NodeId; 2]>>> {
+        let mut trees: Vec<Vec<[NodeId; 2]>> = vec![Vec::new()];
+        for &worker in workers {
+            let mut grown = Vec::new();
+            for tree in &trees {
+                let is_in = |node: NodeId| node == server || tree.iter().any(|arc| arc[1] == node);
+                let nodes = std::iter::once(server).chain(tree.iter().map(|arc| arc[1]));
+                for node in nodes.filter(|&n| n == server || self.topology.node(n).kind == NodeKind::Switch) {
+                    for path in self.paths(node, worker) {
+                        if !path[1..].iter().any(|&on| is_in(on)) {
+                            let arcs = path.windows(2).map(|hop| [hop[0], hop[1]]);
+                            grown.push(tree.iter().copied().chain(arcs).collect());
+                        }
+                    }
+                }
+                if grown.len() > most {
+                    return None;
+                }
+            }
+            trees = grown;
+        }
+        Some(trees)
+    }
+
     fn uses(path: &[NodeId]) -> Vec<Resource> {
         let arcs = path.windows(2).map(|hop| Resource::Arc(hop[0], hop[1]));
         arcs.chain([Resource::Node(path[path.len() - 1])]).collect()
@@ -161,10 +187,22 @@ struct Way {
     rate: Variable,
 }
 
+/// One tree of results of a server, and its variables.
+struct TreeWay {
+    arcs: Vec<[NodeId; 2]>,
+    chosen: Variable,
+}
+
 /// The best rate, bit/s, as the placement that the solver found really has it (shares chosen exactly, for one or two servers), so
 /// that its tolerances do not matter; `None` if the program has more than `binaries`, and 0 if there is no plan. `clear`: of plans in
-/// which no worker's frames come to a switch from the same node twice.
-pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> Option<f64> {
+/// which no worker's frames come to a switch from the same node twice. Where `results` count, every tree that they may take is a choice.
+pub fn optimum(
+    topology: &Topology,
+    job: &Job,
+    clear: bool,
+    binaries: usize,
+    results: Results,
+) -> Option<f64> {
     let network = Network::new(topology);
     let switches: Vec<NodeId> = topology
         .node_ids()
@@ -178,6 +216,7 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
     let sending: Vec<Variable> =
         job.servers.iter().map(|_| variables.add(variable().min(0.0).max(most))).collect();
     let mut ways: Vec<Vec<Way>> = Vec::new();
+    let mut trees: Vec<Vec<TreeWay>> = Vec::new();
     let mut count = 0;
     for (&server, &f) in job.servers.iter().zip(&sending) {
         if !network.has(Resource::Node(server)) {
@@ -224,6 +263,27 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
             }
         }
         ways.push(of_server);
+        if results == Results::Counted {
+            let mut of_server: Vec<TreeWay> = Vec::new();
+            let mut all = Expression::default();
+            for arcs in network.trees(server, &job.workers, binaries)? {
+                count += 1;
+                if count > binaries {
+                    return None;
+                }
+                let chosen = variables.add(variable().binary());
+                let rate = variables.add(variable().min(0.0).max(most));
+                rows.push((rate - f - most * chosen).geq(-most));
+                for &[from, to] in &arcs {
+                    loads.entry(Resource::Arc(from, to)).or_default().add_mul(1.0, rate);
+                }
+                all += rate;
+                of_server.push(TreeWay { arcs, chosen });
+            }
+            rows.push(of_server.iter().map(|tree| tree.chosen).sum::<Expression>().eq(1.0));
+            rows.push((all - f).geq(0.0));
+            trees.push(of_server);
+        }
     }
     for (resource, load) in loads {
         if let Some(&left) = network.left.get(&resource) {
@@ -251,6 +311,12 @@ pub fn optimum(topology: &Topology, job: &Job, clear: bool, binaries: usize) -> 
                     units.entry(r).or_insert_with(|| vec![0.0; job.servers.len()])[s] += 1.0;
                 }
             }
+        }
+    }
+    for (s, trees) in trees.iter().enumerate() {
+        let chosen = trees.iter().filter(|tree| solution.value(tree.chosen) > 0.5);
+        for &[from, to] in chosen.flat_map(|tree| &tree.arcs) {
+            units.entry(Resource::Arc(from, to)).or_insert_with(|| vec![0.0; job.servers.len()])[s] += 1.0;
         }
     }
     let rows: Vec<(Vec<f64>, f64)> = units.into_iter().map(|(r, n)| (n, network.left[&r])).collect();

@@ -1,12 +1,12 @@
 //! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then every q is a flow
 //! over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The three misprints are repaired: the paths
 //! of a partial sum carry z, q of a worker's path to a switch has the index s, and q of the direct paths stands outside the
-//! sum over switches.
+//! sum over switches. Where results count, r of each server is on every arc at least what reaches each worker of it.
 
 use std::collections::HashMap;
 
 use good_lp::{Expression, Solution, SolverModel, Variable, highs, variable, variables};
-use inart_planner::{Job, NodeId, NodeKind, Paths, Topology};
+use inart_planner::{Job, NodeId, NodeKind, Paths, Results, Topology};
 
 /// A link in one direction: its position and whether it is taken backwards.
 type Arc = (usize, bool);
@@ -63,8 +63,36 @@ fn arcs(topology: &Topology, from: NodeId, to: NodeId) -> Vec<(Arc, NodeId, Node
     both.filter(|&(arc, a, b)| on_arc(topology, arc) > 0.0 && leads(a, from) && leads(b, to)).collect()
 }
 
+/// Arcs over which results may come from a server: all that do not lead into another host, or only those that lead away from it by
+/// the fewest hops (in the network as it is built).
+fn arcs_back(topology: &Topology, job: &Job, from: NodeId, over: Paths) -> Vec<(Arc, NodeId, NodeId)> {
+    let switch = |id: NodeId| topology.node(id).kind == NodeKind::Switch;
+    let ends = |at: usize, back: bool| {
+        let [a, b] = topology.links()[at].ends;
+        if back { ((at, back), b, a) } else { ((at, back), a, b) }
+    };
+    let leads = |&(_, a, b): &(Arc, NodeId, NodeId)| {
+        (a == from || switch(a)) && b != from && (switch(b) || job.workers.contains(&b))
+    };
+    let all: Vec<_> =
+        (0..topology.links().len()).flat_map(|at| [ends(at, false), ends(at, true)]).filter(leads).collect();
+    let mut hops: HashMap<NodeId, usize> = HashMap::from([(from, 0)]);
+    for length in 1..=topology.nodes().len() {
+        for &(_, a, b) in &all {
+            if hops.get(&a) == Some(&(length - 1)) {
+                hops.entry(b).or_insert(length);
+            }
+        }
+    }
+    let away = |&(_, a, b): &(Arc, NodeId, NodeId)| hops.contains_key(&a) && hops[&a] + 1 == hops[&b];
+    all.into_iter()
+        .filter(|&(arc, ..)| on_arc(topology, arc) > 0.0)
+        .filter(|arc| over == Paths::Any || away(arc))
+        .collect()
+}
+
 /// f~ in bit/s, with free or equal shares.
-pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths) -> f64 {
+pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths, results: Results) -> f64 {
     let (workers, servers) = (&job.workers, &job.servers);
     let room = |v: NodeId| left(topology.node(v).aggregation_bps, topology.node(v).background_bps);
     let switches: Vec<NodeId> =
@@ -127,6 +155,26 @@ pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths) -> f64 
         }
     }
     rows.extend(kept);
+    for (&f, &s) in sending.iter().zip(servers).filter(|_| results == Results::Counted) {
+        // What reaches each worker over an arc is in what the arc carries once.
+        let back = arcs_back(topology, job, s, over);
+        let once: Vec<Variable> = back.iter().map(|_| vars.add(variable().min(0.0))).collect();
+        for (&(arc, ..), &r) in back.iter().zip(&once) {
+            *on_link.entry(arc).or_default() += r;
+        }
+        for &w in workers {
+            let mut balance: HashMap<NodeId, Expression> = HashMap::new();
+            for (&(_, a, b), &r) in back.iter().zip(&once) {
+                let g = vars.add(variable().min(0.0));
+                rows.push((g - r).leq(0.0));
+                *balance.entry(a).or_default() -= g;
+                *balance.entry(b).or_default() += g;
+            }
+            balance.remove(&s);
+            rows.push(balance.remove(&w).unwrap_or_default().eq(f));
+            rows.extend(balance.into_values().map(|sum| sum.eq(0.0)));
+        }
+    }
     if equal {
         rows.extend(sending.iter().map(|&f| (f - sending[0]).eq(0.0)));
     }

@@ -62,9 +62,15 @@ fn tiny_reference(rates: &[u32], added_up: &[u32], at: &[usize]) -> (Topology, V
             groups.sort_unstable();
             groups.dedup();
             groups.iter().for_each(|group| cross(group - 1, at[server]));
+            // Results come back over one tree.
+            if workers.iter().any(|&w| at[w] != at[server]) {
+                cross(at[server], 1 - at[server]);
+            }
             let arriving = ends.iter().filter(|&&end| end == 0).count() + groups.len();
             uses.insert(format!("{} {}", places[at[server]], names[server]), arriving as f64);
+            uses.insert(format!("{} {}", names[server], places[at[server]]), 1.0);
             for (&w, &end) in workers.iter().zip(&ends) {
+                uses.insert(format!("{} {}", places[at[w]], names[w]), 1.0);
                 uses.insert(format!("{} {}", names[w], places[at[w]]), 1.0);
                 if end > 0 {
                     *uses.entry(places[end - 1].to_owned()).or_default() += 1.0;

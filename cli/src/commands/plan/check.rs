@@ -56,9 +56,12 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
         format!("{}\n", serde_json::json!({"valid": lines.is_empty(), "violations": lines}))
     } else if lines.is_empty() {
         let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
-        let ignoring = plans.iter().find(|plan| plan.ignores.contains(&Limit::Aggregation)).map(|plan| &plan.scheme);
+        let ignoring =
+            plans.iter().find(|plan| plan.ignores.contains(&Limit::Aggregation)).map(|plan| &plan.scheme);
         let note = |scheme| {
-            format!("(the switches' aggregation capacity is not held against scheme {scheme}, which ignores it)\n")
+            format!(
+                "(the switches' aggregation capacity is not held against scheme {scheme}, which ignores it)\n"
+            )
         };
         let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
         let (place, name, rates) = (place(), topology.name(), rates.join(", "));

@@ -15,6 +15,10 @@
 //!
 //! Workers of a rack are interchangeable in all of these rows, hence counts.
 //!
+//! Where results count, r(s, e) in {0, 1} says whether the tree of s has link e, which then carries F_s r(s, e) more, for links that
+//! could be overloaded at all; and a flow of F_s to every worker's switch stays within these products, so that the links chosen
+//! connect them. Results come to a worker's only link at f.
+//!
 //! **Units.** Rates are in units of the largest U_s, the most that a server could be sent alone: the solver's tolerances, which
 //! are absolute, do not depend on how fast the network is. Rows that nothing can exceed are left out.
 //!
@@ -30,12 +34,13 @@ use good_lp::{
 
 use crate::bounds;
 use crate::classes::{Class, classes};
-use crate::model::{Model, NodeIx, Resource};
+use crate::model::{Arc, Model, NodeIx, Resource};
 use crate::placement::{FlowTo, Placement, equal_shares};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
 use crate::schemes::inart::starts;
+use crate::steiner::Steiner;
 
 /// What the program says about plans at or above a rate.
 pub(crate) enum Answer {
@@ -117,8 +122,8 @@ pub(crate) fn solve(
     for settings in SETTINGS.iter().cycle().take(RUNS) {
         let floor = found.as_ref().map_or(at_least, |(rate, _)| rate * (1.0 + ABOVE));
         let program = Program::build(router, equal, floor, clear, effort.binaries);
-        let outcome = program
-            .map_or(Outcome::Unknown, |program| program.solve(router.model, effort, settings, time_left));
+        let outcome =
+            program.map_or(Outcome::Unknown, |program| program.solve(router, effort, settings, time_left));
         let agrees = match outcome {
             Outcome::Unknown => break,
             Outcome::None => true,
@@ -160,6 +165,14 @@ struct Program {
     classes: Vec<Class>,
     ways: Vec<Vec<Way>>,
     trunks: Vec<Vec<TrunkWay>>,
+    trees: Vec<TreeWays>,
+}
+
+/// The links that a tree of results may have: those with a variable only where that is 1.
+struct TreeWays {
+    /// By arc.
+    usable: Vec<bool>,
+    used: BTreeMap<Arc, Variable>,
 }
 
 impl Program {
@@ -194,6 +207,7 @@ impl Program {
             classes: classes(model),
             ways: Vec::new(),
             trunks: Vec::new(),
+            trees: Vec::new(),
         };
         let mut left = most_binaries;
         for s in 0..program.most.len() {
@@ -213,6 +227,7 @@ impl Program {
             let pairs: Vec<_> = program.sending.windows(2).map(|pair| (pair[0] - pair[1]).eq(0.0)).collect();
             program.rows.extend(pairs);
         }
+        program.add_results(router, &least, &mut left)?;
         program.limit_loads(model);
         Some(program)
     }
@@ -311,6 +326,71 @@ impl Program {
         Some(())
     }
 
+    /// The trees of results.
+    fn add_results(
+        &mut self,
+        router: &Router<'_>,
+        least: &dyn Fn(f64) -> f64,
+        left: &mut usize,
+    ) -> Option<()> {
+        let trees = Steiner::of_job(router);
+        let model = router.model;
+        let results: f64 = self.most.iter().sum();
+        let carried = |(resource, terms): (&Resource, &Vec<(usize, Variable)>)| {
+            (*resource, terms.iter().map(|&(s, _)| self.most[s]).sum::<f64>())
+        };
+        let carried: BTreeMap<Resource, f64> = self.loads.iter().map(carried).collect();
+        let binds = |arc: Arc| {
+            let most = carried.get(&arc).copied().unwrap_or(0.0) + results;
+            most > model.capacity_of(arc) / self.unit
+        };
+        let bound: Vec<bool> = (0..model.arcs() as Arc).map(binds).collect();
+        for (s, tree) in trees.iter().enumerate() {
+            let fits = least(self.most[s]) * self.unit * (1.0 - 1e-6);
+            let mut of_server = TreeWays { usable: vec![false; model.arcs()], used: BTreeMap::new() };
+            let mut arcs: Vec<(Arc, Option<Variable>)> = Vec::new();
+            for arc in tree.arcs().filter(|&arc| model.capacity_of(arc) >= fits) {
+                of_server.usable[arc as usize] = true;
+                let rate = if bound[arc as usize] {
+                    *left = left.checked_sub(1)?;
+                    let (used, rate) = self.product(s);
+                    self.load(arc, s, rate);
+                    of_server.used.insert(arc, used);
+                    Some(rate)
+                } else {
+                    None
+                };
+                arcs.push((arc, rate));
+            }
+            for &terminal in &tree.terminals {
+                self.add_flow(model, s, (tree.root, terminal), &arcs);
+            }
+            self.trees.push(of_server);
+        }
+        Some(())
+    }
+
+    /// A flow of F_s to one terminal, on every arc within what the tree puts there.
+    fn add_flow(
+        &mut self,
+        model: &Model<'_>,
+        s: usize,
+        (root, terminal): (NodeIx, NodeIx),
+        arcs: &[(Arc, Option<Variable>)],
+    ) {
+        let mut balance: BTreeMap<NodeIx, Expression> = BTreeMap::new();
+        for &(arc, rate) in arcs {
+            let flow = self.variables.add(variable().min(0.0).max(self.most[s]));
+            self.rows.extend(rate.map(|rate| (rate - flow).geq(0.0)));
+            *balance.entry(model.tail(arc)).or_default() -= flow;
+            *balance.entry(model.head(arc)).or_default() += flow;
+        }
+        balance.remove(&root);
+        let arrives = balance.remove(&terminal).unwrap_or_default();
+        self.rows.push((arrives - self.sending[s]).eq(0.0));
+        self.rows.extend(balance.into_values().map(|sum| sum.eq(0.0)));
+    }
+
     /// No way of a flow together with a way of its trunk that has a link in common with it.
     fn tell_apart(&mut self, s: usize) {
         for way in &self.ways[s] {
@@ -324,13 +404,14 @@ impl Program {
 
     fn solve(
         self,
-        model: &Model<'_>,
+        router: &Router<'_>,
         effort: Effort,
         settings: &Settings,
         time_left: &dyn Fn() -> f64,
     ) -> Outcome {
+        let model = router.model;
         let objective = self.rate();
-        let Program { variables, rows, unit, classes, ways, trunks, .. } = self;
+        let Program { variables, rows, unit, classes, ways, trunks, trees, .. } = self;
         let mut problem = variables
             .maximise(objective.clone())
             .using(highs)
@@ -380,6 +461,14 @@ impl Program {
             let of_server = trunks[s].iter().filter(|way| is_set(way.used) && needed(way.v));
             placement.trunks.push(of_server.map(|way| (way.v, way.path.clone())).collect());
             placement.flows.push(flows);
+        }
+        for (s, ways) in trees.iter().enumerate() {
+            let is_used = |arc: Arc| ways.used.get(&arc).is_none_or(|&used| is_set(used));
+            let has = |arc: Arc| ways.usable[arc as usize] && is_used(arc);
+            // A shard at rate 0 may lack a tree: any will do.
+            let cost = |arc: Arc| if has(arc) { 0.0 } else { 1.0 };
+            let tree = router.widest().trees.grow(s, &[], cost);
+            placement.results.push(tree);
         }
         Outcome::Best(placement, bound)
     }

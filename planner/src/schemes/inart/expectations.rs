@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::choices::Results;
 use crate::fractional::Fractional;
 use crate::model::{Arc, NodeIx, Resource};
 use crate::router::Router;
@@ -83,7 +84,25 @@ impl<'r> State<'r> {
             let used: Vec<_> = state.trunks[s].iter().map(|(&v, trunk)| (v, trunk.used())).collect();
             used.into_iter().for_each(|(v, used)| state.flow(s, v, model.servers[s], used));
         }
+        if model.results == Results::Counted {
+            state.results();
+        }
         state
+    }
+
+    /// Adds results, on trees that the rest of the expected load leaves room for.
+    fn results(&mut self) {
+        let model = self.router.model;
+        for (s, &rate) in self.fractional.sending.iter().enumerate() {
+            let cost = |arc: Arc| {
+                let used = self.used[arc as usize];
+                (used + rate / model.capacity_of(arc)).powi(self.sharpness) - used.powi(self.sharpness)
+            };
+            let tree = self.router.trees.grow(s, &[], cost);
+            for &arc in tree.iter() {
+                self.used[arc as usize] += rate / model.capacity_of(arc);
+            }
+        }
     }
 
     fn decide_all(&mut self, ends: &mut [Vec<NodeIx>]) {
@@ -189,8 +208,8 @@ fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Paths;
     use crate::model::Model;
-    use crate::choices::{Paths, Results};
     use crate::placement::weighted;
     use crate::schemes::inart::starts;
     use crate::schemes::r_inart::rounding;

@@ -100,7 +100,7 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
         share(router, options, &mut built, &mut integral_bps);
     }
     let best = built.first().filter(|best| starts::met(best, integral_bps))?;
-    let lp_bps = fractional::certified(model, &router.routes, None).map(|solution| solution.rate);
+    let lp_bps = fractional::certified(router, None).map(|solution| solution.rate);
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
 }
 
@@ -163,7 +163,8 @@ pub(crate) fn ours(
     {
         return Ok(known.clone());
     }
-    let fractional = relax(router, Some(&phase1::shares(router.model, options.equal_shares)), options.time_left)?;
+    let fractional =
+        relax(router, Some(&phase1::shares(router.model, options.equal_shares)), options.time_left)?;
     let mut starts = starts::starts(router, options, fractional.as_ref(), bounds.integral_bps);
     if let Some(known) = known {
         // Before those as good as it: nothing moves without need.

@@ -5,7 +5,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{expectations, groups};
+use crate::choices::Results;
 use crate::fractional::{self, Fractional};
+use crate::model::NodeIx;
 use crate::options::Options;
 use crate::passes;
 use crate::phase1;
@@ -29,6 +31,9 @@ const STEPS: usize = 8000;
 const DETOURS: usize = 4;
 const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
+/// Steps of the search for room for a construction's results, and how far it goes towards the rate without them.
+const ROOM_STEPS: usize = 400;
+const ROOM_PARTS: [f64; 2] = [1.0, 0.5];
 /// First step from one target to the next.
 const STEP: f64 = 0.015;
 /// Starts of each kind that are searched from, and searches in all where no time is set.
@@ -101,7 +106,41 @@ fn construct(router: &Router<'_>, sending: &[f64], equal: bool, bound: f64, part
     let shares: Vec<f64> = sending.iter().map(|f| f / total).collect();
     let sending: Vec<f64> = shares.iter().map(|x| x * total.min(bound) * part).collect();
     let ends = groups::construct(router, &sending);
-    Best { aim: Some(shares.clone()), ..clear(router, router.place_weighted(&ends, &shares), equal) }
+    built(router, &ends, shares, equal, bound)
+}
+
+/// The placement of flows that end at `ends`, built for these shares.
+fn built(router: &Router<'_>, ends: &[Vec<NodeIx>], shares: Vec<f64>, equal: bool, bound: f64) -> Best {
+    let built = clear(router, router.place_weighted(ends, &shares), equal);
+    let best = if met(&built, bound) { built } else { beside_results(router, built, equal, bound) };
+    Best { aim: Some(shares), ..best }
+}
+
+/// Where results make a placement slower than it is without them: after a short search for room for them.
+fn beside_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) -> Best {
+    let model = router.model;
+    if model.results == Results::Ignored {
+        return best;
+    }
+    let without = rate(router, &Placement { results: Vec::new(), ..best.placement.clone() }, equal);
+    let flows = model.workers.len() * model.servers.len();
+    for part in ROOM_PARTS {
+        let (low, high) = (best.rated.rate, without.rate.min(bound));
+        if high <= low * (1.0 + 1e-9) {
+            break;
+        }
+        let rate = low + part * (high - low);
+        let sending = without.shares.iter().map(|x| x * rate).collect();
+        let mut search = Search::new(router, &best.placement, sending, !equal, ChaCha8Rng::seed_from_u64(0));
+        if search.run(ROOM_STEPS.min(FLOW_STEPS / flows), &|| false) {
+            let found = clear(router, search.placement(), equal);
+            if found.rated.rate > low {
+                best = found;
+            }
+            break;
+        }
+    }
+    best
 }
 
 /// The construction for rates and shared switches that were found to be the best where links are out of the account.
@@ -109,7 +148,7 @@ pub(crate) fn shared(router: &Router<'_>, grouping: &Grouping) -> Best {
     let total: f64 = grouping.sending.iter().sum();
     let shares: Vec<f64> = grouping.sending.iter().map(|f| f / total).collect();
     let ends = groups::construct_around(router, &grouping.sending, &grouping.shared);
-    Best { aim: Some(shares.clone()), ..clear(router, router.place_weighted(&ends, &shares), false) }
+    built(router, &ends, shares, false, total)
 }
 
 /// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` (absent if

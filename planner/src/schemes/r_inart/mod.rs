@@ -60,10 +60,7 @@ fn rounded(problem: &Problem<'_>, equal: bool) -> Result<Plan, PlanError> {
     let bounds = problem.bounds()?;
     let shares = phase1::shares(model, equal);
     let Some(fractional) = relax(router, Some(&shares), &|| f64::INFINITY)? else {
-        return Err(PlanError::Solver {
-            job: model.job.name.clone(),
-            reason: "iteration limit".to_owned(),
-        });
+        return Err(PlanError::Solver { job: model.job.name.clone(), reason: "iteration limit".to_owned() });
     };
     let drawn = rounding::with_seed(router, &fractional, options.seed);
     let placement = passes::clear(router, drawn, &shares);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use petgraph::unionfind::UnionFind;
 
-use super::options::ImportOptions;
 use super::attributes::Role;
 use super::graph::{Graph, counted};
+use super::options::ImportOptions;
 use crate::topology::TopologyError;
 use crate::units::display_rate;
 
