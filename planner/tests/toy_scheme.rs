@@ -136,88 +136,85 @@ fn draft(
 const STRAIGHT: &[&str] = &["w2", "a", "b", "c", "d", "s"];
 const TO_A: [&[&str]; 2] = [&["w1", "a"], &["w2", "a"]];
 
+/// Mistakes, and what is said of them.
+const MISTAKES: &[(Draw, &str)] = &[
+    (|problem| problem.draft().plan(), "flow w1 to s is missing"),
+    (|problem| draft(problem, TO_A, |_| ()), "flow w1 to s ends at a, which has no trunk for that server"),
+    (
+        |problem| draft(problem, [&["w1", "a", "c", "d", "s"], STRAIGHT], |_| ()),
+        "a link of it is not there, or full",
+    ),
+    (
+        |problem| draft(problem, [&["w1", "a", "w3", "b", "c", "d", "s"], STRAIGHT], |_| ()),
+        "hosts do not forward",
+    ),
+    (
+        |problem| draft(problem, [&["w1", "a", "b", "a", "b", "c", "d", "s"], STRAIGHT], |_| ()),
+        "visits a node twice",
+    ),
+    (|problem| draft(problem, [&["w3", "b"], STRAIGHT], |_| ()), "it leads from elsewhere"),
+    (|problem| draft(problem, [&["w1"], STRAIGHT], |_| ()), "it has no link"),
+    (
+        |problem| {
+            let d = node(problem, "d");
+            let trunk = path(problem, &["d", "s"]);
+            draft(problem, [&["w1", "a", "b", "c", "d"], STRAIGHT], |draft| {
+                draft.trunk(d, node(problem, "s"), trunk);
+            })
+        },
+        "is added up at d, which has no aggregation left",
+    ),
+    (
+        |problem| {
+            let (a, b, s) = (node(problem, "a"), node(problem, "b"), node(problem, "s"));
+            draft(problem, TO_A, |draft| {
+                draft.trunk(a, s, path(problem, &["a", "b"]));
+                draft.trunk(b, s, path(problem, &["b", "a"]));
+            })
+        },
+        "flow w1 to s comes to a again and again",
+    ),
+    (
+        |problem| {
+            let (a, b, s) = (node(problem, "a"), node(problem, "b"), node(problem, "s"));
+            draft(problem, TO_A, |draft| {
+                draft.trunk(a, s, path(problem, &["a", "b"]));
+                draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
+            })
+        },
+        "a gradient is added up 2 times; the scheme promises 1 at most",
+    ),
+    (
+        |problem| {
+            let (b, s) = (node(problem, "b"), node(problem, "s"));
+            draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
+                draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
+            })
+        },
+        "nothing is added up at b for s",
+    ),
+    (
+        |problem| {
+            let s = node(problem, "s");
+            draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
+                draft.results(s, vec![[s, node(problem, "d")]]);
+            })
+        },
+        "results of s: w1 gets none",
+    ),
+    (
+        |problem| {
+            let s = node(problem, "s");
+            draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| draft.shares(vec![0.5, 0.5]))
+                .inspect_err(|_| assert_eq!(problem.job().servers, [s]))
+        },
+        "the shares [0.5, 0.5] are not 1 from 0 to 1 that sum to 1",
+    ),
+];
+
 #[test]
 fn routes_that_are_no_plan_are_told() {
-    let cases: &[(Draw, &str)] = &[
-        (|problem| problem.draft().plan(), "flow w1 to s is missing"),
-        (
-            |problem| draft(problem, TO_A, |_| ()),
-            "flow w1 to s ends at a, which has no trunk for that server",
-        ),
-        (
-            |problem| draft(problem, [&["w1", "a", "c", "d", "s"], STRAIGHT], |_| ()),
-            "a link of it is not there, or full",
-        ),
-        (
-            |problem| draft(problem, [&["w1", "a", "w3", "b", "c", "d", "s"], STRAIGHT], |_| ()),
-            "hosts do not forward",
-        ),
-        (
-            |problem| draft(problem, [&["w1", "a", "b", "a", "b", "c", "d", "s"], STRAIGHT], |_| ()),
-            "visits a node twice",
-        ),
-        (|problem| draft(problem, [&["w3", "b"], STRAIGHT], |_| ()), "it leads from elsewhere"),
-        (|problem| draft(problem, [&["w1"], STRAIGHT], |_| ()), "it has no link"),
-        (
-            |problem| {
-                let d = node(problem, "d");
-                let trunk = path(problem, &["d", "s"]);
-                draft(problem, [&["w1", "a", "b", "c", "d"], STRAIGHT], |draft| {
-                    draft.trunk(d, node(problem, "s"), trunk);
-                })
-            },
-            "is added up at d, which has no aggregation left",
-        ),
-        (
-            |problem| {
-                let (a, b, s) = (node(problem, "a"), node(problem, "b"), node(problem, "s"));
-                draft(problem, TO_A, |draft| {
-                    draft.trunk(a, s, path(problem, &["a", "b"]));
-                    draft.trunk(b, s, path(problem, &["b", "a"]));
-                })
-            },
-            "flow w1 to s comes to a again and again",
-        ),
-        (
-            |problem| {
-                let (a, b, s) = (node(problem, "a"), node(problem, "b"), node(problem, "s"));
-                draft(problem, TO_A, |draft| {
-                    draft.trunk(a, s, path(problem, &["a", "b"]));
-                    draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
-                })
-            },
-            "a gradient is added up 2 times; the scheme promises 1 at most",
-        ),
-        (
-            |problem| {
-                let (b, s) = (node(problem, "b"), node(problem, "s"));
-                draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
-                    draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
-                })
-            },
-            "nothing is added up at b for s",
-        ),
-        (
-            |problem| {
-                let s = node(problem, "s");
-                draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
-                    draft.results(s, vec![[s, node(problem, "d")]]);
-                })
-            },
-            "results of s: w1 gets none",
-        ),
-        (
-            |problem| {
-                let s = node(problem, "s");
-                draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |draft| {
-                    draft.shares(vec![0.5, 0.5])
-                })
-                .inspect_err(|_| assert_eq!(problem.job().servers, [s]))
-            },
-            "the shares [0.5, 0.5] are not 1 from 0 to 1 that sum to 1",
-        ),
-    ];
-    for (draw, expected) in cases {
+    for (draw, expected) in MISTAKES {
         let error = planned(&chain(), &Options::new(&Wrong(*draw, &[]))).unwrap_err().to_string();
         assert!(error.starts_with("job vgg: the routes of scheme wrong are no plan: "), "{error}");
         assert!(error.contains(expected) && !error.contains('\n'), "{error}, not {expected}");

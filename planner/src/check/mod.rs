@@ -13,16 +13,15 @@ mod passes;
 mod results;
 mod shares;
 mod sums;
+mod tolerance;
 mod violation;
 
 use crate::plan::Plan;
 use crate::topology::{Job, Topology};
 use network::Network;
+pub(crate) use tolerance::TOLERANCE;
 use violation::Findings;
 pub use violation::Violation;
-
-/// Relative tolerance of every comparison of rates.
-pub(crate) const TOLERANCE: f64 = 1e-6;
 
 /// Verifies every constraint, path, sum, tree of results, share, load and the rate of a plan.
 ///
@@ -116,9 +115,4 @@ fn exactness(job: &Job, plan: &Plan, findings: &mut Findings) {
     for trunk in &plan.trunks {
         findings.wrong(&graph::trunk_place(trunk), "an exact job has no sums in switches");
     }
-}
-
-/// Equal up to the tolerance; NaN is near nothing.
-fn near(stated: f64, found: f64) -> bool {
-    (stated - found).abs() <= TOLERANCE * found.abs()
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::network::{Network, Resource};
+use super::tolerance::{TOLERANCE, near};
 use super::violation::{Findings, Violation};
-use super::{TOLERANCE, near};
 use crate::plan::Plan;
 
 /// Capacities at the plan's rate, the rate itself, the loads it lists, and its bounds.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::network::Network;
+use super::tolerance::{TOLERANCE, near};
 use super::violation::Findings;
-use super::{TOLERANCE, near};
 use crate::plan::Plan;
 use crate::topology::{Job, NodeId};
 
