@@ -27,8 +27,8 @@ pub fn parents<'a>(
     };
     let mut parents = Parents::new();
     for [from, to] in &tree.links {
-        let is_link = |a: &str, b: &str| ports.is_switch(a) && ports.port(a, b).is_some();
-        if !is_link(from, to) && !is_link(to, from) {
+        let leads = |a: &str, b: &str| ports.port(a, b).is_some() || ports.attachment(a) == Some(b);
+        if !leads(from, to) && !leads(to, from) {
             return Err(PlanError::NoLink {
                 path: format!("of results of server {server}"),
                 from: from.clone(),

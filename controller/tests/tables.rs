@@ -168,6 +168,13 @@ fn results_that_nobody_hears_are_refused() {
     let mut plan = tree_plan(&topology);
     plan.flows.pop();
     let error = walk(&topology, &plan).unwrap_err();
+    assert!(
+        error.contains("host s sends and receives by its link to") && error.contains("not w1"),
+        "{error}"
+    );
+    // A plan of before, which has no trees.
+    plan.results.clear();
+    let error = walk(&topology, &plan).unwrap_err();
     assert!(error.starts_with("results of server s cannot reach worker w1"), "{error}");
 }
 

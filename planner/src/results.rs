@@ -2,13 +2,15 @@
 
 mod fewest;
 mod nearest;
+mod tree;
 mod trees;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use trees::{Tree, Trees};
+pub(crate) use tree::Tree;
+pub(crate) use trees::Trees;
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;

@@ -3,7 +3,7 @@
 //! The first pass prices the cheapest way to every node. The second goes back from the farthest nodes: each that leads to a
 //! worker takes the cheapest link into it, where nodes that the tree has already cost nothing more.
 
-use super::trees::Tree;
+use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::FAR;
 

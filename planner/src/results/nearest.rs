@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::trees::Tree;
+use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::FAR;
 

@@ -1,15 +1,12 @@
 //! The trees of results that plans may have, and the cheapest of them.
 
 use std::cell::OnceCell;
-use std::rc::Rc;
 
 use super::fewest::Fewest;
 use super::nearest;
+use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Rule};
-
-/// The arcs of one server's tree, parents before children.
-pub(crate) type Tree = Rc<[Arc]>;
 
 /// The trees that a plan may have: over switches with capacity left, by the fewest hops unless any path will do.
 pub(crate) struct Trees<'m> {

@@ -3,7 +3,7 @@
 //! Of the arcs into a set of nodes that holds a worker and not the server, every tree has one. So a set may take up to the least
 //! that its arcs have left of their prices; what all sets take together is at most the price of any tree.
 
-use super::Steiner;
+use super::problem::Steiner;
 use crate::model::{Arc, NodeIx};
 
 /// What is left of a price counts as nothing below this; prices are of the order of 1.

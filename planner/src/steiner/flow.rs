@@ -1,6 +1,6 @@
 //! Largest flows from a server to one terminal, and the cuts that limit them.
 
-use super::Steiner;
+use super::problem::Steiner;
 use crate::model::{Arc, NodeIx};
 
 /// Less flow than this is a rounding error; rates are of the order of 1.
