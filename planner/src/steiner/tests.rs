@@ -7,6 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::choices::Results;
+use crate::model::{Arc, Model, NodeIx};
+use crate::results::Trees;
 use crate::routes::Rule;
 use crate::topology::Topology;
 
