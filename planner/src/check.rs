@@ -180,7 +180,7 @@ impl Checker<'_> {
                 self.wrong(&format!("flow {} to {}", self.name(worker), self.name(server)), "missing");
             }
         }
-        self.trunks(groups, &share, &mut demand);
+        self.trunks(groups, share, &mut demand);
         for tree in self.plan.results.iter().filter(|_| self.plan.results_counted) {
             let server = self.member("results", &tree.server, &self.job.servers, "server");
             let ends = |link: &[String; 2]| {
