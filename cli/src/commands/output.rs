@@ -15,8 +15,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// An error and its causes in one line, with the flags for what it advises; a cause that the error before it quotes
-/// already is left out.
+/// An error and its causes in one line, with the flags for what it advises; a cause that the error before it
+/// quotes already is left out.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     let mut before = String::new();
