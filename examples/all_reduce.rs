@@ -2,8 +2,8 @@
 //!
 //!     cargo run --example all_reduce
 //!
-//! Between machines the same calls are made with `Worker::new(assignment, rank, "eth0")`, and `inart controller` has the
-//! assignment.
+//! Between machines the same calls are made with `Worker::new(assignment, rank, "eth0")`, and `inart
+//! controller` has the assignment.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -66,7 +66,8 @@ fn work(rank: u8, port: InProcessPort) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-/// What every host of the job knows. A controller makes it from a plan; here the servers share the gradient evenly.
+/// What every host of the job knows. A controller makes it from a plan; here the servers share the gradient
+/// evenly.
 fn assignment() -> Assignment {
     let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
     let shard = |shard| ShardAssignment {

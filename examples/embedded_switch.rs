@@ -1,9 +1,10 @@
-//! The embedded switch as a library: gradients of three workers come in by ports 1 to 3, their sum leaves by port 4.
+//! The embedded switch as a library: gradients of three workers come in by ports 1 to 3, their sum leaves by
+//! port 4.
 //!
 //!     cargo run --example embedded_switch
 //!
-//! No interface and no controller is needed: the program is what p4c printed, and the entries are those that a controller
-//! writes.
+//! No interface and no controller is needed: the program is what p4c printed, and the entries are those that
+//! a controller writes.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -77,7 +78,8 @@ pub fn run() -> Result<Vec<Sent>> {
     Ok(links.0)
 }
 
-/// The entry for a worker's frames: add them into a slot; when all workers are in, send the sum to the server.
+/// The entry for a worker's frames: add them into a slot; when all workers are in, send the sum to the
+/// server.
 fn install(switch: &mut Switch, worker: u16) -> Result<()> {
     let everybody = Contributors { bitmap: (1 << WORKERS) - 1, ..Contributors::default() };
     let key = SteerKey {

@@ -1,9 +1,10 @@
-//! A P4Runtime client: loads a program into a switch, writes entries, reads them back, changes and removes them.
+//! A P4Runtime client: loads a program into a switch, writes entries, reads them back, changes and removes
+//! them.
 //!
 //!     cargo run --example p4runtime_client
 //!
-//! The switch is an embedded one in the same process, behind a server on the loopback. With another address the client does
-//! the same on bmv2's `simple_switch_grpc`.
+//! The switch is an embedded one in the same process, behind a server on the loopback. With another address
+//! the client does the same on bmv2's `simple_switch_grpc`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -72,7 +73,8 @@ pub async fn run() -> Result<[Vec<Entry>; 2]> {
 async fn serve() -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();
-    // No frames move here. Who moves them shares the switch, and tells the server what leaves by the CPU port.
+    // No frames move here. Who moves them shares the switch, and tells the server what leaves by the CPU
+    // port.
     let (to_controller, events) = mpsc::channel(16);
     let wiring = Wiring {
         switch: Arc::new(Mutex::new(Switch::new(0))),

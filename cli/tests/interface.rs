@@ -1,5 +1,5 @@
-//! A worker's process whose interface sends nothing more: it says so to whoever asks, and ends when it is told to. Needs root, and
-//! skips without.
+//! A worker's process whose interface sends nothing more: it says so to whoever asks, and ends when it is
+//! told to. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::path::Path;

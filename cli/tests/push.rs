@@ -69,7 +69,8 @@ fn a_new_epoch_can_be_rolled_back() {
     assert_eq!(epoch(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
 }
 
-/// A host was added since the push that is returned to, at the front: ports and addresses have other numbers now.
+/// A host was added since the push that is returned to, at the front: ports and addresses have other numbers
+/// now.
 #[test]
 fn a_rollback_keeps_to_the_topology_of_today() {
     let bench = Workbench::new();

@@ -1,5 +1,5 @@
-//! P4Runtime by mutual TLS: `inart push` to `inart switch`, and to `simple_switch_grpc` where it is on the PATH; both take
-//! the same options.
+//! P4Runtime by mutual TLS: `inart push` to `inart switch`, and to `simple_switch_grpc` where it is on the
+//! PATH; both take the same options.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod support;
@@ -112,8 +112,8 @@ fn serve_only_who_is_known(bench: &Workbench, program: &str) {
         options.map(str::to_owned).to_vec()
     };
     let strangers: [(Vec<String>, &str); 5] = [
-        // A client of another authority, one without a certificate, one that does not believe the switch, one that
-        // wants another switch, one without TLS.
+        // A client of another authority, one without a certificate, one that does not believe the switch, one
+        // that wants another switch, one without TLS.
         (as_who("our", "their"), "--tls-cert"),
         (as_who("our", "our")[..2].to_vec(), "--tls-cert"),
         (as_who("their", "our"), "certificate"),

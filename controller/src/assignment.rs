@@ -17,10 +17,11 @@ pub struct JobPlan {
     pub plan: Plan,
     /// Chunks in flight per worker and shard, and slots per aggregate: a power of two.
     pub window_chunks: u32,
-    /// What the plan's rates are multiplied by for the hosts: 1, or less on a network that is slower than it says.
+    /// What the plan's rates are multiplied by for the hosts: 1, or less on a network that is slower than it
+    /// says.
     pub rate_scale: f64,
-    /// Wants a new epoch even if this very plan is installed: for a job that starts again, since sequence numbers
-    /// count from 0 within an epoch.
+    /// Wants a new epoch even if this very plan is installed: for a job that starts again, since sequence
+    /// numbers count from 0 within an epoch.
     pub new_epoch: bool,
 }
 
@@ -49,7 +50,8 @@ pub(crate) fn of_job(
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
     let shards = job.plan.shards.iter().zip(&roles.seats).map(|(shard, seats)| {
-        // Less is rounding noise of the planner; if rounding gave such a shard a value, that would take centuries.
+        // Less is rounding noise of the planner; if rounding gave such a shard a value, that would take
+        // centuries.
         let share = if shard.share >= LEAST_SHARE { shard.share } else { 0.0 };
         // An empty shard has nothing to send, at any rate above zero.
         let part = if share > 0.0 { share } else { 1.0 };

@@ -7,8 +7,8 @@ use inart_planner::{Plan, Topology};
 use crate::ports::PortMap;
 use crate::records::Push;
 
-/// What is different on the paths of a push on the topology of today; in words, nothing twice. Nothing if the topology of
-/// the push cannot be read.
+/// What is different on the paths of a push on the topology of today; in words, nothing twice. Nothing if the
+/// topology of the push cannot be read.
 pub(crate) fn since(push: &Push, today: &Topology) -> Vec<String> {
     let before = Topology::from_yaml(&push.topology).ok().and_then(|before| PortMap::new(&before).ok());
     match (before, PortMap::new(today)) {

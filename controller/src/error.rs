@@ -146,7 +146,8 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    /// Whether the same install may well succeed later: switches were out of reach, rather than the plans wrong.
+    /// Whether the same install may well succeed later: switches were out of reach, rather than the plans
+    /// wrong.
     pub fn is_transient(&self) -> bool {
         let errors = match self {
             InstallError::Switches(errors)

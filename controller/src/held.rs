@@ -1,4 +1,5 @@
-//! Which jobs the switches of a network hold: the answer to "what takes the slots", also after the records were lost.
+//! Which jobs the switches of a network hold: the answer to "what takes the slots", also after the records
+//! were lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,14 +25,16 @@ pub struct HeldJob {
     pub epochs: BTreeSet<Epoch>,
     /// The epoch that the hosts were told, if the records know.
     pub live: Option<Epoch>,
-    /// Hosts that ran under that epoch, such as worker-3, if they asked a controller. Nothing tells when they end.
+    /// Hosts that ran under that epoch, such as worker-3, if they asked a controller. Nothing tells when they
+    /// end.
     pub claimed: BTreeSet<String>,
     /// Slots of every switch that holds some.
     pub slots: BTreeMap<String, u32>,
 }
 
 impl HeldJob {
-    /// Whether it is in the way of other jobs though the topology does not have it: it left, or got another number.
+    /// Whether it is in the way of other jobs though the topology does not have it: it left, or got another
+    /// number.
     pub fn has_left(&self) -> bool {
         !self.in_topology && !self.epochs.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Installing plans, make before break: the new epoch is written beside the old one on every switch and read back
-//! before anybody is told of it, so that it is safe to stop anywhere.
+//! Installing plans, make before break: the new epoch is written beside the old one on every switch and read
+//! back before anybody is told of it, so that it is safe to stop anywhere.
 
 mod remove;
 
@@ -71,8 +71,8 @@ pub struct Controller<D> {
 }
 
 impl<D: Session> Controller<D> {
-    /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the program
-    /// that the drivers load.
+    /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the
+    /// program that the drivers load.
     ///
     /// # Errors
     /// Switches that are not the topology's, or a topology that is too large to number.
@@ -103,8 +103,8 @@ impl<D: Session> Controller<D> {
         self.replace_program = allowed;
     }
 
-    /// Never tells hosts an epoch that only the switches know, even if it is of the very plan: for who tells by the records
-    /// which hosts have run under an epoch.
+    /// Never tells hosts an epoch that only the switches know, even if it is of the very plan: for who tells
+    /// by the records which hosts have run under an epoch.
     pub fn own_epochs_only(&mut self, only: bool) {
         self.own_epochs_only = only;
     }
@@ -142,9 +142,10 @@ impl<D: Session> Controller<D> {
         Ok(self.route(0, jobs).await?.report)
     }
 
-    /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every switch was
-    /// read back and the hosts can be told. On failure the switches hold what they held, so that plans installed
-    /// earlier go on working; what could not be undone is named, and the next install removes it.
+    /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every
+    /// switch was read back and the hosts can be told. On failure the switches hold what they held, so that
+    /// plans installed earlier go on working; what could not be undone is named, and the next install removes
+    /// it.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.
@@ -152,9 +153,9 @@ impl<D: Session> Controller<D> {
         self.install_instead_of(0, jobs).await
     }
 
-    /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice: its
-    /// sequence numbers were). Ports, addresses and what all jobs share are of this controller's topology, as in any
-    /// push; a plan that does not hold there any more is refused.
+    /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice:
+    /// its sequence numbers were). Ports, addresses and what all jobs share are of this controller's
+    /// topology, as in any push; a plan that does not hold there any more is refused.
     ///
     /// # Errors
     /// No plan before the last, and what [`Controller::install`] refuses.
@@ -200,7 +201,8 @@ impl<D: Session> Controller<D> {
         }
     }
 
-    /// Reads everything and computes the way from what is to what is wanted, in place of each job's last `struck` pushes.
+    /// Reads everything and computes the way from what is to what is wanted, in place of each job's last
+    /// `struck` pushes.
     async fn route(&mut self, struck: usize, jobs: &[JobPlan]) -> Result<Route, InstallError> {
         // Others may have pushed, and hosts claimed, since the records were read.
         self.records.refresh()?;

@@ -1,5 +1,6 @@
-//! Where a push wants to go: a pure function of what the switches hold, what is known of earlier pushes, and the
-//! plans. See docs/decisions for why an epoch is never used twice and the one before stays until the next push.
+//! Where a push wants to go: a pure function of what the switches hold, what is known of earlier pushes, and
+//! the plans. See docs/decisions for why an epoch is never used twice and the one before stays until the next
+//! push.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,8 @@ pub struct Known {
     pub stale: BTreeSet<Epoch>,
     /// Of a job that was removed: its newest epoch.
     pub removed: Option<Epoch>,
-    /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody knows who has
-    /// run under it.
+    /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody
+    /// knows who has run under it.
     pub own_epochs_only: bool,
 }
 

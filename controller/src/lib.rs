@@ -1,13 +1,14 @@
 //! The controller: from plans to table entries, and those into switches of any target.
 //!
 //! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
-//! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an epoch, with slots
-//!   from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push goes from what is there.
-//!   All of it is pure.
+//! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an
+//!   epoch, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push
+//!   goes from what is there. All of it is pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
-//!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put updates into words.
-//! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is what hosts and
-//!   people ask it.
+//!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
+//!   updates into words.
+//! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
+//!   what hosts and people ask it.
 
 pub mod api;
 pub mod assignment;

@@ -1,8 +1,8 @@
 //! Port numbers and MAC addresses, a function of the topology alone, so that whoever wires the network (the
 //! emulator, or a person with cables) and whoever fills its tables agree.
 //!
-//! A switch's ports are numbered from 1 in the order in which the topology lists its links. A host's address is
-//! `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
+//! A switch's ports are numbered from 1 in the order in which the topology lists its links. A host's address
+//! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -42,8 +42,8 @@ pub struct Requirements {
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
 }
 
-/// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists), and the seats
-/// of the workers in each shard's frames.
+/// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists),
+/// and the seats of the workers in each shard's frames.
 pub struct Roles<'a> {
     /// Name of the job.
     pub job: &'a str,
@@ -167,8 +167,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// One way through the network: every switch between its ends forwards; a switch at its end adds. `carried`:
-    /// the seats that frames on it may carry, each with the contributors such a frame may have.
+    /// One way through the network: every switch between its ends forwards; a switch at its end adds.
+    /// `carried`: the seats that frames on it may carry, each with the contributors such a frame may have.
     fn path(
         &mut self,
         plan: &Plan,

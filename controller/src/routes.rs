@@ -12,8 +12,8 @@ pub struct Tree<'a> {
     pub parent: BTreeMap<&'a str, &'a str>,
 }
 
-/// Shortest paths from the host `root` to all switches, by its first link; the least port numbers win ties, so that
-/// the tree depends on the topology alone.
+/// Shortest paths from the host `root` to all switches, by its first link; the least port numbers win ties,
+/// so that the tree depends on the topology alone.
 pub fn from_host<'a>(ports: &'a PortMap, root: &'a str) -> Tree<'a> {
     let mut parent = BTreeMap::new();
     let mut queue = VecDeque::new();
@@ -32,8 +32,8 @@ pub fn from_host<'a>(ports: &'a PortMap, root: &'a str) -> Tree<'a> {
     Tree { parent }
 }
 
-/// Per switch: the ports of one spanning tree over the switches (one per island, if there are several), and those
-/// of the hosts. A frame copied to all of them but its ingress port reaches everybody once.
+/// Per switch: the ports of one spanning tree over the switches (one per island, if there are several), and
+/// those of the hosts. A frame copied to all of them but its ingress port reaches everybody once.
 pub fn flood_ports(ports: &PortMap) -> BTreeMap<&str, BTreeSet<PortNo>> {
     let mut edges = BTreeSet::new();
     let mut seen = BTreeSet::new();

@@ -1,8 +1,9 @@
 //! Who sits where in the bitmaps of a shard, in jobs of more workers than a bitmap has bits.
 //!
-//! A switch sums frames whose contributors share a block of 64. By rank, a group of 25 workers from all over the network
-//! would leave its switch as a frame per block instead of one, and the server would get several times what the plan
-//! says. So each shard's workers are seated by the plan: those summed together in one block.
+//! A switch sums frames whose contributors share a block of 64. By rank, a group of 25 workers from all over
+//! the network would leave its switch as a frame per block instead of one, and the server would get several
+//! times what the plan says. So each shard's workers are seated by the plan: those summed together in one
+//! block.
 
 use std::collections::BTreeMap;
 

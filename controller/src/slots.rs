@@ -1,8 +1,8 @@
-//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, epoch) on one switch;
-//! ranges of live epochs never overlap (invariant 3, *own slot*).
+//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, epoch) on one
+//! switch; ranges of live epochs never overlap (invariant 3, *own slot*).
 //!
-//! The map keeps no owners: the `add` entries on a switch say who holds what, so the free slots are always derived
-//! from what was read back; to free a range is to leave it out.
+//! The map keeps no owners: the `add` entries on a switch say who holds what, so the free slots are always
+//! derived from what was read back; to free a range is to leave it out.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,8 @@ impl SlotMap {
         Some(range)
     }
 
-    /// Marks `range` as used; what was used in it already stays so, as does what lies beyond the switch's slots.
+    /// Marks `range` as used; what was used in it already stays so, as does what lies beyond the switch's
+    /// slots.
     pub fn reserve(&mut self, range: SlotRange) {
         let (first, end) = (u64::from(range.base), u64::from(range.base) + u64::from(range.len));
         let hit: Vec<(u32, u32)> = self

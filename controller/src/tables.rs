@@ -71,7 +71,8 @@ impl Taken {
         Taken { slots, total, groups }
     }
 
-    /// A slot range for every aggregate of the job here: the one in `held` where it still fits, else a new one.
+    /// A slot range for every aggregate of the job here: the one in `held` where it still fits, else a new
+    /// one.
     fn slots(
         &mut self,
         wanted: &BTreeSet<Aggregate>,
@@ -110,8 +111,9 @@ impl Taken {
 /// What needs slots of its own on a switch: a shard's sum over one block of 64 ranks.
 type Aggregate = (ShardId, Group);
 
-/// The entries that `requirements` become under `epoch`. Slot ranges (of `window` slots) and groups that `held` already
-/// has under the same epoch are used again; the others are taken from what is free, and `taken` is brought up to date.
+/// The entries that `requirements` become under `epoch`. Slot ranges (of `window` slots) and groups that
+/// `held` already has under the same epoch are used again; the others are taken from what is free, and
+/// `taken` is brought up to date.
 ///
 /// # Errors
 /// A switch without enough slots or multicast groups.
@@ -164,8 +166,8 @@ pub fn of_job(
     Ok(tables)
 }
 
-/// What every switch has whatever the plans: the way to every host's address, the spanning tree for others, and which of
-/// its ports lead to switches.
+/// What every switch has whatever the plans: the way to every host's address, the spanning tree for others,
+/// and which of its ports lead to switches.
 pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     let mut all = BTreeMap::new();
     for (switch, flood) in routes::flood_ports(ports) {

@@ -1,5 +1,5 @@
-//! The daemon against embedded switches in this process: they are killed and come back empty, entries vanish, and other
-//! controllers take over.
+//! The daemon against embedded switches in this process: they are killed and come back empty, entries vanish,
+//! and other controllers take over.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -151,8 +151,8 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     assert!(unknown.contains("no job \"vgg\"; give --job with one of digits"), "{unknown}");
 }
 
-/// A controller reads the records, then plans and connects for as long as that takes; hosts meanwhile claim at the one
-/// that still runs.
+/// A controller reads the records, then plans and connects for as long as that takes; hosts meanwhile claim
+/// at the one that still runs.
 #[tokio::test(flavor = "local")]
 async fn claims_made_while_a_successor_starts_are_kept() {
     let (addresses, _switches) = two_switches();
@@ -171,7 +171,8 @@ async fn claims_made_while_a_successor_starts_are_kept() {
     assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
 }
 
-/// The one that lost the switches may go on answering for a while: it grants nothing, and hosts ask again elsewhere.
+/// The one that lost the switches may go on answering for a while: it grants nothing, and hosts ask again
+/// elsewhere.
 #[tokio::test(flavor = "local")]
 async fn who_lost_the_switches_grants_nothing() {
     let (addresses, _switches) = two_switches();
@@ -194,7 +195,8 @@ async fn who_lost_the_switches_grants_nothing() {
     second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
 }
 
-/// Without records nobody knows who has run: hosts get an epoch of their own, beside the one that others may use.
+/// Without records nobody knows who has run: hosts get an epoch of their own, beside the one that others may
+/// use.
 #[tokio::test(flavor = "local")]
 async fn a_controller_without_records_takes_an_epoch_of_its_own() {
     let (addresses, _switches) = two_switches();

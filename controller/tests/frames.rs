@@ -1,5 +1,6 @@
-//! Real frames through networks of embedded switches that run the P4 program with a plan's entries: every server can
-//! complete every sum, and every worker gets every result once. No ports, no root: the test is the wire.
+//! Real frames through networks of embedded switches that run the P4 program with a plan's entries: every
+//! server can complete every sum, and every worker gets every result once. No ports, no root: the test is the
+//! wire.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -76,7 +77,8 @@ impl Net {
         panic!("frames go in circles");
     }
 
-    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in a run.
+    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in a
+    /// run.
     fn round(&self, told: &Assignment, round: u32) -> usize {
         self.round_of_run(1, told, round)
     }
@@ -175,7 +177,8 @@ fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
     frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])
 }
 
-/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk that ends there.
+/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk that ends
+/// there.
 fn planned_arrivals(plan: &Plan) -> usize {
     let direct = plan.flows.iter().filter(|flow| flow.aggregator.is_none());
     let sums = plan.trunks.iter().filter(|trunk| trunk.path.last() == Some(&trunk.server));
@@ -210,8 +213,8 @@ async fn every_scheme_sums_on_fig1() {
     assert!(counters["v1"].summed() > 0 && counters["v1"].outcome(Outcome::Completed).packets > 0);
 }
 
-/// Nothing is cleared in between, and each run begins with sequence 0 again: what an earlier run left in a slot is neither a
-/// sum that is asked for again nor newer than what comes.
+/// Nothing is cleared in between, and each run begins with sequence 0 again: what an earlier run left in a
+/// slot is neither a sum that is asked for again nor newer than what comes.
 #[tokio::test]
 async fn an_epoch_that_is_run_again_is_summed_again() {
     let topology = fig1();
@@ -247,8 +250,8 @@ async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
     (arrived, net.controller.counters().await.unwrap().values().map(|switch| switch.summed()).sum())
 }
 
-/// Plans whose flows and sums go around a slow link: straight, and added up on the detour, where the sum comes back to the switch that
-/// the workers hang on.
+/// Plans whose flows and sums go around a slow link: straight, and added up on the detour, where the sum
+/// comes back to the switch that the workers hang on.
 #[tokio::test]
 async fn detours() {
     let triangle = |workers: usize, adds: &str, ingress: &str| {

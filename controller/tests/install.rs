@@ -1,5 +1,5 @@
-//! Installing on switches that fail: whatever happens, the plan installed before goes on working, and the next push
-//! ends where a clean one would have.
+//! Installing on switches that fail: whatever happens, the plan installed before goes on working, and the
+//! next push ends where a clean one would have.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -131,7 +131,8 @@ fn rollback_goes_back_push_by_push_under_new_epochs() {
     assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
 }
 
-/// Fig. 1 as somebody rewired it: a switch and hosts are added before the others, so that ports and addresses move.
+/// Fig. 1 as somebody rewired it: a switch and hosts are added before the others, so that ports and addresses
+/// move.
 fn rewired() -> Topology {
     let text = support::FIG1
         .replace("nodes:\n", "nodes:\n  - {name: v0, kind: switch}\n  - {name: w7, kind: worker}\n")
@@ -337,7 +338,8 @@ fn a_push_repairs_what_overlaps() {
     assert_eq!(network(&mut controller), whole);
 }
 
-/// The records are gone: the same plan is recognised; another one gets an epoch of its own and removes nothing.
+/// The records are gone: the same plan is recognised; another one gets an epoch of its own and removes
+/// nothing.
 #[test]
 fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     let topology = fig1();
@@ -477,8 +479,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Any sequence of pushes and rollbacks of three jobs, some of them failing: the live plan of every job always
-    /// walks, no slot has two owners, and slots do not leak.
+    /// Any sequence of pushes and rollbacks of three jobs, some of them failing: the live plan of every job
+    /// always walks, no slot has two owners, and slots do not leak.
     #[test]
     fn live_plans_always_walk(seed: u64, steps in prop::collection::vec(step(), 1..14)) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -201,7 +201,8 @@ fn records_of_older_versions_are_read() {
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }
 
-/// What a process wrote when the machine stopped is in nobody's way, and what cannot be written has not happened.
+/// What a process wrote when the machine stopped is in nobody's way, and what cannot be written has not
+/// happened.
 #[test]
 fn a_change_that_is_not_written_is_not_made() {
     let folder = tempfile::tempdir().unwrap();

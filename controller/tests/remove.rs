@@ -1,4 +1,5 @@
-//! Removing jobs: their slots are free again, other jobs and what all share stay, and a failure changes nothing.
+//! Removing jobs: their slots are free again, other jobs and what all share stay, and a failure changes
+//! nothing.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

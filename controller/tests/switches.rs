@@ -1,5 +1,5 @@
-//! Against real P4Runtime servers: the tables in memory are the model, and every step must leave the switches with the
-//! same tables.
+//! Against real P4Runtime servers: the tables in memory are the model, and every step must leave the switches
+//! with the same tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

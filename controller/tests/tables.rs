@@ -228,7 +228,8 @@ fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Random networks, two jobs with random plans: each walks, none in the other's slots, ordinary traffic works.
+    /// Random networks, two jobs with random plans: each walks, none in the other's slots, ordinary traffic
+    /// works.
     #[test]
     fn random_plans_walk(seed: u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

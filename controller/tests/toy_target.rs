@@ -1,5 +1,5 @@
-//! A target of this test alone: a board on which entries are written in words, under port numbers of its own. Plans are
-//! pushed to it, and the daemon keeps it in order, without a change to any crate.
+//! A target of this test alone: a board on which entries are written in words, under port numbers of its own.
+//! Plans are pushed to it, and the daemon keeps it in order, without a change to any crate.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

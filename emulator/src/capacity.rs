@@ -48,7 +48,8 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
     Ok(passed as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials, and results.
+/// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials,
+/// and results.
 pub fn demand(plan: &Plan, values: ValuesPerPacket) -> f64 {
     let frame_bits = 8.0 * values.frame_bytes() as f64;
     let hops = |server: &str| {

@@ -110,8 +110,8 @@ impl Emulation {
         self.scale.factor()
     }
 
-    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that is not one of the
-    /// options'.
+    /// The rate of a scheme's slowest job as planned, in bits per second, unscaled; `None` of a scheme that
+    /// is not one of the options'.
     pub fn planned_rate_bps(&self, scheme: &dyn Scheme) -> Option<f64> {
         let planned = self.planned.iter().find(|planned| planned.scheme == scheme)?;
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))

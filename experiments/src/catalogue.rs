@@ -13,8 +13,8 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it shows.
     pub title: &'static str,
-    /// The figure's number in the published paper (doi 10.1145/3589334.3645394), if there is one; the names follow an
-    /// earlier version.
+    /// The figure's number in the published paper (doi 10.1145/3589334.3645394), if there is one; the names
+    /// follow an earlier version.
     pub figure: Option<u32>,
     /// Its panels.
     pub panels: Vec<Panel>,
@@ -40,9 +40,9 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// What the paper calls a series of ours, if it shows it: what its scheme stands for. Of two that stand for the same one, as
-    /// for ATP, it shows the one that keeps to C(v) on its testbed, the one that does not in its emulation, where only that
-    /// gives its rates.
+    /// What the paper calls a series of ours, if it shows it: what its scheme stands for. Of two that stand
+    /// for the same one, as for ATP, it shows the one that keeps to C(v) on its testbed, the one that does
+    /// not in its emulation, where only that gives its rates.
     pub fn called(&self, series: Series) -> Option<&'static str> {
         let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
         let Series::Scheme(scheme) = series else { return None };
@@ -89,12 +89,13 @@ pub struct Point {
 /// Models and gradient sizes of the emulation (§5.3.1), bytes.
 const MODELS: [(&str, f64); 3] = [("resnet-50", 97e3), ("vgg19", 548e3), ("lstm", 1627e3)];
 const LSTM: f64 = 1627e3;
-/// Of the testbed (§5.2.1): size in bytes, and seconds of local training per iteration, which is what the paper's Fig. 4
-/// shows beyond its Fig. 5, the same at every bar.
+/// Of the testbed (§5.2.1): size in bytes, and seconds of local training per iteration, which is what the
+/// paper's Fig. 4 shows beyond its Fig. 5, the same at every bar.
 const TESTBED: [(&str, &str, f64, f64); 2] =
     [("vgg19", "VGG19", 548e6, 0.4), ("resnet-50", "ResNet-50", 97e6, 0.07)];
 const BATCH: f64 = 32.0;
-/// Where the paper does not say how many workers there are: its figures of LBMM (4 · 20 Mbps / W, W · size) imply 40.
+/// Where the paper does not say how many workers there are: its figures of LBMM (4 · 20 Mbps / W, W · size)
+/// imply 40.
 const WORKERS: usize = 40;
 const SERVERS: usize = 4;
 

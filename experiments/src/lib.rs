@@ -1,5 +1,5 @@
-//! The experiments of the paper, planned: for each of its figures a sweep over networks and seeds, a table, a chart, a
-//! CSV file, and the paper's own numbers beside ours.
+//! The experiments of the paper, planned: for each of its figures a sweep over networks and seeds, a table, a
+//! chart, a CSV file, and the paper's own numbers beside ours.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};

@@ -1,4 +1,5 @@
-//! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is there.
+//! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is
+//! there.
 
 use inart_planner::{Scheme, schemes};
 use serde::{Deserialize, Serialize};
@@ -8,8 +9,8 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart` where every server
-/// takes in as much.)
+/// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart`
+/// where every server takes in as much.)
 pub const MEASURED_SCHEMES: [&dyn Scheme; 5] =
     [schemes::INART, schemes::R_INART, schemes::ATP_NOCAP, schemes::ATP, schemes::LBMM];
 
@@ -33,7 +34,8 @@ pub struct Place {
     pub scheme: String,
 }
 
-/// One measurement. Rates and times are at the topology's own rates; the emulated links were slower by `scale`.
+/// One measurement. Rates and times are at the topology's own rates; the emulated links were slower by
+/// `scale`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The switch program: `inart` for the embedded one.
@@ -89,7 +91,8 @@ impl Measured {
         }
     }
 
-    /// What a figure shows of it: measured, and planned for the same network. `None` of what was not measured.
+    /// What a figure shows of it: measured, and planned for the same network. `None` of what was not
+    /// measured.
     pub fn figures(&self, quantity: Quantity) -> Option<[f64; 2]> {
         let mbps = |rate_bps: f64| rate_bps / 1e6;
         let workers = self.workers as f64;
@@ -138,8 +141,8 @@ impl Point {
 }
 
 impl Panel {
-    /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it would take as long
-    /// as all other figures together.)
+    /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it
+    /// would take as long as all other figures together.)
     pub fn is_measurable(&self) -> bool {
         let of_schemes = MEASURED_SCHEMES.iter().all(|&scheme| self.series.contains(&Series::Scheme(scheme)));
         let measured = matches!(

@@ -21,8 +21,8 @@ const DRAWN: &str = "10Mbps..30Mbps";
 pub enum LinkRates {
     /// 20 Mbps each: the paper's homogeneous scenario.
     Equal,
-    /// Links between switches drawn from 10 to 30 Mbps, hosts' links 20 Mbps: the reading of the heterogeneous scenario
-    /// that gives the paper's LBMM and ATP.
+    /// Links between switches drawn from 10 to 30 Mbps, hosts' links 20 Mbps: the reading of the
+    /// heterogeneous scenario that gives the paper's LBMM and ATP.
     DrawnInFabric,
     /// Every link drawn from 10 to 30 Mbps: the heterogeneous scenario by its words.
     Drawn,
@@ -31,12 +31,14 @@ pub enum LinkRates {
 /// A kind of network; a seed makes it one network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Network {
-    /// §5.2: `topologies/testbed.yaml`. With less than its six workers the seed draws which of them take part.
+    /// §5.2: `topologies/testbed.yaml`. With less than its six workers the seed draws which of them take
+    /// part.
     Testbed {
         /// Workers that take part, up to 6.
         workers: usize,
     },
-    /// §5.3: a fat-tree of k = 6 (45 switches, 54 hosts). The seed draws the hosts' places and the links' rates.
+    /// §5.3: a fat-tree of k = 6 (45 switches, 54 hosts). The seed draws the hosts' places and the links'
+    /// rates.
     FatTree {
         /// The links' rates.
         links: LinkRates,
@@ -55,8 +57,9 @@ impl Network {
         }
     }
 
-    /// The network that `seed` draws. Fat-trees of the same seed and hosts differ in the links' rates only; they are those
-    /// of `inart topology fat-tree --k 6 … --seed SEED`, with `--link-range` and `--access-range` where links are drawn.
+    /// The network that `seed` draws. Fat-trees of the same seed and hosts differ in the links' rates only;
+    /// they are those of `inart topology fat-tree --k 6 … --seed SEED`, with `--link-range` and
+    /// `--access-range` where links are drawn.
     pub fn topology(self, seed: u64) -> Topology {
         match self {
             Network::Testbed { workers } => testbed(workers, seed),

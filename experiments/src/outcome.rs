@@ -10,12 +10,14 @@ use crate::series::Method;
 pub struct Outcome {
     /// f, bit/s: what every worker can send with no capacity exceeded, but for what its scheme ignores.
     pub rate_bps: f64,
-    /// How many gradients' worth of traffic reaches the servers per iteration: Σ_s x_s · (flows and sums into s).
+    /// How many gradients' worth of traffic reaches the servers per iteration: Σ_s x_s · (flows and sums into
+    /// s).
     pub into_servers: f64,
-    /// How many gradients' worth of traffic the links carry per iteration: Σ over flows and sums of x_s · links.
+    /// How many gradients' worth of traffic the links carry per iteration: Σ over flows and sums of x_s ·
+    /// links.
     pub over_links: f64,
-    /// f~, the optimum of LP-InArt (Eq. 5), bit/s, if it was computed: no plan over shortest paths that adds each gradient up
-    /// at most once exceeds it, split or not.
+    /// f~, the optimum of LP-InArt (Eq. 5), bit/s, if it was computed: no plan over shortest paths that adds
+    /// each gradient up at most once exceeds it, split or not.
     pub lp_bps: Option<f64>,
     /// Proven bound on every unsplit plan that adds gradients up as often as this one, bit/s.
     pub bound_bps: f64,

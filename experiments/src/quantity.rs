@@ -10,8 +10,8 @@ pub enum Quantity {
         /// The unit, bit/s.
         unit_bps: f64,
     },
-    /// From the first gradient sent until the gradients are summed (emulation) or the result is back (testbed): once or
-    /// twice size / f, in seconds.
+    /// From the first gradient sent until the gradients are summed (emulation) or the result is back
+    /// (testbed): once or twice size / f, in seconds.
     CommunicationTime {
         /// How many times the gradient's size passes the worker's link.
         passes: f64,

@@ -97,8 +97,8 @@ pub enum Beyond {
 const PLOT_ERROR: f64 = 0.02;
 const TEXT_ERROR: f64 = 0.005;
 
-/// Runs experiments over the seeds 1 to `seeds`, planning once what several of them show; tells `progress` (plans done,
-/// all plans) now and then. One result per experiment, in their order.
+/// Runs experiments over the seeds 1 to `seeds`, planning once what several of them show; tells `progress`
+/// (plans done, all plans) now and then. One result per experiment, in their order.
 ///
 /// # Errors
 /// The first plan that cannot be made.

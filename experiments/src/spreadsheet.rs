@@ -3,9 +3,10 @@
 use crate::result::{Beyond, RunResult};
 use crate::statistics::significant;
 
-/// One line per panel, place and series, after a comment with the command that makes the same file again. Numbers have
-/// five significant digits; `unit` holds for all of them but `seeds`. `beyond` says that the paper's number is better
-/// than the proven `bound` of unsplit plans, or than the `lp`, on every seed's network.
+/// One line per panel, place and series, after a comment with the command that makes the same file again.
+/// Numbers have five significant digits; `unit` holds for all of them but `seeds`. `beyond` says that the
+/// paper's number is better than the proven `bound` of unsplit plans, or than the `lp`, on every seed's
+/// network.
 pub fn csv(result: &RunResult) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");

@@ -32,13 +32,15 @@ pub enum Error {
     NoSeeds,
 }
 
-/// What the plans that some panels show come to, by seed from 1 on. The result does not depend on the number of threads.
+/// What the plans that some panels show come to, by seed from 1 on. The result does not depend on the number
+/// of threads.
 pub(crate) struct Sweep {
     outcomes: HashMap<(Network, Method), Vec<Outcome>>,
 }
 
 impl Sweep {
-    /// Plans with the seeds 1 to `seeds` what `panels` show, each once; tells `progress` (plans done, all plans).
+    /// Plans with the seeds 1 to `seeds` what `panels` show, each once; tells `progress` (plans done, all
+    /// plans).
     ///
     /// # Errors
     /// The first plan that cannot be made.

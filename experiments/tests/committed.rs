@@ -27,8 +27,8 @@ fn rows(text: &str) -> BTreeMap<[String; 3], BTreeMap<String, String>> {
     rows.collect()
 }
 
-/// What needs no planner at its best is the same to the last digit; what ours reaches, and what is proven of it, may only
-/// have become better since.
+/// What needs no planner at its best is the same to the last digit; what ours reaches, and what is proven of
+/// it, may only have become better since.
 #[test]
 fn a_sweep_run_again_gives_the_committed_numbers() {
     let mut figure = experiment("inart-fig9").unwrap();
@@ -139,7 +139,8 @@ fn tables_of_the_document_are_the_csv_files() {
     }
 }
 
-/// What was measured is complete for the embedded switch in both scenarios, on the networks that it says, and in the document.
+/// What was measured is complete for the embedded switch in both scenarios, on the networks that it says, and
+/// in the document.
 #[test]
 fn measurements_are_complete_and_in_the_document() {
     let rows = read_measured(&committed("experiments/results/measured.csv")).unwrap();

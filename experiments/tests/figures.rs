@@ -95,7 +95,8 @@ fn charts_and_tables_show_everything() {
     }
 }
 
-/// Without the paper's numbers and a series, a chart has as many marks less as the series has numbers, and one in the legend.
+/// Without the paper's numbers and a series, a chart has as many marks less as the series has numbers, and
+/// one in the legend.
 #[test]
 fn every_number_has_its_mark() {
     for name in ["inart-fig4", "inart-fig12"] {

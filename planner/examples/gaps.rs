@@ -1,5 +1,6 @@
-//! How far plans can be from the optimum, over random networks: pairs of jobs planned together (docs/jobs.md), and plans of two
-//! levels (docs/levels.md). `cargo run -p inart-planner --example gaps [NETWORKS]` (default: 55); the same numbers in every run.
+//! How far plans can be from the optimum, over random networks: pairs of jobs planned together
+//! (docs/jobs.md), and plans of two levels (docs/levels.md). `cargo run -p inart-planner --example gaps
+//! [NETWORKS]` (default: 55); the same numbers in every run.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 

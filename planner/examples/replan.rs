@@ -1,5 +1,6 @@
-//! Times planning from scratch and planning again from a running plan after one link's capacity has changed, on one thread:
-//! `cargo run -p inart-planner --example replan [K ...]` (default: 6 and 16), homogeneous fat-trees as in §5.3.
+//! Times planning from scratch and planning again from a running plan after one link's capacity has changed,
+//! on one thread: `cargo run -p inart-planner --example replan [K ...]` (default: 6 and 16), homogeneous
+//! fat-trees as in §5.3.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it prints a table")]
 #![expect(clippy::disallowed_types, reason = "the planner has no clock, its callers may")]

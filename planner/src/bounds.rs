@@ -1,8 +1,8 @@
 //! Proven upper bounds on the rate of every plan that adds each gradient up at most once, unsplit.
 //!
-//! A server that takes in n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at switch v
-//! needs F_s g <= C(v). Both are integers, which is what the LP overlooks. Where results count, every worker takes in f, and some link
-//! out of the server carries F_s.
+//! A server that takes in n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at
+//! switch v needs F_s g <= C(v). Both are integers, which is what the LP overlooks. Where results count,
+//! every worker takes in f, and some link out of the server carries F_s.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -36,8 +36,8 @@ fn switch_capacities(model: &Model<'_>) -> Vec<f64> {
     all
 }
 
-/// Fewest units (direct flows and partials) a server can take in when every worker sends it `sending`, with all switches
-/// to itself: a switch of capacity C turns floor(C / F) of them into one.
+/// Fewest units (direct flows and partials) a server can take in when every worker sends it `sending`, with
+/// all switches to itself: a switch of capacity C turns floor(C / F) of them into one.
 fn fewest_units(workers: usize, switches: &[f64], sending: f64) -> f64 {
     let mut units = workers as f64;
     let mut left = units;
@@ -75,8 +75,8 @@ pub(crate) fn alone(model: &Model<'_>) -> Vec<f64> {
     model.servers.iter().map(of_server).collect()
 }
 
-/// Switches shared by the servers: F_s (W + K_s) <= B'(s) + C K_s, where K_s counts the switches that s has, in
-/// parts; sum K_s <= |V|. Concave in K, so an even marginal gain is best.
+/// Switches shared by the servers: F_s (W + K_s) <= B'(s) + C K_s, where K_s counts the switches that s has,
+/// in parts; sum K_s <= |V|. Concave in K, so an even marginal gain is best.
 fn scarce(model: &Model<'_>) -> f64 {
     let workers = model.workers.len() as f64;
     let largest = switch_capacities(model).first().copied().unwrap_or(0.0);
@@ -91,7 +91,8 @@ fn scarce(model: &Model<'_>) -> f64 {
     if steepest <= 0.0 || intake.iter().any(|b| !b.is_finite()) {
         return f64::INFINITY;
     }
-    // The total held falls as the price rises: the dearest price at which the switches would not suffice is safe.
+    // The total held falls as the price rises: the dearest price at which the switches would not suffice is
+    // safe.
     let price = bisect(steepest, |price| held(price).iter().sum::<f64>() >= switches);
     let held = held(price.max(steepest * 1e-12));
     let rate = |(b, k): (&f64, &f64)| {

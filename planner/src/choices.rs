@@ -1,4 +1,5 @@
-//! What may be chosen of a plan: how often gradients are added up, over which paths, and whether results count.
+//! What may be chosen of a plan: how often gradients are added up, over which paths, and whether results
+//! count.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +45,8 @@ pub enum Paths {
     /// Every simple path over switches: no node twice, each link with capacity left.
     #[default]
     Any,
-    /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P of the paper.
+    /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P
+    /// of the paper.
     Shortest,
 }
 

@@ -1,5 +1,6 @@
-//! Racks: workers that hang on one and the same switch are interchangeable in the relaxation. Averaging y over them
-//! keeps every row of Eq. (5); their uplinks only say f <= B(uplink). A worker on several switches stays alone.
+//! Racks: workers that hang on one and the same switch are interchangeable in the relaxation. Averaging y
+//! over them keeps every row of Eq. (5); their uplinks only say f <= B(uplink). A worker on several switches
+//! stays alone.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The paths that leave one node, or that lead to it, priced for every other end at once: over the shortest paths by one pass
-//! over flat lists in order of distance, over any paths by Dijkstra's algorithm.
+//! The paths that leave one node, or that lead to it, priced for every other end at once: over the shortest
+//! paths by one pass over flat lists in order of distance, over any paths by Dijkstra's algorithm.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -44,7 +44,8 @@ enum Role {
     Through,
 }
 
-/// What the cheapest path between the root and every node costs, and what ends it: a position among the steps, or an arc.
+/// What the cheapest path between the root and every node costs, and what ends it: a position among the
+/// steps, or an arc.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     of: Vec<f64>,
@@ -60,8 +61,8 @@ impl Costs {
 }
 
 impl Dag {
-    /// Hosts never forward; of those, only the nodes that `ends` names are led to. `built`: hops count over all links, though only
-    /// those with capacity left are taken.
+    /// Hosts never forward; of those, only the nodes that `ends` names are led to. `built`: hops count over
+    /// all links, though only those with capacity left are taken.
     fn shortest(model: &Model<'_>, root: NodeIx, inward: bool, ends: &[NodeIx], built: bool) -> Self {
         let mut hops = vec![u32::MAX; model.topology.nodes().len()];
         let mut reached = vec![false; hops.len()];
@@ -125,7 +126,8 @@ impl Dag {
         }
     }
 
-    /// Dijkstra's algorithm from the root. Few nodes are open at a time: looking through them is quicker than a heap.
+    /// Dijkstra's algorithm from the root. Few nodes are open at a time: looking through them is quicker than
+    /// a heap.
     fn settle(&self, model: &Model<'_>, inward: bool, roles: &[Role], prices: &[f64], costs: &mut Costs) {
         let Costs { of, last, open } = costs;
         open.clear();

@@ -18,8 +18,8 @@ use crate::topology::{NodeId, NodeKind};
 
 /// The routes of one job, to be made a [`Plan`]: its rate, shares, loads and bounds follow from them.
 ///
-/// A flow ends at the server, or at a switch that adds it up; then that switch has a trunk, which ends at the server or at
-/// another switch that has one.
+/// A flow ends at the server, or at a switch that adds it up; then that switch has a trunk, which ends at the
+/// server or at another switch that has one.
 pub struct Draft<'a> {
     problem: Problem<'a>,
     /// By server and worker.
@@ -37,26 +37,27 @@ impl<'a> Draft<'a> {
         Draft { problem, flows, trunks, results, shares: None }
     }
 
-    /// What `worker` sends for `server` takes this path, from the worker to the server or to the switch that adds it up, both
-    /// included.
+    /// What `worker` sends for `server` takes this path, from the worker to the server or to the switch that
+    /// adds it up, both included.
     pub fn flow(&mut self, worker: NodeId, server: NodeId, path: Vec<NodeId>) {
         self.flows.insert((server, worker), path);
     }
 
-    /// The sum that `switch` makes for `server` takes this path, from the switch to the server or to the next switch that adds
-    /// it up, both included.
+    /// The sum that `switch` makes for `server` takes this path, from the switch to the server or to the next
+    /// switch that adds it up, both included.
     pub fn trunk(&mut self, switch: NodeId, server: NodeId, path: Vec<NodeId>) {
         self.trunks.insert((server, switch), path);
     }
 
-    /// Results of `server` come back over these links, each as (nearer to the server, farther away), parents before children.
-    /// Without them, as links are least loaded, or over shortest paths where results do not count.
+    /// Results of `server` come back over these links, each as (nearer to the server, farther away), parents
+    /// before children. Without them, as links are least loaded, or over shortest paths where results do not
+    /// count.
     pub fn results(&mut self, server: NodeId, links: Vec<[NodeId; 2]>) {
         self.results.insert(server, links);
     }
 
-    /// How the gradient is cut: x_s of the job's servers in their order. Without them, as is best for the routes; equally, if
-    /// [`crate::Options::equal_shares`] or the scheme's promise says so.
+    /// How the gradient is cut: x_s of the job's servers in their order. Without them, as is best for the
+    /// routes; equally, if [`crate::Options::equal_shares`] or the scheme's promise says so.
     pub fn shares(&mut self, shares: Vec<f64>) {
         self.shares = Some(shares);
     }
@@ -257,7 +258,8 @@ impl<'a> Draft<'a> {
         Ok(sums)
     }
 
-    /// A path as arcs: over links with capacity left and switches only, no node twice, to the server or a switch.
+    /// A path as arcs: over links with capacity left and switches only, no node twice, to the server or a
+    /// switch.
     fn path(&self, start: NodeId, server: NodeId, path: &[NodeId]) -> Result<Path, String> {
         let names = || path.iter().map(|&node| self.name(node)).collect::<Vec<_>>().join(" ");
         let wrong = |problem: &str| Err(format!("path {} of {}: {problem}", names(), self.name(start)));

@@ -1,5 +1,5 @@
-//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, how full each link is, and which
-//! switches add up.
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, how full each link is, and
+//! which switches add up.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -157,7 +157,8 @@ fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width
     }
 }
 
-/// Where each node stands: tiers by hops from the nearest host, each tier ordered by where its lower neighbours stand.
+/// Where each node stands: tiers by hops from the nearest host, each tier ordered by where its lower
+/// neighbours stand.
 fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
     let mut queue: VecDeque<NodeId> =

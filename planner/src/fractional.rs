@@ -15,7 +15,8 @@ const MIXTURES: [usize; 3] = [1, 4, 16];
 pub(crate) struct Fractional {
     /// f~, bit/s.
     pub rate: f64,
-    /// No solution has a higher rate than this, bit/s: proven by the LP's prices, whatever its solver's tolerances.
+    /// No solution has a higher rate than this, bit/s: proven by the LP's prices, whatever its solver's
+    /// tolerances.
     pub proven: f64,
     /// F_s, bit/s.
     pub sending: Vec<f64>,
@@ -45,11 +46,13 @@ impl Spread {
     }
 }
 
-/// The closed form, turned into a solution of Eq. (5) and certified by routing it evenly: if no link overflows, the
-/// upper bound of phase 1 is attained, so this is an LP optimum, found without an LP. `None` if a link does.
+/// The closed form, turned into a solution of Eq. (5) and certified by routing it evenly: if no link
+/// overflows, the upper bound of phase 1 is attained, so this is an LP optimum, found without an LP. `None`
+/// if a link does.
 ///
-/// All workers share one distribution (z = y, so nothing is lost to z). Switches are given to servers one after
-/// the other (a vertex of that transport polytope, which rounds far better than an even mix), else in proportion.
+/// All workers share one distribution (z = y, so nothing is lost to z). Switches are given to servers one
+/// after the other (a vertex of that transport polytope, which rounds far better than an even mix), else in
+/// proportion.
 pub(crate) fn certified(router: &Router<'_>, fixed: Option<&[f64]>) -> Option<Fractional> {
     let model = router.model;
     let split = phase1::split(model, fixed);
@@ -60,8 +63,8 @@ pub(crate) fn certified(router: &Router<'_>, fixed: Option<&[f64]>) -> Option<Fr
     })
 }
 
-/// The closed form spread evenly over switches and paths, whether or not the links carry it: no optimum where they do not,
-/// but quick, and a start for [`crate::schemes::expectations`].
+/// The closed form spread evenly over switches and paths, whether or not the links carry it: no optimum where
+/// they do not, but quick, and a start for [`crate::schemes::expectations`].
 pub(crate) fn guess(model: &Model<'_>, fixed: Option<&[f64]>) -> Fractional {
     let split = phase1::split(model, fixed);
     assemble(model, &split, &in_proportion(model, &split))
@@ -123,7 +126,8 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
     }
 }
 
-/// Whether the even spread of a solution overloads no link; where results count, with a mixture of trees of the fewest hops.
+/// Whether the even spread of a solution overloads no link; where results count, with a mixture of trees of
+/// the fewest hops.
 fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
     let (model, routes) = (router.model, &router.routes);
     // All flows to one destination are spread together.
@@ -187,7 +191,8 @@ fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
     fits(&load) && MIXTURES.iter().any(|&trees| fits(&with_results(router, solution, load.clone(), trees)))
 }
 
-/// The load with the results of every server, in equal parts on so many trees: one after the other, each where there is most room.
+/// The load with the results of every server, in equal parts on so many trees: one after the other, each
+/// where there is most room.
 fn with_results(router: &Router<'_>, solution: &Fractional, mut load: Vec<f64>, trees: usize) -> Vec<f64> {
     for _ in 0..trees {
         for (s, sending) in solution.sending.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What the integer program ([`program`]) says about a plan that is known: a better one, or that there is none.
+//! What the integer program ([`program`]) says about a plan that is known: a better one, or that there is
+//! none.
 
 use crate::options::Options;
 use crate::passes;
@@ -13,7 +14,8 @@ const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 pub(crate) const SLACK: f64 = 1e-4;
 
-/// Asks the integer program for the best plan, where that is quick; whether the first of the `starts` is then proven to be it.
+/// Asks the integer program for the best plan, where that is quick; whether the first of the `starts` is then
+/// proven to be it.
 pub(crate) fn settle(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -32,8 +34,9 @@ pub(crate) fn settle(
     true
 }
 
-/// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and what no plan over
-/// those paths exceeds (bit/s), if that is proven. `None` if the program gives up, or knows no plan as good as `best`.
+/// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and
+/// what no plan over those paths exceeds (bit/s), if that is proven. `None` if the program gives up, or knows
+/// no plan as good as `best`.
 pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, Option<f64>)> {
     let (equal, known) = (options.equal_shares, best.rated.rate);
     let at_least = known * (1.0 - SLACK);
@@ -50,8 +53,8 @@ pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Op
     Some((told_apart(router, asked(true), equal, mended), most))
 }
 
-/// The rate of the program's best placement, if it is proven that there is none above it, and the plan of rate `known` does not refute
-/// that.
+/// The rate of the program's best placement, if it is proven that there is none above it, and the plan of
+/// rate `known` does not refute that.
 pub(crate) fn proven_rate(
     router: &Router<'_>,
     placement: &Placement,

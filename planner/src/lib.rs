@@ -1,7 +1,8 @@
-//! The planner: from a topology and a job to a plan that says where every gradient is added up, how fast that is, and
-//! how far from the best it can be at most.
+//! The planner: from a topology and a job to a plan that says where every gradient is added up, how fast that
+//! is, and how far from the best it can be at most.
 //!
-//! Pure functions without I/O and without a clock (`clippy.toml` refuses both): text in, plans out, time as an argument.
+//! Pure functions without I/O and without a clock (`clippy.toml` refuses both): text in, plans out, time as
+//! an argument.
 //!
 //! ```
 //! use inart_planner::{Options, Topology, check, plan, schemes};

@@ -1,10 +1,11 @@
-//! The InArt model of one job on one network: resources with what is left of their capacity, and who may send where.
+//! The InArt model of one job on one network: resources with what is left of their capacity, and who may send
+//! where.
 //!
-//! Every constraint of Eq. (1) is a capacity of one *resource*: a link in one direction (B(e) - b(e)), a switch's
-//! aggregation (C(v) - c(v)) or a server's ingress (B(s) - b(s)). A plan loads resource r with the sum over servers
-//! of F_s times n(s, r), where F_s = f x_s is the rate every worker sends to server s and n(s, r) counts the flows
-//! and partial sums of shard s on r. So a plan's rate is the smallest capacity over load, and for a given
-//! placement the best shares are a linear program with one variable per server.
+//! Every constraint of Eq. (1) is a capacity of one *resource*: a link in one direction (B(e) - b(e)), a
+//! switch's aggregation (C(v) - c(v)) or a server's ingress (B(s) - b(s)). A plan loads resource r with the
+//! sum over servers of F_s times n(s, r), where F_s = f x_s is the rate every worker sends to server s and
+//! n(s, r) counts the flows and partial sums of shard s on r. So a plan's rate is the smallest capacity over
+//! load, and for a given placement the best shares are a linear program with one variable per server.
 
 use std::cell::OnceCell;
 
@@ -53,8 +54,8 @@ impl<'a> Model<'a> {
         Self::within(topology, job, results, capacities(topology), f64::INFINITY)
     }
 
-    /// The job within what is left of every resource, as [`capacities`] lists them, at no more than `ceiling_bps`. An exact
-    /// job is left no switch's aggregation.
+    /// The job within what is left of every resource, as [`capacities`] lists them, at no more than
+    /// `ceiling_bps`. An exact job is left no switch's aggregation.
     pub fn within(
         topology: &'a Topology,
         job: &'a Job,
@@ -161,7 +162,8 @@ impl<'a> Model<'a> {
         self.capacity_of(self.own(server)).min(self.access_bps(server, true))
     }
 
-    /// The least rate at which some worker can send at all (and, where results count, take them in), or the ceiling.
+    /// The least rate at which some worker can send at all (and, where results count, take them in), or the
+    /// ceiling.
     pub fn min_uplink_bps(&self) -> f64 {
         let back = |&w: &NodeIx| {
             if self.counts_results() { self.access_bps(w, true) } else { f64::INFINITY }

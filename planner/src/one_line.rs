@@ -1,6 +1,7 @@
 //! Messages of one line.
 
-/// Names and marks of a document may hold line breaks, which parsers quote as they are: they are shown escaped.
+/// Names and marks of a document may hold line breaks, which parsers quote as they are: they are shown
+/// escaped.
 pub fn one_line(text: String) -> String {
     if !text.contains(char::is_control) {
         return text;

@@ -8,8 +8,9 @@ use crate::plan::{Limit, Plan};
 use crate::plan_error::PlanError;
 use crate::router::Router;
 
-/// A way to place aggregation: it plans, and says what its plans promise. Those that a command can be told are in
-/// [`crate::schemes::ALL`]; any other is planned with in the same way, by [`Options::new`] and [`crate::plan()`].
+/// A way to place aggregation: it plans, and says what its plans promise. Those that a command can be told
+/// are in [`crate::schemes::ALL`]; any other is planned with in the same way, by [`Options::new`] and
+/// [`crate::plan()`].
 ///
 /// Two schemes of the same name are the same scheme.
 pub trait Scheme: Send + Sync {
@@ -22,8 +23,8 @@ pub trait Scheme: Send + Sync {
     /// What its plans promise.
     fn promises(&self) -> Promises;
 
-    /// Plans one job. Every worker reaches every server, and every server can take something in: that was looked at before.
-    /// [`Problem::draft`] makes a plan from routes.
+    /// Plans one job. Every worker reaches every server, and every server can take something in: that was
+    /// looked at before. [`Problem::draft`] makes a plan from routes.
     ///
     /// # Errors
     /// What the scheme cannot plan.
@@ -38,8 +39,8 @@ pub trait Scheme: Send + Sync {
     }
 }
 
-/// What the plans of a scheme promise. The default is a scheme of one's own that keeps within every capacity, adds each
-/// gradient up at most once, and chooses nothing for several jobs.
+/// What the plans of a scheme promise. The default is a scheme of one's own that keeps within every capacity,
+/// adds each gradient up at most once, and chooses nothing for several jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Promises {
     /// Limits that its plans do not keep to; each plan names them.
@@ -144,14 +145,14 @@ pub struct Options<'a> {
     pub paths: Paths,
     /// Whether the way back of the results counts on the links, in plans and bounds.
     pub results: Results,
-    /// Seconds left to plan in, asked now and then; once there are none, a scheme that can returns the best so far.
-    /// Plans made under time pressure depend on the machine, those of the default (infinity) do not.
+    /// Seconds left to plan in, asked now and then; once there are none, a scheme that can returns the best
+    /// so far. Plans made under time pressure depend on the machine, those of the default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
-    /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others ignore it): the
-    /// result is never worse than what is left of it.
+    /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others
+    /// ignore it): the result is never worse than what is left of it.
     pub running: Option<&'a Plan>,
-    /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they run.
-    /// At 0 only what makes the plan better moves.
+    /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they
+    /// run. At 0 only what makes the plan better moves.
     pub stable_loss: f64,
 }
 

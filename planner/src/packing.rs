@@ -1,5 +1,6 @@
-//! The best shares of a fixed placement: max sum F_s subject to n F <= capacity, F >= 0, a packing program with one
-//! variable per server, solved by a dense primal simplex (the origin is feasible; Bland's rule prevents cycling).
+//! The best shares of a fixed placement: max sum F_s subject to n F <= capacity, F >= 0, a packing program
+//! with one variable per server, solved by a dense primal simplex (the origin is feasible; Bland's rule
+//! prevents cycling).
 
 /// One constraint: coefficients (one per variable, none negative) and its limit.
 pub(crate) struct Row {
@@ -19,7 +20,8 @@ pub(crate) fn maximise_sum(variables: usize, rows: &[Row]) -> Vec<f64> {
         line.push(row.limit / unit);
         tableau.push(line);
     }
-    // Columns hold the non-basic variables, `basis` the basic one of each row; slacks are numbered after variables.
+    // Columns hold the non-basic variables, `basis` the basic one of each row; slacks are numbered after
+    // variables.
     let mut columns: Vec<usize> = (0..variables).collect();
     let mut basis: Vec<usize> = (variables..variables + tableau.len()).collect();
     let mut objective = vec![1.0; variables];
@@ -83,7 +85,8 @@ mod tests {
 
     #[test]
     fn fig1_shares() {
-        // s1: four on v1, two direct; s2: six on v2... any mix: 1.5 + 1.0 is the published optimum of this placement.
+        // s1: four on v1, two direct; s2: six on v2... any mix: 1.5 + 1.0 is the published optimum of this
+        // placement.
         let rows =
             [row(&[4.0, 0.0], 6.0), row(&[0.0, 6.0], 6.0), row(&[3.0, 1.0], 6.0), row(&[1.0, 4.0], 5.5)];
         let f = maximise_sum(2, &rows);

@@ -1,6 +1,7 @@
-//! Passes that a switch can tell apart. A worker's share of a server may come to a switch over the same link twice, on its own and
-//! in a sum; the switch goes by the port that a frame comes in by. With one level and distances that are the same both ways,
-//! shortest paths see to it that this does not happen; other plans are looked through here, and mended.
+//! Passes that a switch can tell apart. A worker's share of a server may come to a switch over the same link
+//! twice, on its own and in a sum; the switch goes by the port that a frame comes in by. With one level and
+//! distances that are the same both ways, shortest paths see to it that this does not happen; other plans are
+//! looked through here, and mended.
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::options::Options;
@@ -46,8 +47,8 @@ pub(crate) fn are_clear(model: &Model<'_>, placement: &Placement) -> bool {
     (0..model.servers.len()).all(|s| muddled(model, placement, s).is_empty())
 }
 
-/// The placement with other paths where shares come over a link twice: of those that help, each time the one that keeps the rate at
-/// these shares the highest. `None` if none does, or when the time is up.
+/// The placement with other paths where shares come over a link twice: of those that help, each time the one
+/// that keeps the rate at these shares the highest. `None` if none does, or when the time is up.
 pub(crate) fn apart(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -66,8 +67,8 @@ pub(crate) fn apart(
     Some(placement)
 }
 
-/// The same, or (where no other path helps) with workers that send straight to the server, which always does; `None` if the
-/// placement is clear as it is.
+/// The same, or (where no other path helps) with workers that send straight to the server, which always does;
+/// `None` if the placement is clear as it is.
 pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f64]) -> Option<Placement> {
     let model = router.model;
     if are_clear(model, placement) {
@@ -102,7 +103,8 @@ pub(crate) fn clear(router: &Router<'_>, placement: Placement, shares: &[f64]) -
     untangled(router, &placement, shares).unwrap_or(placement)
 }
 
-/// One other path on a worker's way, so that fewer workers of `left` come over a link twice; and who does then.
+/// One other path on a worker's way, so that fewer workers of `left` come over a link twice; and who does
+/// then.
 fn step(
     router: &Router<'_>,
     placement: &Placement,

@@ -1,16 +1,16 @@
 //! Phase 1, L-InArt (Eq. (2)), in closed form.
 //!
 //! With F_s = f x_s and G_s the rate per worker of shard s that is aggregated anywhere, averaging over the W
-//! workers turns Eq. (2) into: max sum F_s subject to W F_s - (W - 1) G_s <= B'(s), 0 <= G_s <= F_s,
-//! W sum G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal splits are
-//! a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So the KKT system of the
-//! paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian elimination has no unique
-//! result). x_s proportional to B'(s) always lies in the polytope, and is what we start from:
-//! which x is taken matters only after rounding, and lopsided ones round far worse.
+//! workers turns Eq. (2) into: max sum F_s subject to W F_s - (W - 1) G_s <= B'(s), 0 <= G_s <= F_s, W sum
+//! G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal
+//! splits are a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So
+//! the KKT system of the paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian
+//! elimination has no unique result). x_s proportional to B'(s) always lies in the polytope, and is what we
+//! start from: which x is taken matters only after rounding, and lopsided ones round far worse.
 //!
-//! Where results count, F_s is at most what the server's links let out besides, O_s. Up to B'(s) / W a rate needs no switch, then
-//! (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no F_s above min(O_s, B'(s)); in proportion to
-//! B'(s) as far as O_s lets them.
+//! Where results count, F_s is at most what the server's links let out besides, O_s. Up to B'(s) / W a rate
+//! needs no switch, then (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no
+//! F_s above min(O_s, B'(s)); in proportion to B'(s) as far as O_s lets them.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -27,7 +27,8 @@ pub(crate) struct Split {
     pub aggregated: Vec<f64>,
 }
 
-/// The closed form, with the workers' uplinks as a further limit; at x proportional to B'(s) unless x is fixed.
+/// The closed form, with the workers' uplinks as a further limit; at x proportional to B'(s) unless x is
+/// fixed.
 pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
     let workers = model.workers.len() as f64;
     let intake: Vec<f64> = model.servers.iter().map(|&s| model.intake_bps(s)).collect();
@@ -53,7 +54,8 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
             && shares.iter().zip(&intake).all(|(x, b)| f * x <= b * (1.0 + 1e-12))
             && shares.iter().zip(&outlets).all(|(x, o)| f * x <= o * (1.0 + 1e-12))
     };
-    // For x proportional to B' the closed form holds; for given x the need is convex and grows with f: bisect.
+    // For x proportional to B' the closed form holds; for given x the need is convex and grows with f:
+    // bisect.
     let rate = if fits(closed) { closed } else { bisect(closed, fits) };
     Split { rate, sending: shares.iter().map(|x| x * rate).collect(), aggregated: needed(rate) }
 }

@@ -1,7 +1,8 @@
-//! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The integral
-//! variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server itself for y^{s,w} = 1;
-//! a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1. Beyond the paper, a trunk may end at a second
-//! aggregator: its path says where; and the results come back over a tree for each server.
+//! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The
+//! integral variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server
+//! itself for y^{s,w} = 1; a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1. Beyond the
+//! paper, a trunk may end at a second aggregator: its path says where; and the results come back over a tree
+//! for each server.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ pub(crate) struct Placement {
     pub results: Vec<Tree>,
 }
 
-/// n(s, r): how many flows and partial sums of each server's shard cross each resource, and results where they count.
+/// n(s, r): how many flows and partial sums of each server's shard cross each resource, and results where
+/// they count.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     servers: usize,
@@ -148,8 +150,8 @@ impl Counts {
 }
 
 impl Counts {
-    /// The shares nearest to equal ones, on the way from `rated`, that keep its rate: no server goes without work
-    /// only because the optimum is not unique.
+    /// The shares nearest to equal ones, on the way from `rated`, that keep its rate: no server goes without
+    /// work only because the optimum is not unique.
     pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
         let equal = 1.0 / self.servers as f64;
         let mixed = |part: f64| -> Vec<f64> { rated.shares.iter().map(|x| x + part * (equal - x)).collect() };

@@ -5,8 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::choices::Paths;
 use crate::one_line::one_line;
 
-/// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its switch as one sum
-/// for each so many workers, which all count on the links, at the next aggregator and at the server.
+/// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its
+/// switch as one sum for each so many workers, which all count on the links, at the next aggregator and at
+/// the server.
 pub const WORKERS_PER_SUM: usize = 64;
 
 /// A plan of one job on one topology, as written to and read from JSON.
@@ -21,22 +22,23 @@ pub struct Plan {
     pub topology: String,
     /// Name of the job it is for.
     pub job: String,
-    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or more, where a
-    /// trunk may end at another aggregator.
+    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or
+    /// more, where a trunk may end at another aggregator.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub levels: u8,
-    /// The paths that its flows and trunks are among, and that its bounds are proven for; absent in plans made before there
-    /// was a choice.
+    /// The paths that its flows and trunks are among, and that its bounds are proven for; absent in plans
+    /// made before there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
     /// Whether it is for an exact job: no switch adds anything. Left out of the JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// Limits that its rate does not keep to, as its scheme promises no better; left out of the JSON if there are none.
+    /// Limits that its rate does not keep to, as its scheme promises no better; left out of the JSON if there
+    /// are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignores: Vec<Limit>,
-    /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded, but for what the plan
-    /// ignores.
+    /// f, bit/s: the rate at which every worker can send its whole gradient with no capacity exceeded, but
+    /// for what the plan ignores.
     pub rate_bps: f64,
     /// What no plan can exceed.
     pub bounds: Bounds,
@@ -46,16 +48,16 @@ pub struct Plan {
     pub flows: Vec<Flow>,
     /// One entry per server and switch that adds up for it.
     pub trunks: Vec<Trunk>,
-    /// The way of the results: for each server the tree over which its sums come back to the workers. Empty in plans made
-    /// before there was one; then the controller takes a tree of shortest paths.
+    /// The way of the results: for each server the tree over which its sums come back to the workers. Empty
+    /// in plans made before there was one; then the controller takes a tree of shortest paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultTree>,
-    /// Whether results count on the links in `rate_bps`, `load` and the bounds. If not (left out of the JSON), they come on top,
-    /// as in the paper.
+    /// Whether results count on the links in `rate_bps`, `load` and the bounds. If not (left out of the
+    /// JSON), they come on top, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub results_counted: bool,
-    /// The load at `rate_bps` of every resource with a limit that the plan uses, the fullest first; plans written by hand may
-    /// leave the list empty.
+    /// The load at `rate_bps` of every resource with a limit that the plan uses, the fullest first; plans
+    /// written by hand may leave the list empty.
     pub load: Vec<Load>,
     /// What jobs planned with this one use of the same resources; the rate holds while they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -82,7 +84,8 @@ pub enum Limit {
 const IGNORED_SILENTLY: &str = "atp-nocap";
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Plans of the scheme atp-nocap made before plans had `ignores` are read as if they said what they ignore.
+    /// Plans of the scheme atp-nocap made before plans had `ignores` are read as if they said what they
+    /// ignore.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut plan = Plan::deserialize(deserializer)?;
         if plan.scheme == IGNORED_SILENTLY && plan.ignores.is_empty() {
@@ -114,11 +117,12 @@ pub struct Moved {
 pub struct Bounds {
     /// Optimum of the relaxation LP-InArt, Eq. (5); absent when it was not computed.
     pub lp_bps: Option<f64>,
-    /// Proven bound on every plan that adds each gradient up at most once, unsplit; with equal shares asked for, on
-    /// every such plan with equal shares. Proofs by integer programming hold up to a relative 1e-7.
+    /// Proven bound on every plan that adds each gradient up at most once, unsplit; with equal shares asked
+    /// for, on every such plan with equal shares. Proofs by integer programming hold up to a relative 1e-7.
     pub integral_bps: f64,
-    /// Only in plans of two levels or more, whose rate may exceed `integral_bps`: proven bound on every plan that adds each
-    /// gradient up at most as often, unsplit, by any routes; with equal shares asked for, on those with equal shares.
+    /// Only in plans of two levels or more, whose rate may exceed `integral_bps`: proven bound on every plan
+    /// that adds each gradient up at most as often, unsplit, by any routes; with equal shares asked for, on
+    /// those with equal shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub two_levels_bps: Option<f64>,
 }
@@ -147,8 +151,9 @@ pub struct Flow {
     pub path: Vec<String>,
 }
 
-/// The sum that an aggregator sends on: to the server, or (in a plan of two levels or more) to another aggregator, which adds it
-/// to others as if a single worker had sent it, and has a trunk of its own to the server.
+/// The sum that an aggregator sends on: to the server, or (in a plan of two levels or more) to another
+/// aggregator, which adds it to others as if a single worker had sent it, and has a trunk of its own to the
+/// server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trunk {
@@ -156,15 +161,16 @@ pub struct Trunk {
     pub aggregator: String,
     /// The server whose shard it is.
     pub server: String,
-    /// The workers whose gradients are in the sum, in the job's order: those whose flows end at this aggregator, and
-    /// those of the trunks that end here.
+    /// The workers whose gradients are in the sum, in the job's order: those whose flows end at this
+    /// aggregator, and those of the trunks that end here.
     pub workers: Vec<String>,
     /// From the aggregator to the server or to the next aggregator, both included.
     pub path: Vec<String>,
 }
 
-/// How the sums of one server's shard come back: a tree with the server as its root and the job's workers as its leaves, whose
-/// inner nodes are switches. Each link of it carries each result once, so F_s of [`Plan::rate_bps`].
+/// How the sums of one server's shard come back: a tree with the server as its root and the job's workers as
+/// its leaves, whose inner nodes are switches. Each link of it carries each result once, so F_s of
+/// [`Plan::rate_bps`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResultTree {
@@ -196,7 +202,8 @@ pub struct Taken {
     pub used_bps: f64,
 }
 
-/// Largest load over capacity per kind of resource, at the LP's rate (1 means just full), and what was published for it.
+/// Largest load over capacity per kind of resource, at the LP's rate (1 means just full), and what was
+/// published for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Violations {
@@ -212,14 +219,15 @@ pub struct Violations {
     pub published: Factors,
 }
 
-/// The approximation factors of the paper's §4.3, 2 ln(n) / phi + 2 with n the number of resources of the kind. They hold
-/// for switches and links. For servers they do not: the proof takes the expectation of the rounded z for z~,
-/// but z is 1 as soon as one worker picks the switch, so a server takes in more (`planner/README.md` has the example).
+/// The approximation factors of the paper's §4.3, 2 ln(n) / phi + 2 with n the number of resources of the
+/// kind. They hold for switches and links. For servers they do not: the proof takes the expectation of the
+/// rounded z for z~, but z is 1 as soon as one worker picks the switch, so a server takes in more
+/// (`planner/README.md` has the example).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factors {
-    /// The least capacity of any switch, server or link over the largest F_s, at the LP's rate (the paper leaves
-    /// out the servers).
+    /// The least capacity of any switch, server or link over the largest F_s, at the LP's rate (the paper
+    /// leaves out the servers).
     pub phi: f64,
     /// For the switches' aggregation.
     pub switch: f64,
@@ -250,6 +258,9 @@ impl PlanFormatError {
 
 impl Plan {
     /// Reads a plan from JSON. Names and numbers are only checked by [`crate::check()`].
+    ///
+    /// # Errors
+    /// Text that is not a plan, and why.
     pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
         serde_json::from_str(text).map_err(PlanFormatError::new)
     }
@@ -259,7 +270,8 @@ impl Plan {
         serde_json::to_string(self).expect("a plan holds only strings and finite numbers")
     }
 
-    /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of more than one level.
+    /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of more
+    /// than one level.
     pub fn bound_bps(&self) -> f64 {
         self.bounds.two_levels_bps.unwrap_or(self.bounds.integral_bps)
     }

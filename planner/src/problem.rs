@@ -26,14 +26,14 @@ impl<'a> Problem<'a> {
         self.options
     }
 
-    /// What is left of a link from one end to the other, in bit/s; `None` if there is no such link. Background traffic and
-    /// other jobs are taken off.
+    /// What is left of a link from one end to the other, in bit/s; `None` if there is no such link.
+    /// Background traffic and other jobs are taken off.
     pub fn link_bps(&self, from: NodeId, to: NodeId) -> Option<f64> {
         self.arc(from, to).map(|arc| self.router.model.capacity_of(arc))
     }
 
-    /// What is left of a switch's aggregation or a server's ingress, in bit/s: 0 for a switch that only forwards, and for all
-    /// switches in an exact job; infinite where nothing limits it.
+    /// What is left of a switch's aggregation or a server's ingress, in bit/s: 0 for a switch that only
+    /// forwards, and for all switches in an exact job; infinite where nothing limits it.
     pub fn node_bps(&self, node: NodeId) -> f64 {
         let model = self.router.model;
         model.capacity_of(model.own(node.0))
@@ -45,8 +45,8 @@ impl<'a> Problem<'a> {
         (hops != crate::routes::FAR).then_some(hops.into())
     }
 
-    /// The path from one node to another with the least sum of `cost` (never negative) of its links, among those with the
-    /// fewest hops, both ends included; `None` if there is none.
+    /// The path from one node to another with the least sum of `cost` (never negative) of its links, among
+    /// those with the fewest hops, both ends included; `None` if there is none.
     pub fn path(
         &self,
         from: NodeId,
@@ -62,7 +62,8 @@ impl<'a> Problem<'a> {
         Some(std::iter::once(from).chain(path.iter().map(|&arc| ends(arc).1)).collect())
     }
 
-    /// Bounds on every plan that adds each gradient up at most once, over the paths that [`Options::paths`] allows.
+    /// Bounds on every plan that adds each gradient up at most once, over the paths that [`Options::paths`]
+    /// allows.
     ///
     /// # Errors
     /// The LP solver gave up.

@@ -1,13 +1,15 @@
 //! A bound from the racks' ways out, for networks whose links bind.
 //!
-//! What the workers of one rack send has to leave their switch T over its few uplinks, in whole flows: a flow that
-//! T does not add up, and one sum per server that it does. So for every rack, with n_s workers added up at T and k(s, e)
-//! units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e) <= B(e), sum_s F_s n_s <= C(T).
-//! The rest of the network is left out, so this bounds every plan, by any routes. The F_s are common to all
-//! racks, which is what makes several racks together much tighter than each alone.
+//! What the workers of one rack send has to leave their switch T over its few uplinks, in whole flows: a flow
+//! that T does not add up, and one sum per server that it does. So for every rack, with n_s workers added up
+//! at T and k(s, e) units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e)
+//! <= B(e), sum_s F_s n_s <= C(T). The rest of the network is left out, so this bounds every plan, by any
+//! routes. The F_s are common to all racks, which is what makes several racks together much tighter than each
+//! alone.
 //!
-//! Where results count, those of a server on T alone leave over some uplink if a worker is elsewhere, and those of a server
-//! elsewhere enter T over some link from another switch if a worker is on T alone: F_s each.
+//! Where results count, those of a server on T alone leave over some uplink if a worker is elsewhere, and
+//! those of a server elsewhere enter T over some link from another switch if a worker is on T alone: F_s
+//! each.
 
 use good_lp::solvers::SolutionStatus;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
@@ -22,7 +24,8 @@ const BINARIES: usize = 48;
 const GAP: f64 = 2e-3;
 const NODES: i32 = 1000;
 
-/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, which some plan reaches.
+/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, which some plan
+/// reaches.
 pub(crate) fn bound(
     model: &Model<'_>,
     equal: bool,
@@ -33,7 +36,8 @@ pub(crate) fn bound(
     tighten(model, &bounds::alone(model), (equal, goal), bound, time_left)
 }
 
-/// The same for plans that add each gradient up at most twice: whatever its level, a sum that leaves a rack is one unit.
+/// The same for plans that add each gradient up at most twice: whatever its level, a sum that leaves a rack
+/// is one unit.
 pub(crate) fn two_levels(
     model: &Model<'_>,
     equal: bool,
@@ -84,10 +88,10 @@ fn tighten(
 
 /// The tightest rack's fractional limit, without an LP.
 ///
-/// In a rack without a server every shard has to leave: of the m flows of shard s, n added up at T leave as one, so
-/// `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and summed over s, with sum F_s n_s <= C(T), that is
-/// m f - (m - 1) / m C(T) <= the capacity of the uplinks. Where results count and all of them have to enter, f <= the capacity of
-/// the links into T, too.
+/// In a rack without a server every shard has to leave: of the m flows of shard s, n added up at T leave as
+/// one, so `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and summed over s, with sum F_s
+/// n_s <= C(T), that is m f - (m - 1) / m C(T) <= the capacity of the uplinks. Where results count and all of
+/// them have to enter, f <= the capacity of the links into T, too.
 pub(crate) fn egress(model: &Model<'_>) -> f64 {
     let serverless = |class: &&Class| {
         let beside = model.arcs_out(class.source).iter().any(|&(_, next)| model.servers.contains(&next));
@@ -254,7 +258,8 @@ fn solve(
             }
             let one = any.map_or(Expression::default(), Expression::from);
             program.rows.push((leaving + added.clone() - one).geq(size as f64));
-            // The same in rates, with the fractional loss that is certain: a sum of n carries at least 1/n of them.
+            // The same in rates, with the fractional loss that is certain: a sum of n carries at least 1/n of
+            // them.
             let kept = (size as f64 - 1.0) / size as f64;
             program.rows.push((leaving_rate + kept * added_rate - size as f64 * program.sending[s]).geq(0.0));
         }

@@ -18,9 +18,9 @@ pub enum LpMethod {
     Program,
 }
 
-/// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will, with the
-/// shares free or equal; results are ignored, as in the paper. No plan that adds each gradient up at most once is faster, over
-/// whatever simple paths.
+/// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will,
+/// with the shares free or equal; results are ignored, as in the paper. No plan that adds each gradient up at
+/// most once is faster, over whatever simple paths.
 ///
 /// # Errors
 /// As [`crate::plan()`] for jobs that cannot be planned, and where the solver gives up.

@@ -1,9 +1,9 @@
 //! Warm start: the plan in force, carried over to a network that may have changed since, and repaired.
 //!
-//! What still fits stays: a flow whose nodes and links are all there, over a path that plans may take. The others are placed
-//! anew: a group whose switch has gone looks for another switch as a whole. The shares and the rate are worked out
-//! afresh. If that meets a bound that costs nothing to compute, planning is over; else local search moves what lies on
-//! overloaded resources, and nothing else.
+//! What still fits stays: a flow whose nodes and links are all there, over a path that plans may take. The
+//! others are placed anew: a group whose switch has gone looks for another switch as a whole. The shares and
+//! the rate are worked out afresh. If that meets a bound that costs nothing to compute, planning is over;
+//! else local search moves what lies on overloaded resources, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,8 @@ use crate::routes::{FAR, Path};
 use crate::schemes::inart::starts::{self, Best};
 use crate::search::Search;
 
-/// Steps of local search towards one target, and how often it starts over from the running plan, before the repair gives up
-/// and leaves the rest to the usual search.
+/// Steps of local search towards one target, and how often it starts over from the running plan, before the
+/// repair gives up and leaves the rest to the usual search.
 const STEPS: usize = 400;
 const ATTEMPTS: u64 = 8;
 
@@ -207,8 +207,9 @@ fn adds_up(router: &Router<'_>, v: NodeIx, server: NodeIx) -> bool {
     model.forwards(v) && model.capacity_of(model.own(v)) > 0.0 && router.routes.hops(v, server) != FAR
 }
 
-/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every link has capacity, and it
-/// passes no node twice; where plans keep to shortest paths, unless none is shorter.
+/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every
+/// link has capacity, and it passes no node twice; where plans keep to shortest paths, unless none is
+/// shorter.
 fn path(
     router: &Router<'_>,
     names: &FxHashMap<&str, NodeIx>,
@@ -235,8 +236,8 @@ fn path(
     (node == to && through && simple).then(|| arcs.as_slice().into())
 }
 
-/// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short search from
-/// it gets, with as few moves as it takes. Never worse than the running plan.
+/// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short
+/// search from it gets, with as few moves as it takes. Never worse than the running plan.
 pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Running<'_>, bound: f64) -> Best {
     let best = starts::clear(router, running.complete(router, bound), options.equal_shares);
     if starts::met(&best, bound) {
@@ -263,8 +264,9 @@ fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending
     })
 }
 
-/// The placement that leaves most flows as they run, among those within `loss` (0 to 1) of `best`'s rate that a repair of
-/// the running plan, and undoing what need not have moved, can find. `searched`: `best` is not itself such a repair.
+/// The placement that leaves most flows as they run, among those within `loss` (0 to 1) of `best`'s rate that
+/// a repair of the running plan, and undoing what need not have moved, can find. `searched`: `best` is not
+/// itself such a repair.
 pub(crate) fn stable(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -308,7 +310,8 @@ pub(crate) fn stable(
     undone.min_by_key(|found| moves(found)).unwrap_or(best)
 }
 
-/// Puts flows, and then trees of results, back as they ran, whole groups first, as long as every resource carries it at rates F_s.
+/// Puts flows, and then trees of results, back as they ran, whole groups first, as long as every resource
+/// carries it at rates F_s.
 fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, sending: &[f64]) -> Placement {
     let mut load = vec![0.0; model.capacity.len()];
     sending.iter().enumerate().for_each(|(s, &rate)| shift(model, &placement, s, rate, &mut load));
@@ -358,7 +361,8 @@ fn fits(model: &Model<'_>, load: &[f64]) -> bool {
     load.iter().zip(&model.capacity).all(|(used, capacity)| *used <= capacity * (1.0 + 1e-9))
 }
 
-/// Puts `members` of the group of server `s` at `v`, and its trunk, back as they ran; whether that overloads nothing.
+/// Puts `members` of the group of server `s` at `v`, and its trunk, back as they ran; whether that overloads
+/// nothing.
 fn put_back(
     model: &Model<'_>,
     running: &Running<'_>,

@@ -15,14 +15,15 @@ pub(crate) use trees::Trees;
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;
 
-/// For each server the tree of shortest paths to the workers, over links as they are built; the first link of the topology wins
-/// ties.
+/// For each server the tree of shortest paths to the workers, over links as they are built; the first link of
+/// the topology wins ties.
 pub(crate) fn shortest(model: &Model<'_>) -> Vec<ResultTree> {
     let written = |&server: &NodeIx| write(model, server, &from_server(model, server));
     model.servers.iter().map(written).collect()
 }
 
-/// The arcs of a tree of shortest paths from `server` to all workers that it reaches, parents before children.
+/// The arcs of a tree of shortest paths from `server` to all workers that it reaches, parents before
+/// children.
 fn from_server(model: &Model<'_>, server: NodeIx) -> Vec<Arc> {
     let mut parent: FxHashMap<NodeIx, Arc> = FxHashMap::default();
     let mut order: Vec<NodeIx> = vec![server];
@@ -61,8 +62,8 @@ pub(crate) fn write(model: &Model<'_>, server: NodeIx, arcs: &[Arc]) -> ResultTr
     ResultTree { server: name(server), links }
 }
 
-/// The part of a written tree of a server that this network still has: what leads over `usable` links with capacity left to workers of
-/// the job, parents before children.
+/// The part of a written tree of a server that this network still has: what leads over `usable` links with
+/// capacity left to workers of the job, parents before children.
 pub(crate) fn read(
     model: &Model<'_>,
     names: &FxHashMap<&str, NodeIx>,

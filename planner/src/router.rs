@@ -12,8 +12,8 @@ use crate::routes::{Path, Routes, Rule};
 /// The cost of a host's further links for results: the controller installs trees over first links only.
 const SECOND: f64 = 1e6;
 
-/// Routes a placement's flows and trunks. Where plans may take any path it keeps to the fewest hops all the same, since that
-/// is quick and mostly enough; [`Router::widest`] makes detours.
+/// Routes a placement's flows and trunks. Where plans may take any path it keeps to the fewest hops all the
+/// same, since that is quick and mostly enough; [`Router::widest`] makes detours.
 pub(crate) struct Router<'m> {
     pub model: &'m Model<'m>,
     pub routes: Routes<'m>,
@@ -83,12 +83,14 @@ impl<'m> Router<'m> {
         self.routes.hops(worker, end) != FAR && (end == server || self.routes.hops(end, server) != FAR)
     }
 
-    /// Routes flows that end at `ends[server][worker]` (an aggregator, or the server), all servers weighing the same.
+    /// Routes flows that end at `ends[server][worker]` (an aggregator, or the server), all servers weighing
+    /// the same.
     pub fn place(&self, ends: &[Vec<NodeIx>]) -> Placement {
         self.place_weighted(ends, &crate::placement::equal_shares(ends.len()))
     }
 
-    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the others, and the trees of results.
+    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the
+    /// others, and the trees of results.
     pub fn place_weighted(&self, ends: &[Vec<NodeIx>], shares: &[f64]) -> Placement {
         let model = self.model;
         let mut load = self.no_load(shares);
@@ -121,8 +123,8 @@ impl<'m> Router<'m> {
         placement
     }
 
-    /// Keeps `flows`, `trunks` and (parts of) trees of `results` as they are, and routes the flows and trunks to `ends` that they
-    /// lack around them, and the rest of the trees.
+    /// Keeps `flows`, `trunks` and (parts of) trees of `results` as they are, and routes the flows and trunks
+    /// to `ends` that they lack around them, and the rest of the trees.
     pub fn place_around(
         &self,
         flows: &[Vec<Option<FlowTo>>],
@@ -167,8 +169,8 @@ impl<'m> Router<'m> {
         placement
     }
 
-    /// The placement with the trees of results that it lacks, where results count: those that load links the least beside all else,
-    /// at shares x_s.
+    /// The placement with the trees of results that it lacks, where results count: those that load links the
+    /// least beside all else, at shares x_s.
     pub fn with_results(&self, mut placement: Placement, shares: &[f64]) -> Placement {
         if self.model.results == Results::Counted && placement.results.is_empty() {
             let mut load = self.no_load(shares);

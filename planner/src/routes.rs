@@ -16,7 +16,8 @@ pub(crate) type Path = Rc<[Arc]>;
 /// Which paths there are. None uses a link that has no capacity left in its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Those with the fewest hops in the network as it is built: if a link on all of them is full, there is none.
+    /// Those with the fewest hops in the network as it is built: if a link on all of them is full, there is
+    /// none.
     Built,
     /// Those with the fewest hops over links with capacity left.
     Left,
@@ -79,7 +80,8 @@ impl<'m> Routes<'m> {
         self.hops_to(to)[from as usize]
     }
 
-    /// The arcs that lead from `node` one hop closer on a shortest path, given [`Routes::hops_to`] the destination.
+    /// The arcs that lead from `node` one hop closer on a shortest path, given [`Routes::hops_to`] the
+    /// destination.
     pub fn closer<'s>(&'s self, node: NodeIx, hops: &'s [u16]) -> impl Iterator<Item = (Arc, NodeIx)> + 's {
         let here = hops[node as usize];
         let onward = move |next: NodeIx| hops[next as usize] != FAR && hops[next as usize] + 1 == here;
@@ -164,7 +166,8 @@ impl<'m> Routes<'m> {
         None
     }
 
-    /// All paths over arcs that are `usable`, the shortest first; `None` if there are more than `limit`, or too many to look for.
+    /// All paths over arcs that are `usable`, the shortest first; `None` if there are more than `limit`, or
+    /// too many to look for.
     pub fn all_paths(
         &self,
         from: NodeIx,
@@ -195,8 +198,9 @@ impl<'m> Routes<'m> {
         Some(found)
     }
 
-    /// Up to `limit` paths. First shortest ones, spread over all there are: the n-th takes the n-th way at every branch, in
-    /// mixed-radix order; then (where any path will do) the shortest of the others. Empty if there is no route.
+    /// Up to `limit` paths. First shortest ones, spread over all there are: the n-th takes the n-th way at
+    /// every branch, in mixed-radix order; then (where any path will do) the shortest of the others. Empty if
+    /// there is no route.
     pub fn some_paths(&self, from: NodeIx, to: NodeIx, limit: usize) -> Vec<Path> {
         let mut paths = self.some_shortest(from, to, limit);
         if self.rule == Rule::Any && !paths.is_empty() {

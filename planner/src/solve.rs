@@ -32,7 +32,8 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     ask(model, options, |problem| scheme.plan(problem))
 }
 
-/// Plans one of several jobs: like [`plan_on`], but without what cannot be broken off in its part of a budget.
+/// Plans one of several jobs: like [`plan_on`], but without what cannot be broken off in its part of a
+/// budget.
 pub(crate) fn plan_in_time(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     let hurried = (options.time_left)().is_finite() && (is_large(model) || options.out_of_time());
     if hurried && options.levels == Levels::One {
@@ -75,8 +76,8 @@ pub(crate) fn relax(
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
-/// Every worker reaches every server, and every server can take something in; where results count, every server reaches every
-/// worker.
+/// Every worker reaches every server, and every server can take something in; where results count, every
+/// server reaches every worker.
 pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let model = router.model;
     let job = || model.job.name.clone();

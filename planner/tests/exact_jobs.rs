@@ -1,4 +1,5 @@
-//! Exact jobs: no scheme has a switch add anything up for them, alone, beside other jobs or from a running plan.
+//! Exact jobs: no scheme has a switch add anything up for them, alone, beside other jobs or from a running
+//! plan.
 
 #![allow(clippy::unwrap_used)]
 
@@ -101,7 +102,8 @@ fn a_running_plan_with_sums_is_not_kept() {
     assert!(made.moved.unwrap().flows > 0);
 }
 
-/// Two jobs of two workers with uplinks of 2 Mbps into one server of 3 Mbps, over a switch that adds up whatever comes.
+/// Two jobs of two workers with uplinks of 2 Mbps into one server of 3 Mbps, over a switch that adds up
+/// whatever comes.
 const SHARED: &str = "
 name: shared
 nodes: [{name: v, kind: switch, aggregation: 100 Mbps}, {name: s, kind: server, ingress: 3 Mbps},

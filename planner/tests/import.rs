@@ -1,4 +1,5 @@
-//! Networks of other tools: one sample of each format, read as a person would expect; odd, wrong and hostile texts.
+//! Networks of other tools: one sample of each format, read as a person would expect; odd, wrong and hostile
+//! texts.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! The reference instances of the paper's emulation (k = 6 fat-trees) and the link-bound ones, when they are at hand.
+//! The reference instances of the paper's emulation (k = 6 fat-trees) and the link-bound ones, when they are
+//! at hand.
 
 #![allow(clippy::unwrap_used)]
 
@@ -54,7 +55,8 @@ fn results_cost_the_emulation_nothing() {
     });
 }
 
-/// What was reached when this was written, in Mbps; raise it with the planner. The other link-bound instances take minutes.
+/// What was reached when this was written, in Mbps; raise it with the planner. The other link-bound instances
+/// take minutes.
 const TIGHT: [(&str, f64); 2] = [("tight-k4-S2-s1-w10", 4.3), ("tight-k6-S4-s1-w20", 5.2)];
 
 #[test]

@@ -1,4 +1,5 @@
-//! Several jobs on one network: rates known by hand, the order of planning, the checker of several plans, random networks.
+//! Several jobs on one network: rates known by hand, the order of planning, the checker of several plans,
+//! random networks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -73,7 +74,8 @@ fn one_switch() -> Topology {
 
 #[test]
 fn a_shared_switch() {
-    // Alone each sends at 2, adding up 4 of 6. Together both add up 3; in turn the second has 2 left, as good as direct.
+    // Alone each sends at 2, adding up 4 of 6. Together both add up 3; in turn the second has 2 left, as good
+    // as direct.
     close(&rates(&one_switch(), Order::Together), &[1.5, 1.5]);
     close(&rates(&one_switch(), Order::InTurn), &[2.0, 1.0]);
     let plans = planned(&one_switch(), Order::Together, &Options::new(schemes::INART)).unwrap();
@@ -167,7 +169,8 @@ fn a_worker_of_two_jobs() {
 
 #[test]
 fn jobs_of_a_fat_tree_keep_out_of_each_others_way() {
-    // 1,024 hosts; alone, 4 servers of 20 Mbps and switches of 9 Mbps give 32 workers 4 * 9 / 4 Mbps in groups of 4.
+    // 1,024 hosts; alone, 4 servers of 20 Mbps and switches of 9 Mbps give 32 workers 4 * 9 / 4 Mbps in
+    // groups of 4.
     let equipment = Equipment {
         servers: 32,
         workers: 992,

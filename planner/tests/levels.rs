@@ -1,5 +1,5 @@
-//! Plans of two levels: where they are provably better, what the checker refuses of them, and that they are never worse
-//! than one level nor above their bound.
+//! Plans of two levels: where they are provably better, what the checker refuses of them, and that they are
+//! never worse than one level nor above their bound.
 
 #![allow(clippy::unwrap_used)]
 

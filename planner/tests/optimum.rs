@@ -12,7 +12,8 @@ const SMALL: &str = include_str!("data/exact-below-inart-small.yaml");
 
 /// Random networks; `OPTIMUM_CASES=100` asks for others besides.
 const CASES: u64 = 1;
-/// Seven workers and three servers on two switches: what nodes can do, and the rate of every link, both in parts of a Mbps.
+/// Seven workers and three servers on two switches: what nodes can do, and the rate of every link, both in
+/// parts of a Mbps.
 const SCALES: [(f64, f64); 4] = [(1.0, 200.0), (1.0, 1e6), (1e-3, 1.0), (1e4, 1e6)];
 
 fn made(topology: &Topology, scheme: &dyn Scheme) -> Plan {

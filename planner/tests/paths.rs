@@ -1,4 +1,5 @@
-//! Plans over any simple path: detours where they help, bounds that hold for all of them, and no plan that the checker refuses.
+//! Plans over any simple path: detours where they help, bounds that hold for all of them, and no plan that
+//! the checker refuses.
 
 #![allow(clippy::unwrap_used)]
 
@@ -160,8 +161,8 @@ fn no_plan_is_refused_where_links_are_full_in_one_direction() {
     assert!(planned > 800, "{planned}");
 }
 
-/// Compares plans with the optimum over all simple paths on networks of these seeds: solved, plans below it (and how far at worst), and
-/// plans proven.
+/// Compares plans with the optimum over all simple paths on networks of these seeds: solved, plans below it
+/// (and how far at worst), and plans proven.
 fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize) -> [u32; 3] {
     let [mut solved, mut below, mut proven] = [0; 3];
     let mut worst: f64 = 1.0;

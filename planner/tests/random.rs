@@ -1,8 +1,9 @@
-//! A thousand random networks: every scheme's plan passes the checker, ours is never below the best of thirty of R-InArt's
-//! roundings, and the bound holds for the exact optimum.
+//! A thousand random networks: every scheme's plan passes the checker, ours is never below the best of thirty
+//! of R-InArt's roundings, and the bound holds for the exact optimum.
 //!
-//! The networks are those of fixed seeds, so that every run tests the same; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=5000`
-//! draws others. A case that fails is kept in `random.regressions` and tried first from then on.
+//! The networks are those of fixed seeds, so that every run tests the same; `PROPTEST_RNG_SEED=7
+//! PROPTEST_CASES=5000` draws others. A case that fails is kept in `random.regressions` and tried first from
+//! then on.
 
 #![allow(clippy::unwrap_used)]
 
@@ -105,8 +106,8 @@ struct Comparison {
     is_below: bool,
 }
 
-/// Compares our plan, the plan of scheme exact, and what they claim with the independent optimum; `None` if the network is too large for
-/// that.
+/// Compares our plan, the plan of scheme exact, and what they claim with the independent optimum; `None` if
+/// the network is too large for that.
 fn against_brute_force(
     topology: &Topology,
     ours: &Plan,

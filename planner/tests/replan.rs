@@ -145,10 +145,14 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// On random networks whose links then change: the plan holds, and it is no worse than the running one at the
-    /// rate that this still reaches, and within the loss of the best when told to be stable.
+    /// On random networks whose links then change: the plan holds, and it is no worse than the running one at
+    /// the rate that this still reaches, and within the loss of the best when told to be stable.
     #[test]
-    fn never_worse_than_the_running_plan(text in networks::document(), link: prop::sample::Index, factor in 0.2f64..2.0) {
+    fn never_worse_than_the_running_plan(
+        text in networks::document(),
+        link: prop::sample::Index,
+        factor in 0.2f64..2.0,
+    ) {
         let before = Topology::from_yaml(&text).unwrap();
         let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(schemes::INART)) else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The trees of results in plans: that they are trees, that they count, and that they are as good as trees can be.
+//! The trees of results in plans: that they are trees, that they count, and that they are as good as trees
+//! can be.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,8 +26,8 @@ const BELOW_INART_SMALL: &str = include_str!("data/exact-below-inart-small.yaml"
 /// Gradients one way and results the other way meet on the link in the middle.
 const BOTH_WAYS: &str = "
 name: both-ways
-nodes: [{name: v0, kind: switch}, {name: v1, kind: switch}, {name: s0, kind: server}, {name: s1, kind: server},
-  {name: w0, kind: worker}, {name: w1, kind: worker}]
+nodes: [{name: v0, kind: switch}, {name: v1, kind: switch}, {name: s0, kind: server},
+  {name: s1, kind: server}, {name: w0, kind: worker}, {name: w1, kind: worker}]
 links: [{ends: [v0, v1], rate: 4 Mbps}, {ends: [s0, v0], rate: 100 Mbps}, {ends: [w0, v0], rate: 100 Mbps},
   {ends: [s1, v1], rate: 100 Mbps}, {ends: [w1, v1], rate: 100 Mbps}]
 ";
@@ -82,7 +83,8 @@ fn distances(topology: &Topology, from: NodeId) -> BTreeMap<NodeId, usize> {
     distances
 }
 
-/// The tree leads over links and switches from its server to all workers of the job and to nobody else, each node once.
+/// The tree leads over links and switches from its server to all workers of the job and to nobody else, each
+/// node once.
 fn is_a_tree(topology: &Topology, plan: &Plan, tree: &ResultTree) {
     let job = topology.job_named(&plan.job).unwrap();
     let node = |name: &str| topology.node_named(name).unwrap();
@@ -199,7 +201,8 @@ fn a_detour_for_results() {
         made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(schemes::INART) }).unwrap();
     assert_eq!((shortest.rate_bps, shortest.is_proven_optimal()), (1e6, true));
     assert_eq!(written(&shortest.results[0]), ["s0 v2", "v2 v0", "v0 w0"]);
-    // Gradients take the detour and results do not where the short way is full of other traffic in one direction.
+    // Gradients take the detour and results do not where the short way is full of other traffic in one
+    // direction.
     let text = format!("{TRIANGLE}background: [{{link: [v2, v1], rate: 9.5 Mbps}}]\n");
     let plan = inart(&topology(&text));
     assert_eq!((plan.rate_bps, plan.is_proven_optimal()), (1e6, true));
@@ -257,9 +260,8 @@ fn a_job_whose_results_cannot_come_back_is_refused() {
     let topology = topology(text);
     for &scheme in schemes::ALL {
         let refused = made(&topology, &Options::new(scheme)).unwrap_err();
-        let (job, server, worker) = ("all".to_owned(), "s".to_owned(), "w".to_owned());
-        let named = matches!(&refused, PlanError::NoWayBack { server: s, worker: w, .. } if *s == server && *w == worker);
-        assert!(named, "{scheme}: {refused} ({job})");
+        let PlanError::NoWayBack { server, worker, .. } = &refused else { panic!("{scheme}: {refused}") };
+        assert_eq!((server.as_str(), worker.as_str()), ("s", "w"), "{scheme}: {refused}");
         let text = refused.to_string();
         assert!(text.contains("no way back to worker w") && !text.contains('\n'), "{text}");
     }

@@ -31,7 +31,8 @@ fn results_are_in_the_way_of_results_only_once_per_link() {
         let made = plan(&ring, &ring.jobs()[0], &options).unwrap();
         assert!((made.rate_bps - 4e6).abs() < 1.0 && made.is_proven_optimal(), "{}", made.rate_bps);
     }
-    // With v and w on one slow link behind u, results of one server share it with nothing; gradients of both pass it.
+    // With v and w on one slow link behind u, results of one server share it with nothing; gradients of both
+    // pass it.
     let slow_down =
         format!("{RING}background: [{{link: [u, v], rate: 3 Mbps}}, {{link: [u, w], rate: 2 Mbps}}]\n");
     let ring = Topology::from_yaml(&slow_down).unwrap();
@@ -89,7 +90,8 @@ fn compare(seed: u64, tally: &mut Tally) {
         Ok(made) => {
             holds(made.bounds.integral_bps, "the bound of exact");
             assert!(made.rate_bps <= counted * (1.0 + 1e-6), "seed {seed}: {} is too much", made.rate_bps);
-            // The optimum may be one that switches cannot install: then exact is below it, and its bound is not.
+            // The optimum may be one that switches cannot install: then exact is below it, and its bound is
+            // not.
             let clear = optimum(&topology, job, true, BINARIES, Results::Counted).unwrap();
             assert!(
                 !made.is_proven_optimal() || made.rate_bps >= clear * (1.0 - 1e-6),

@@ -1,4 +1,5 @@
-//! Every bad topology gets one line that names the place and the mend; every good one reads back as it was written.
+//! Every bad topology gets one line that names the place and the mend; every good one reads back as it was
+//! written.
 
 #![allow(clippy::unwrap_used)]
 

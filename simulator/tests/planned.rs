@@ -1,4 +1,5 @@
-//! What jobs reach of the rate that was planned, with results on the links: nothing queues for good, so nobody slows down.
+//! What jobs reach of the rate that was planned, with results on the links: nothing queues for good, so
+//! nobody slows down.
 
 mod support;
 

@@ -50,7 +50,8 @@ pub enum ApplyError {
     NotThere,
 }
 
-/// Finds what has to be made, into `make`, and what has to be removed. An update is an operation on a key and its value.
+/// Finds what has to be made, into `make`, and what has to be removed. An update is an operation on a key and
+/// its value.
 pub(crate) fn compare<K: Ord + Copy, V: PartialEq + Clone, U>(
     from: &BTreeMap<K, V>,
     to: &BTreeMap<K, V>,

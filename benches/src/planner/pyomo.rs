@@ -84,7 +84,8 @@ fn ours(topology: &Topology, equal: bool, method: LpMethod) -> anyhow::Result<(f
     Ok((found, best))
 }
 
-/// The cells of a line behind its name and shares: ours, the program and the planner, beside what Pyomo printed.
+/// The cells of a line behind its name and shares: ours, the program and the planner, beside what Pyomo
+/// printed.
 fn compared(
     name: &str,
     shares: &str,

@@ -1,4 +1,5 @@
-//! What `inart push`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run, and what to print.
+//! What `inart push`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run,
+//! and what to print.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +37,8 @@ pub struct ControlArgs {
     /// Folder with the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Precedence among controllers: the greatest is primary and may write [default: 1; of `inart controller`, the time].
+    /// Precedence among controllers: the greatest is primary and may write [default: 1; of `inart
+    /// controller`, the time].
     #[arg(long, value_name = "NUMBER")]
     pub election_id: Option<u64>,
     /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
@@ -200,7 +202,8 @@ pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
     made.with_context(|| format!("--assignments {}: choose another folder", dir.display()))
 }
 
-/// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that was there.
+/// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that
+/// was there.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
     for assignment in assignments {
         let path = dir.join(inart_controller::file_name(&assignment.name));

@@ -24,8 +24,9 @@ pub struct Args {
     /// The topology document (YAML or JSON).
     #[arg(required_unless_present = "ask")]
     topology: Option<PathBuf>,
-    /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several times
-    /// [default: the plans in force if the topology is still the same, else plan all jobs of the topology].
+    /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several
+    /// times [default: the plans in force if the topology is still the same, else plan all jobs of the
+    /// topology].
     #[arg(long, value_name = "PLAN")]
     plan: Vec<PathBuf>,
     /// Scheme to plan with.

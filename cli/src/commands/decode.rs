@@ -109,7 +109,8 @@ impl fmt::Display for Values {
     }
 }
 
-/// How the JSON document begins; written with the first frame, so that a file that is no capture prints nothing.
+/// How the JSON document begins; written with the first frame, so that a file that is no capture prints
+/// nothing.
 const FRAMES: &str = "{\"frames\":[";
 
 fn decode(file: impl Read + Send, values: bool, json: bool, out: &mut impl Write) -> anyhow::Result<()> {

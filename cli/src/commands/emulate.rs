@@ -29,13 +29,15 @@ pub struct Args {
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
-    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in the paper.
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
+    /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
     results: Results,
     /// Rounds per job and scheme.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes to.
+    /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes
+    /// to.
     #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
     gradient: Option<Size>,
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
@@ -59,11 +61,12 @@ pub struct Args {
     /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own default, as here all
-    /// share one machine.
+    /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own
+    /// default, as here all share one machine.
     #[arg(long, alias = "patience", value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
     peer_timeout: Duration,
-    /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the emulation.
+    /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the
+    /// emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,
     /// Decides plans, training and faults.

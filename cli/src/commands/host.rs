@@ -23,7 +23,8 @@ pub struct HostArgs {
     /// The job's assignment: a JSON file, as `inart push --assignments` writes it.
     #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
-    /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the plan.
+    /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the
+    /// plan.
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
     /// With --controller: name of the job; needed if it has several.
@@ -37,7 +38,8 @@ pub struct HostArgs {
     /// Seconds for which a peer that is waited for may be silent before the job is aborted.
     #[arg(long, alias = "patience", value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
     peer_timeout: Duration,
-    /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or 127.0.0.1:PORT.
+    /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or
+    /// 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]
     status: Option<String>,
     /// Unix socket to report to, instead of printing.
@@ -54,7 +56,8 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl HostArgs {
-    /// Runs a host: reads its files, catches signals, and sees to it that whoever it reports to hears of its failure.
+    /// Runs a host: reads its files, catches signals, and sees to it that whoever it reports to hears of its
+    /// failure.
     pub fn run(
         &self,
         json: bool,
@@ -85,9 +88,10 @@ impl HostArgs {
 }
 
 impl HostArgs {
-    /// Notes beside the assignment, or at the controller, that `who` runs with it, and refuses a second run: sequences
-    /// would start anew within the same epoch, and a switch that still holds a sum of the first run would answer with it.
-    /// A controller that is asked again by the same `life` of a host, since its answer was lost, answers again.
+    /// Notes beside the assignment, or at the controller, that `who` runs with it, and refuses a second run:
+    /// sequences would start anew within the same epoch, and a switch that still holds a sum of the first run
+    /// would answer with it. A controller that is asked again by the same `life` of a host, since its answer
+    /// was lost, answers again.
     pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
         let Some(file) = &self.assignment else {
             let (job, epoch) = (assignment.job, assignment.epoch);
@@ -115,8 +119,8 @@ impl HostArgs {
         }
     }
 
-    /// Asks the controller; again and again while it is not there or not ready, which a controller that starts or
-    /// restarts is soon.
+    /// Asks the controller; again and again while it is not there or not ready, which a controller that
+    /// starts or restarts is soon.
     fn ask<T>(&self, question: impl AsyncFn(Client) -> Result<T, ClientError>) -> anyhow::Result<T> {
         let address = self.controller.as_deref().context("--assignment or --controller is missing")?;
         let security = self.security.security()?;

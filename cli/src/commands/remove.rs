@@ -20,8 +20,8 @@ const WATCH: Duration = Duration::from_secs(1);
 #[derive(clap::Args)]
 #[command(override_usage = "inart remove [OPTIONS] [JOB]... <TOPOLOGY>")]
 pub struct Args {
-    /// Names or numbers of the jobs to remove, and last the topology document (YAML or JSON) of the network; without
-    /// jobs, those that the switches hold are listed.
+    /// Names or numbers of the jobs to remove, and last the topology document (YAML or JSON) of the network;
+    /// without jobs, those that the switches hold are listed.
     #[arg(value_name = "TOPOLOGY", required = true)]
     jobs_and_topology: Vec<String>,
     /// Show what would be removed, and remove nothing.

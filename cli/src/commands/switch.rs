@@ -18,7 +18,8 @@ use tokio::sync::mpsc;
 
 use super::security::ServerArgs;
 
-/// Where P4Runtime listens unless told otherwise. `simple_switch_grpc` takes every interface; whoever wants that says so.
+/// Where P4Runtime listens unless told otherwise. `simple_switch_grpc` takes every interface; whoever wants
+/// that says so.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
 /// Packets and digests for controllers that wait while those are slow; more are dropped.

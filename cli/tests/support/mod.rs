@@ -44,8 +44,8 @@ impl Workbench {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs what must be refused: one line on standard error that names all of `named`, status 2, nothing on standard output,
-    /// and no file more than before.
+    /// Runs what must be refused: one line on standard error that names all of `named`, status 2, nothing on
+    /// standard output, and no file more than before.
     pub fn refused(&self, arguments: &[&str], named: &[&str]) {
         let before = self.files();
         let output = self.inart(arguments);

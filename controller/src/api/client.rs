@@ -66,7 +66,8 @@ impl Client {
             .map_err(|message| ClientError::Refused { address: self.address.clone(), message })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3); refused if another did under this epoch.
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3); refused if another did under
+    /// this epoch.
     ///
     /// # Errors
     /// No connection any more, or a role that another incarnation has.
@@ -95,8 +96,8 @@ impl Client {
     fn error(&self, status: Status) -> ClientError {
         let address = self.address.clone();
         if status.source().is_some() {
-            // The transport speaks. Over TLS a client believes to be connected before the server has looked at its
-            // certificate; anything else is a controller that is going away or coming back.
+            // The transport speaks. Over TLS a client believes to be connected before the server has looked
+            // at its certificate; anything else is a controller that is going away or coming back.
             let reason = innermost(&status);
             return match reason.contains("fatal alert") {
                 true => ClientError::Refused {

@@ -1,5 +1,5 @@
-//! The controller's own gRPC API (`proto/inart/v1/controller.proto`): what hosts are told, who runs, and how the
-//! switches are.
+//! The controller's own gRPC API (`proto/inart/v1/controller.proto`): what hosts are told, who runs, and how
+//! the switches are.
 
 mod client;
 mod convert;

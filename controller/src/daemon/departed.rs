@@ -13,9 +13,9 @@ use crate::intent::Network;
 /// For how long frames of such a job are looked for; workers that wait retransmit within half a second.
 const WATCH: Duration = Duration::from_secs(1);
 
-/// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move, if `remove`
-/// allows it; else says how that is done. Returns what the switches hold, if that was changed. What fails is said, and
-/// is no reason to end: the plans are in force.
+/// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move,
+/// if `remove` allows it; else says how that is done. Returns what the switches hold, if that was changed.
+/// What fails is said, and is no reason to end: the plans are in force.
 pub(super) async fn look(
     controller: &mut Controller<impl Session>,
     installed: &BTreeSet<JobId>,

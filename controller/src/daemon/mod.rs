@@ -1,5 +1,6 @@
-//! The controller as a daemon: installs plans, then keeps every switch as they want it, whatever happens to switches,
-//! to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network goes on.
+//! The controller as a daemon: installs plans, then keeps every switch as they want it, whatever happens to
+//! switches, to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network
+//! goes on.
 
 mod departed;
 mod reconcile;
@@ -43,7 +44,8 @@ pub struct Config {
     pub replace_program: bool,
     /// How often a switch's tables are read and compared though nothing seems to be wrong.
     pub check_every: Duration,
-    /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the way.
+    /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
+    /// way.
     pub remove_departed: bool,
 }
 
@@ -63,14 +65,15 @@ pub enum DaemonError {
     },
 }
 
-/// A precedence above that of every controller that started earlier, by any clock that does not go back: microseconds since
+/// A precedence above that of every controller that started earlier, by any clock that does not go back:
+/// microseconds since
 /// 1970. Where one did, [`Access::TakeOver`] takes more.
 pub fn precedence_of_now() -> Precedence {
     Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }
 
-/// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the future to
-/// stop it, which leaves everything installed. `state` hears of everything.
+/// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the
+/// future to stop it, which leaves everything installed. `state` hears of everything.
 ///
 /// # Errors
 /// Always, when it ends: the controller that took over, or what cannot be installed.
@@ -108,8 +111,8 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infall
 
 type Sessions = BTreeMap<String, Box<dyn Session>>;
 
-/// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns the sessions,
-/// and what the switches hold then.
+/// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns
+/// the sessions, and what the switches hold then.
 async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), DaemonError> {
     let mut backoff = Backoff::new();
     let mut records = config.records.clone();

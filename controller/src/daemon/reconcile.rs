@@ -27,7 +27,8 @@ pub enum ReconcileError {
     Differs(usize),
 }
 
-/// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop anywhere.
+/// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop
+/// anywhere.
 ///
 /// # Errors
 /// A switch that refuses, lost its session, or holds something else than was written.

@@ -10,7 +10,8 @@ use tokio::time::sleep;
 use super::reconcile::{ReconcileError, reconcile};
 use super::state::State;
 
-/// The first wait before another attempt to connect; each further one is twice as long, up to [`LONGEST_WAIT`].
+/// The first wait before another attempt to connect; each further one is twice as long, up to
+/// [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(10);
 /// A switch that comes back waits for this long at most.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);

@@ -121,7 +121,8 @@ impl State {
         })
     }
 
-    /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is installed.
+    /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is
+    /// installed.
     pub(crate) fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
         let inner = self.inner();
         let assignments = inner.installed.as_ref()?;
@@ -135,7 +136,8 @@ impl State {
         })
     }
 
-    /// Notes that a host runs in a role of a job; `None` before the plans are installed. Waits for the records' file.
+    /// Notes that a host runs in a role of a job; `None` before the plans are installed. Waits for the
+    /// records' file.
     pub(crate) fn claim(
         &self,
         job: JobId,

@@ -1,5 +1,6 @@
-//! Why nothing moves: which round and chunk of a job waits for which rank, and where its frames are stuck. A pure function
-//! of what hosts and switches say, the switches twice, so that what moves can be told from what stands.
+//! Why nothing moves: which round and chunk of a job waits for which rank, and where its frames are stuck. A
+//! pure function of what hosts and switches say, the switches twice, so that what moves can be told from what
+//! stands.
 
 mod finding;
 mod trace;
@@ -136,7 +137,8 @@ impl Examiner<'_> {
         (!status.in_round && behind).then_some(Obstacle::NotBegun { ms: (age * 1e3) as u64 })
     }
 
-    /// Leaves those who hold the others up. Where nobody does, the sum is complete and does not arrive where it should.
+    /// Leaves those who hold the others up. Where nobody does, the sum is complete and does not arrive where
+    /// it should.
     fn blame(&self, missing: &mut Vec<Missing>, server: &str, tracer: &Tracer<'_>) {
         let is_held_up = |missing: &Missing| {
             matches!(missing.obstacle, Obstacle::InSum { .. } | Obstacle::Arriving { .. })

@@ -1,5 +1,5 @@
-//! Removing jobs from the switches: their entries under every epoch, and so their slots and multicast groups. What all
-//! jobs share, and other jobs' entries, stay as they are.
+//! Removing jobs from the switches: their entries under every epoch, and so their slots and multicast groups.
+//! What all jobs share, and other jobs' entries, stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,9 @@ impl<D: Session> Controller<D> {
         Ok(self.removal(jobs).await?.1)
     }
 
-    /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest epochs. On
-    /// failure the switches hold what they held. Whether hosts of the jobs still run is not looked at.
+    /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest
+    /// epochs. On failure the switches hold what they held. Whether hosts of the jobs still run is not looked
+    /// at.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.

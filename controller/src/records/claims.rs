@@ -40,7 +40,8 @@ impl Claims {
         self.0.keys().map(String::as_str)
     }
 
-    /// Grants the role to that life of a host, unless another life has it. One that asks again did not get the answer.
+    /// Grants the role to that life of a host, unless another life has it. One that asks again did not get
+    /// the answer.
     pub(super) fn grant(&mut self, role: String, life: Incarnation) -> bool {
         match self.0.get(&role) {
             Some(granted) => life != Incarnation::UNKNOWN && *granted == life.get(),

@@ -1,5 +1,6 @@
-//! The file that the records are kept in. Processes share it: whoever changes it holds a lock, reads it again, and replaces
-//! it in one step, so that nobody's change is lost and a machine that stops meanwhile leaves the old or the new one.
+//! The file that the records are kept in. Processes share it: whoever changes it holds a lock, reads it
+//! again, and replaces it in one step, so that nobody's change is lost and a machine that stops meanwhile
+//! leaves the old or the new one.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
@@ -11,11 +12,13 @@ use serde::de::DeserializeOwned;
 
 use super::error::RecordsError;
 
-/// How often a lock is tried for that another process holds, and the pause between. A change takes milliseconds.
+/// How often a lock is tried for that another process holds, and the pause between. A change takes
+/// milliseconds.
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a name must not have in the name of a file, and `%`, which stands for them with their two hexadecimal digits.
+/// What a name must not have in the name of a file, and `%`, which stands for them with their two hexadecimal
+/// digits.
 const ESCAPED: [char; 4] = ['%', '/', '\\', '\0'];
 const SUFFIX: &str = ".json";
 
@@ -67,7 +70,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, on a file beside the records (which are replaced, and so cannot carry it). Waits for who holds it.
+    /// Takes the lock, on a file beside the records (which are replaced, and so cannot carry it). Waits for
+    /// who holds it.
     pub(super) fn take(path: &Path) -> Result<Self, RecordsError> {
         let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
         let system = |cause: io::Error| error(format!("cannot be locked ({cause}); choose another --state"));

@@ -1,5 +1,6 @@
-//! What was pushed to a network, for rollback and to know which epochs hosts may still use. The switches' tables say
-//! what is installed; the records only say what of it matters, so losing them loses no working plan.
+//! What was pushed to a network, for rollback and to know which epochs hosts may still use. The switches'
+//! tables say what is installed; the records only say what of it matters, so losing them loses no working
+//! plan.
 
 mod claims;
 mod error;
@@ -51,7 +52,8 @@ impl Push {
     }
 }
 
-/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not matter.
+/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not
+/// matter.
 impl PartialEq for Push {
     fn eq(&self, other: &Push) -> bool {
         let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
@@ -66,8 +68,8 @@ impl PartialEq for Push {
 pub struct JobRecord {
     /// The pushes that succeeded and were not rolled back, oldest first; the last is live.
     pub pushes: VecDeque<Push>,
-    /// Epochs that may still have entries though no host uses them: those before the live one, and those of pushes
-    /// that were begun and not finished.
+    /// Epochs that may still have entries though no host uses them: those before the live one, and those of
+    /// pushes that were begun and not finished.
     pub stale: BTreeSet<Epoch>,
     /// Hosts that have run under the live epoch.
     #[serde(default, skip_serializing_if = "Claims::is_empty")]
@@ -96,7 +98,8 @@ pub struct Records {
     /// Addresses of the switches at the last push, as given then.
     #[serde(default)]
     pub switches: BTreeMap<String, String>,
-    /// The topology document of the newest push of any job; absent in records of versions that did not note it.
+    /// The topology document of the newest push of any job; absent in records of versions that did not note
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topology: Option<String>,
     /// What is known of its jobs.
@@ -162,15 +165,16 @@ impl Records {
         self.given = Some(addresses);
     }
 
-    /// The document of the newest topology that any job was pushed on; `None` if nothing was pushed, or if nobody noted
-    /// which of several is the newest.
+    /// The document of the newest topology that any job was pushed on; `None` if nothing was pushed, or if
+    /// nobody noted which of several is the newest.
     pub fn newest_topology(&self) -> Option<&str> {
         let mut live = self.jobs.values().filter_map(|record| Some(record.live()?.topology.as_str()));
         let only = live.next().filter(|first| live.all(|other| other == *first));
         self.topology.as_deref().or(only)
     }
 
-    /// The push before the last of a job. One of another job, which had the same number on an older topology, is none.
+    /// The push before the last of a job. One of another job, which had the same number on an older topology,
+    /// is none.
     ///
     /// # Errors
     /// No such push.
@@ -181,8 +185,8 @@ impl Records {
         pushes.next().filter(|push| push.plan.job == name).ok_or(NoEarlierPush { job: name })
     }
 
-    /// Notes, before anything is written, under which epochs an install is about to leave entries. These records must
-    /// still be what the epochs were chosen by.
+    /// Notes, before anything is written, under which epochs an install is about to leave entries. These
+    /// records must still be what the epochs were chosen by.
     pub(crate) fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
         self.change_jobs(epochs.keys(), |records| {
             for (job, epoch) in epochs {
@@ -194,8 +198,8 @@ impl Records {
         })
     }
 
-    /// Notes an install that succeeded on the topology in document `topology`, in place of each job's last `struck`
-    /// pushes.
+    /// Notes an install that succeeded on the topology in document `topology`, in place of each job's last
+    /// `struck` pushes.
     pub(crate) fn succeed(
         &mut self,
         struck: usize,
@@ -222,7 +226,8 @@ impl Records {
         })
     }
 
-    /// Notes that the jobs are on no switch any more. Of their epochs, `newest` (by job) were the newest on switches.
+    /// Notes that the jobs are on no switch any more. Of their epochs, `newest` (by job) were the newest on
+    /// switches.
     pub(crate) fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
         self.change_jobs(newest.keys(), |records| {
             for (job, on_switches) in newest {
@@ -234,8 +239,9 @@ impl Records {
         })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, unless another one
-    /// did before. Of several controllers that are asked at the same time, all grant it to the same one.
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch,
+    /// unless another one did before. Of several controllers that are asked at the same time, all grant it to
+    /// the same one.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -289,8 +295,8 @@ impl Records {
         })
     }
 
-    /// Changes what the file holds, between nobody else's changes, and keeps it. `change` sees what this process
-    /// knew before, too. After an error everything is as it was.
+    /// Changes what the file holds, between nobody else's changes, and keeps it. `change` sees what this
+    /// process knew before, too. After an error everything is as it was.
     fn change<T>(
         &mut self,
         change: impl FnOnce(&Records, &mut Records) -> Result<T, RecordsError>,

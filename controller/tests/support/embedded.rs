@@ -34,7 +34,8 @@ fn server(switch: &Arc<Mutex<Switch>>) -> Server {
     server
 }
 
-/// A switch that runs nothing yet, in a runtime of its own; dropping it breaks all its sessions, as a crash would.
+/// A switch that runs nothing yet, in a runtime of its own; dropping it breaks all its sessions, as a crash
+/// would.
 pub struct Mortal(Option<tokio::runtime::Runtime>);
 
 impl Mortal {

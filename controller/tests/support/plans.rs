@@ -1,4 +1,5 @@
-//! Random networks and random plans. The plans are far from good, which is the point: any path, any aggregator.
+//! Random networks and random plans. The plans are far from good, which is the point: any path, any
+//! aggregator.
 
 use inart_planner::plan::{Bounds, Flow, Shard, Trunk};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};

@@ -1,4 +1,5 @@
-//! Reads a plan's flows and trunks as one graph for each shard: who sends, where sums are made, where they end.
+//! Reads a plan's flows and trunks as one graph for each shard: who sends, where sums are made, where they
+//! end.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,10 @@
-//! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows the
-//! topology, the plan, and what a sum is.
+//! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows
+//! the topology, the plan, and what a sum is.
 //!
-//! For each shard the text is a graph: workers send, switches make sums of what ends at them, the server ends it; and back
-//! from the server results go over a tree with copies at its branches. `graph` reads it, `sums` and `results` walk it, to any
-//! depth, `loads` counts what it puts on every resource, `numbers` compares that with what the plan states.
+//! For each shard the text is a graph: workers send, switches make sums of what ends at them, the server ends
+//! it; and back from the server results go over a tree with copies at its branches. `graph` reads it, `sums`
+//! and `results` walk it, to any depth, `loads` counts what it puts on every resource, `numbers` compares
+//! that with what the plan states.
 
 mod graph;
 mod loads;

@@ -1,4 +1,5 @@
-//! Walks the way back: from each server a tree with copies at its branches, that leads to every worker of the job once.
+//! Walks the way back: from each server a tree with copies at its branches, that leads to every worker of the
+//! job once.
 
 use std::collections::{BTreeSet, HashSet};
 

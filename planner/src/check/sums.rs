@@ -1,4 +1,5 @@
-//! Walks a shard from the workers to the server, sum by sum: every gradient has to be in the server's sum exactly once.
+//! Walks a shard from the workers to the server, sum by sum: every gradient has to be in the server's sum
+//! exactly once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

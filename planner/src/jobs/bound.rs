@@ -1,10 +1,11 @@
-//! A proven bound on the rates of jobs planned together: the max-min fair point of a relaxation that all of them share.
+//! A proven bound on the rates of jobs planned together: the max-min fair point of a relaxation that all of
+//! them share.
 //!
-//! Any plans give a point of the relaxation, and no point of a convex set is better than its max-min fair point in the
-//! max-min sense, so no plans are. No job exceeds its own bound, and all share Eq. (5) on small networks (`links`); on
-//! large ones Eq. (2), F and G as in `phase1`: sum over jobs of W F_s - (W - 1) G_s <= B'(s) at every server, G_s <= F_s,
-//! sum of W G_s <= sum C(v), and what a worker sends for all its jobs within its links; where results count, also what it gets back,
-//! and what each server sends back.
+//! Any plans give a point of the relaxation, and no point of a convex set is better than its max-min fair
+//! point in the max-min sense, so no plans are. No job exceeds its own bound, and all share Eq. (5) on small
+//! networks (`links`); on large ones Eq. (2), F and G as in `phase1`: sum over jobs of W F_s - (W - 1) G_s <=
+//! B'(s) at every server, G_s <= F_s, sum of W G_s <= sum C(v), and what a worker sends for all its jobs
+//! within its links; where results count, also what it gets back, and what each server sends back.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use super::links;
 use crate::model::{Model, NodeIx};
 use crate::options::Options;
 
-/// One rate per job, bit/s: no plans of these jobs are better in the max-min sense, given that no job alone exceeds `most`.
+/// One rate per job, bit/s: no plans of these jobs are better in the max-min sense, given that no job alone
+/// exceeds `most`.
 pub(super) fn max_min(models: &[Model<'_>], most: &[f64], options: &Options<'_>) -> Vec<f64> {
     let equal = options.equal_shares;
     let whole = if options.out_of_time() { None } else { links::relaxation(models, most, options) };

@@ -1,5 +1,5 @@
-//! Checks plans of several jobs against their topology, from their text alone: each plan by [`crate::check()`], then all
-//! loads together. Knows nothing of how they were made.
+//! Checks plans of several jobs against their topology, from their text alone: each plan by
+//! [`crate::check()`], then all loads together. Knows nothing of how they were made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,11 @@ use crate::check::{TOLERANCE, Use, Violation, examine};
 use crate::plan::Plan;
 use crate::topology::Topology;
 
-/// Verifies every plan of a document, what each says the others use, that no capacity is exceeded by all of them
-/// together, and the document's own numbers.
+/// Verifies every plan of a document, what each says the others use, that no capacity is exceeded by all of
+/// them together, and the document's own numbers.
+///
+/// # Errors
+/// Everything that is wrong, each with its place.
 pub fn check_jobs(topology: &Topology, document: &JobPlans) -> Result<(), Vec<Violation>> {
     if document.topology != topology.name() {
         let what =

@@ -1,5 +1,5 @@
-//! Max-min fair rates, two ways: by filling, exactly, when every job's use of every resource is given; and by a sequence
-//! of linear programs where the rates are sums of variables (free shares, or a relaxation).
+//! Max-min fair rates, two ways: by filling, exactly, when every job's use of every resource is given; and by
+//! a sequence of linear programs where the rates are sums of variables (free shares, or a relaxation).
 
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
 
@@ -8,7 +8,8 @@ use crate::model::Resource;
 /// Gains and overloads below this, relative, are rounding errors of the solver.
 const NOTHING: f64 = 1e-6;
 
-/// The max-min fair rates (bit/s) of jobs that use `uses[job]` (resource, per bit/s of rate) of `capacity` (bit/s).
+/// The max-min fair rates (bit/s) of jobs that use `uses[job]` (resource, per bit/s of rate) of `capacity`
+/// (bit/s).
 ///
 /// Progressive filling: all rates rise together until a resource is full; the jobs that use it stay there.
 pub(super) fn fill(uses: &[Vec<(Resource, f64)>], capacity: &[f64]) -> Vec<f64> {
@@ -75,10 +76,11 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The max-min fair rates, and values of the variables that give them, bit/s; `None` if the solver gives up.
+    /// The max-min fair rates, and values of the variables that give them, bit/s; `None` if the solver gives
+    /// up.
     ///
-    /// Level by level: the largest rate that all open jobs can have; then those that cannot have more at that level, found
-    /// by raising as many as possible at a time, stay there.
+    /// Level by level: the largest rate that all open jobs can have; then those that cannot have more at that
+    /// level, found by raising as many as possible at a time, stay there.
     pub fn solve(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let unit = self.most.iter().copied().filter(|most| most.is_finite()).fold(0.0, f64::max);
         if unit <= 0.0 {
@@ -114,8 +116,8 @@ impl Program {
         self.rates[job].iter().map(|&v| values[v]).sum()
     }
 
-    /// Raises the rates of `jobs` above what all have at least: by one amount for all, or by as much as possible in sum.
-    /// The common rate, or 0; and the variables.
+    /// Raises the rates of `jobs` above what all have at least: by one amount for all, or by as much as
+    /// possible in sum. The common rate, or 0; and the variables.
     fn raise(&self, least: &[f64], jobs: &[usize], unit: f64, rise: Rise) -> Option<(f64, Vec<f64>)> {
         let mut variables = ProblemVariables::new();
         let all: Vec<Variable> = (0..self.variables).map(|_| variables.add(variable().min(0.0))).collect();

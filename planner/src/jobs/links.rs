@@ -1,6 +1,7 @@
-//! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are merged and
-//! paths become one flow per destination over the arcs that lead to it; all jobs share switches, servers and arcs. Where results
-//! count, a tree of each server's becomes one flow per worker's switch and what all of these stay within.
+//! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are
+//! merged and paths become one flow per destination over the arcs that lead to it; all jobs share switches,
+//! servers and arcs. Where results count, a tree of each server's becomes one flow per worker's switch and
+//! what all of these stay within.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -156,8 +157,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Results: r on every arc of a server's tree, which no flow of F_s to a worker's switch exceeds. Beyond so many `columns` only
-    /// what leaves every server and comes to every worker counts.
+    /// Results: r on every arc of a server's tree, which no flow of F_s to a worker's switch exceeds. Beyond
+    /// so many `columns` only what leaves every server and comes to every worker counts.
     fn add_results(&mut self, columns: usize) {
         let trees: Vec<Vec<Steiner<'_>>> =
             self.models.iter().map(|model| Steiner::all(model, &Trees::new(model, self.rule))).collect();

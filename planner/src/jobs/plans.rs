@@ -38,8 +38,8 @@ impl FromStr for Order {
     }
 }
 
-/// The plans of several jobs that send at the same time, as written to and read from JSON. Each is a plan of its own
-/// whose rate holds while all jobs send at theirs.
+/// The plans of several jobs that send at the same time, as written to and read from JSON. Each is a plan of
+/// its own whose rate holds while all jobs send at theirs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobPlans {
@@ -51,8 +51,9 @@ pub struct JobPlans {
     pub plans: Vec<Plan>,
     /// The smallest of the plans' rates, bit/s.
     pub min_rate_bps: f64,
-    /// Planned together, one rate per plan (bit/s): no plans have rates that are better than these in the max-min sense.
-    /// In turn there is no such list: each plan's own bound holds for what the plans before it leave.
+    /// Planned together, one rate per plan (bit/s): no plans have rates that are better than these in the
+    /// max-min sense. In turn there is no such list: each plan's own bound holds for what the plans before it
+    /// leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_min_bound_bps: Option<Vec<f64>>,
     /// How long planning took, in milliseconds; set by the caller, who owns a clock.
@@ -61,6 +62,9 @@ pub struct JobPlans {
 
 impl JobPlans {
     /// Reads plans from JSON. Names and numbers are only checked by [`crate::check_jobs`].
+    ///
+    /// # Errors
+    /// Text that is no such document, and why.
     pub fn from_json(text: &str) -> Result<JobPlans, PlanFormatError> {
         serde_json::from_str(text).map_err(PlanFormatError::new)
     }
@@ -70,8 +74,8 @@ impl JobPlans {
         serde_json::to_string(self).expect("plans hold only strings and finite numbers")
     }
 
-    /// Together: whether no plans have better rates in the max-min sense. In turn: whether each plan is the best there is
-    /// beside those before it. Up to rounding errors.
+    /// Together: whether no plans have better rates in the max-min sense. In turn: whether each plan is the
+    /// best there is beside those before it. Up to rounding errors.
     pub fn is_proven_optimal(&self) -> bool {
         match &self.max_min_bound_bps {
             Some(bounds) => self.plans.iter().zip(bounds).all(|(plan, &most)| is_proven(plan.rate_bps, most)),

@@ -1,4 +1,5 @@
-//! Plans that stand side by side: their common rates and shares, what each leaves to the others, and the document.
+//! Plans that stand side by side: their common rates and shares, what each leaves to the others, and the
+//! document.
 
 use std::rc::Rc;
 
@@ -63,8 +64,8 @@ impl<'a> Network<'a> {
         self.options.scheme.promises().shares == Shares::Free && !self.options.equal_shares
     }
 
-    /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better ones. No rate
-    /// is sought above `most`.
+    /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better
+    /// ones. No rate is sought above `most`.
     pub fn side_by_side(&self, laid: Vec<Rc<Laid>>, most: &[f64]) -> Set {
         let own = |laid: &Rc<Laid>| laid.plan.shards.iter().map(|shard| shard.share).collect();
         let shares: Vec<Vec<f64>> = laid.iter().map(own).collect();

@@ -1,4 +1,5 @@
-//! All jobs at once: plans that stand side by side, then moved out of each other's way as long as that is fairer.
+//! All jobs at once: plans that stand side by side, then moved out of each other's way as long as that is
+//! fairer.
 
 use std::rc::Rc;
 
@@ -19,11 +20,13 @@ use crate::solve;
 const PARTS: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.7, 0.6];
 /// By how much a job's rate is to rise when others are moved out of its way.
 const STEPS: [f64; 3] = [0.3, 0.1, 0.03];
-/// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the whole network.
+/// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the
+/// whole network.
 const KEPT: f64 = 1e-6;
 /// Plans made per job at most while improving.
 const MOVES: usize = 60;
-/// Up to so many flows times switches a job is planned with all that a job alone gets, and sets are built from the last job on too.
+/// Up to so many flows times switches a job is planned with all that a job alone gets, and sets are built
+/// from the last job on too.
 const SMALL: usize = 100;
 
 /// The plans, with each job's bounds in them, and rates that no plans are fairer than.
@@ -97,7 +100,8 @@ fn fairest(best: Set, other: Set) -> Set {
     if is_fairer(&other.rates, &best.rates) { other } else { best }
 }
 
-/// Whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of the whole network.
+/// Whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of the whole
+/// network.
 fn takes_shortest_paths(model: &Model<'_>, set: &Set) -> bool {
     let routes = Routes::new(model, Rule::Built);
     let node = |name: &String| model.topology.node_named(name).map(|id| id.0);
@@ -125,8 +129,8 @@ fn is_small(model: &Model<'_>) -> bool {
     model.workers.len() * model.servers.len() * model.aggregators.len() <= SMALL
 }
 
-/// Plans one job after the other in this order, none faster than its target, beside those before it at theirs, within
-/// `time_left` (seconds).
+/// Plans one job after the other in this order, none faster than its target, beside those before it at
+/// theirs, within `time_left` (seconds).
 fn build(
     network: &Network<'_>,
     order: &[usize],
@@ -166,9 +170,9 @@ fn beside(
     if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::plan_quickly(&model, options) }
 }
 
-/// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their rates, then
-/// those that fill what it uses are, one after the other, beside it at its next rate; once as fast as they are, then no faster
-/// than it. Ends when no job can rise so.
+/// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their
+/// rates, then those that fill what it uses are, one after the other, beside it at its next rate; once as
+/// fast as they are, then no faster than it. Ends when no job can rise so.
 fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     let mut moves = MOVES * best.laid.len();
     'rising: loop {
@@ -201,7 +205,8 @@ fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     }
 }
 
-/// Plans a job, then each of its rivals, anew beside the others at these rates; the first set that is fairer than `best`.
+/// Plans a job, then each of its rivals, anew beside the others at these rates; the first set that is fairer
+/// than `best`.
 fn raise(
     network: &Network<'_>,
     best: &Set,

@@ -1,4 +1,5 @@
-//! What plans use, read from their paths: the resources of a plan with the flows and partial sums of every shard on each.
+//! What plans use, read from their paths: the resources of a plan with the flows and partial sums of every
+//! shard on each.
 
 use std::collections::BTreeMap;
 

@@ -1,16 +1,17 @@
 //! An upper bound on every plan that adds each gradient up at most twice, unsplit, by any routes.
 //!
-//! A switch with capacity c for shard s takes in at most floor(c / F_s) units of it and sends on one, whatever their level.
-//! So server s, which takes in at most floor(B'(s) / F_s) of its W units, needs R = W - floor(B'(s) / F_s) taken off by
-//! switches; C(v) taken as a whole takes off g - 1 with g = floor(C(v) / F_s), a part c of it at most c (g - 1) / (g F_s).
-//! That gives the least capacity T(F) with which a server can be sent F, and the bound is the largest sum of F_s with
-//! sum T(F_s) <= sum C(v). Two levels themselves limit it by W / g^2 units at least that a server takes in.
+//! A switch with capacity c for shard s takes in at most floor(c / F_s) units of it and sends on one,
+//! whatever their level. So server s, which takes in at most floor(B'(s) / F_s) of its W units, needs R = W -
+//! floor(B'(s) / F_s) taken off by switches; C(v) taken as a whole takes off g - 1 with g = floor(C(v) /
+//! F_s), a part c of it at most c (g - 1) / (g F_s). That gives the least capacity T(F) with which a server
+//! can be sent F, and the bound is the largest sum of F_s with sum T(F_s) <= sum C(v). Two levels themselves
+//! limit it by W / g^2 units at least that a server takes in.
 
 use crate::bounds::{bisect_up, whole};
 use crate::model::Model;
 
-/// Parts into which the switches' total capacity is cut to share it out. A server's last part is counted whole, so the
-/// bound is above the best sharing by a part per server at most.
+/// Parts into which the switches' total capacity is cut to share it out. A server's last part is counted
+/// whole, so the bound is above the best sharing by a part per server at most.
 const PARTS: usize = 2000;
 
 /// The bound, bit/s. `equal` bounds only plans with x_s = 1/S.
@@ -70,8 +71,8 @@ struct Needs<'s> {
 }
 
 impl Needs<'_> {
-    /// T(F): the least capacity of switches with which a server that can take in `intake` can be sent F by every
-    /// worker; infinite if none is enough. Rises with F.
+    /// T(F): the least capacity of switches with which a server that can take in `intake` can be sent F by
+    /// every worker; infinite if none is enough. Rises with F.
     fn capacity(&self, intake: f64, sending: f64) -> f64 {
         let taken_in = whole(intake, sending);
         let mut excess = self.workers - taken_in;

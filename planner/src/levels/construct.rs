@@ -1,5 +1,5 @@
-//! Construction: rates F_s that the switches' capacities allow, groups of floor(C / F_s) workers at switches of their own
-//! near them, then groups of such sums (and of workers left over) at further switches.
+//! Construction: rates F_s that the switches' capacities allow, groups of floor(C / F_s) workers at switches
+//! of their own near them, then groups of such sums (and of workers left over) at further switches.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -11,8 +11,8 @@ use crate::router::Router;
 use crate::routes::FAR;
 use crate::schemes::inart::groups::share_out;
 
-/// The rates F_s with the largest sum for which every server can be given enough switches of its own, all switches
-/// counted as equal to the middle one.
+/// The rates F_s with the largest sum for which every server can be given enough switches of its own, all
+/// switches counted as equal to the middle one.
 pub(super) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     let mut capacities: Vec<f64> =
         model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
@@ -26,8 +26,8 @@ pub(super) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     share_out(&choices, capacities.len(), equal)
 }
 
-/// For every useful number of switches (0 first), the best rate of one server: (switches, F). A switch that adds up
-/// floor(C / F) units takes floor(C / F) - 1 off what the server has to take in.
+/// For every useful number of switches (0 first), the best rate of one server: (switches, F). A switch that
+/// adds up floor(C / F) units takes floor(C / F) - 1 off what the server has to take in.
 fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<(usize, f64)> {
     let workers = model.workers.len();
     let top = model.min_uplink_bps().min(intake);
@@ -63,7 +63,8 @@ struct Loose {
     used: Vec<usize>,
 }
 
-/// A placement for rates F_s: groups as large as their switch allows, as few as the server needs, the rest direct.
+/// A placement for rates F_s: groups as large as their switch allows, as few as the server needs, the rest
+/// direct.
 pub(super) fn tree<'r, 'm>(router: &'r Router<'m>, sending: &[f64]) -> Tree<'r, 'm> {
     let model = router.model;
     // Nothing is left to chance here but which of two equal paths is taken.
@@ -104,8 +105,8 @@ pub(super) fn tree<'r, 'm>(router: &'r Router<'m>, sending: &[f64]) -> Tree<'r, 
     tree
 }
 
-/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the server.
-/// `sums`: of sums as well as workers.
+/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the
+/// server. `sums`: of sums as well as workers.
 fn nearest(
     tree: &Tree<'_, '_>,
     router: &Router<'_>,

@@ -1,10 +1,11 @@
-//! Beyond the paper: a gradient may be added up twice. The sum of one switch goes on to a second one, which adds it to
-//! others as if a single worker had sent it.
+//! Beyond the paper: a gradient may be added up twice. The sum of one switch goes on to a second one, which
+//! adds it to others as if a single worker had sent it.
 //!
-//! In the terms of Eq. (1), a trunk that ends at switch u loads C(u) and the links to u with F_s instead of the server, and
-//! the server takes in one unit per trunk that ends at it. So a plan's rate, and the best shares of a placement, follow
-//! from the counts n(s, r) as for one level. What changes is how many switches a gradient can profit from: with one
-//! level a server takes in at least W / floor(C / F_s) units, with two W / floor(C / F_s)^2.
+//! In the terms of Eq. (1), a trunk that ends at switch u loads C(u) and the links to u with F_s instead of
+//! the server, and the server takes in one unit per trunk that ends at it. So a plan's rate, and the best
+//! shares of a placement, follow from the counts n(s, r) as for one level. What changes is how many switches
+//! a gradient can profit from: with one level a server takes in at least W / floor(C / F_s) units, with two W
+//! / floor(C / F_s)^2.
 
 mod bound;
 mod construct;
@@ -25,8 +26,8 @@ use crate::schemes::atp;
 use crate::schemes::inart::starts as inart;
 use tree::Tree;
 
-/// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a row before a
-/// start is given up.
+/// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a
+/// row before a start is given up.
 const STEPS: usize = 3000;
 const FLOWS: usize = 200;
 const MISSES: usize = 4;
@@ -47,8 +48,8 @@ struct Start<'r, 'm> {
     aim: Option<Vec<f64>>,
 }
 
-/// The best placement of at most two levels that is found from `best` (of one level) and from constructions; never
-/// worse than `best`. Stops at `bound`, or when the time is up.
+/// The best placement of at most two levels that is found from `best` (of one level) and from constructions;
+/// never worse than `best`. Stops at `bound`, or when the time is up.
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, bound: f64) -> Rating {
     let mut best = best;
     let mut starts = starts(router, options, &best, bound);

@@ -8,7 +8,8 @@ use crate::choices::Results;
 use crate::model::{Arc, Resource};
 use crate::results;
 
-/// Added to the price of the link that results have to leave, and of a host's further links, which the controller does not install.
+/// Added to the price of the link that results have to leave, and of a host's further links, which the
+/// controller does not install.
 const AWAY: f64 = 1e9;
 const SECOND: f64 = 1e-2;
 /// One tree of results in so many is grown anew from its root.

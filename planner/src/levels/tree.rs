@@ -1,8 +1,9 @@
 //! Local search over placements of two levels, for given rates F_s: guided by what is overloaded, as in
 //! [`crate::search`], whose weights it shares.
 //!
-//! Of one server's shard, every worker and every switch in use sends one *unit* of rate F_s somewhere: to a switch that
-//! adds it up, or to the server. A switch that takes in sums of others sends its own to the server.
+//! Of one server's shard, every worker and every switch in use sends one *unit* of rate F_s somewhere: to a
+//! switch that adds it up, or to the server. A switch that takes in sums of others sends its own to the
+//! server.
 
 use std::rc::Rc;
 
@@ -165,7 +166,8 @@ impl<'r, 'm> Tree<'r, 'm> {
         (0..self.load.len()).map(|r| self.weight[r] * self.excess(r)).sum()
     }
 
-    /// What one more unit of rate `rate` on a resource costs: weighted overload, then utilisation as a tie-break.
+    /// What one more unit of rate `rate` on a resource costs: weighted overload, then utilisation as a
+    /// tie-break.
     pub(super) fn cost(&self, resource: Resource, rate: f64) -> f64 {
         let r = resource as usize;
         let after = self.load[r] + rate;
@@ -227,7 +229,8 @@ impl<'r, 'm> Tree<'r, 'm> {
         units.iter().for_each(|&unit| self.send(s, unit, at, rng));
     }
 
-    /// Whether a unit may be added up at `end`: not where a leg is missing just now, and a sum only once more.
+    /// Whether a unit may be added up at `end`: not where a leg is missing just now, and a sum only once
+    /// more.
     fn may_end_at(&self, s: usize, unit: usize, end: NodeIx) -> bool {
         let Some(taker) = self.taker(s, end) else { return true };
         let (workers, units) = (self.model.workers.len(), &self.units[s]);
@@ -239,8 +242,8 @@ impl<'r, 'm> Tree<'r, 'm> {
         own != taker && units.sums[own] == 0 && onward.is_none_or(|leg| leg.end == self.model.servers[s])
     }
 
-    /// The cheapest way on for a switch that comes into use: to the server, or (if it does not add up sums) to a
-    /// switch in use that sends to the server.
+    /// The cheapest way on for a switch that comes into use: to the server, or (if it does not add up sums)
+    /// to a switch in use that sends to the server.
     fn best_trunk(&mut self, s: usize, trunk: usize, sums: bool, rng: &mut ChaCha8Rng) -> (f64, FlowTo) {
         let server = self.model.servers[s];
         let mut ends = vec![server];

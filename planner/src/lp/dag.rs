@@ -1,5 +1,5 @@
-//! Paths to one destination as an acyclic graph, all shortest ones or all cheapest ones: what a unit costs from every node at
-//! given link prices, and where it goes.
+//! Paths to one destination as an acyclic graph, all shortest ones or all cheapest ones: what a unit costs
+//! from every node at given link prices, and where it goes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,8 +50,8 @@ impl Dag {
         Dag { to, position, first, arcs }
     }
 
-    /// The paths to `to` that are cheapest at a price per unit on each link (of those that cost the same, the ones with the fewest
-    /// hops), and what they cost from every position.
+    /// The paths to `to` that are cheapest at a price per unit on each link (of those that cost the same, the
+    /// ones with the fewest hops), and what they cost from every position.
     pub fn cheapest(model: &Model<'_>, to: NodeIx, price: &[f64]) -> (Self, Vec<f64>) {
         let mut known = vec![(f64::INFINITY, u32::MAX); model.topology.nodes().len()];
         known[to as usize] = (0.0, 0);
@@ -114,7 +114,8 @@ impl Dag {
         costs
     }
 
-    /// The part of what leaves a node that takes each arc: over cheapest paths only, in proportion to capacities.
+    /// The part of what leaves a node that takes each arc: over cheapest paths only, in proportion to
+    /// capacities.
     pub fn parts(&self, price: &[f64], costs: &[f64], capacity: &[f64]) -> Vec<f64> {
         let mut parts = vec![0.0; self.arcs.len()];
         for (position, &cost) in costs.iter().enumerate() {
@@ -131,8 +132,8 @@ impl Dag {
         parts
     }
 
-    /// Sends what stands at each position of `amounts` to the destination and tells what every arc carries. All of
-    /// `amounts` is zero afterwards.
+    /// Sends what stands at each position of `amounts` to the destination and tells what every arc carries.
+    /// All of `amounts` is zero afterwards.
     pub fn push(&self, parts: &[f64], amounts: &mut [f64], mut carry: impl FnMut(Arc, f64)) {
         for position in (1..self.first.len() - 1).rev() {
             let amount = std::mem::take(&mut amounts[position]);

@@ -1,4 +1,5 @@
-//! What one unit of a column does to the network: racks, paths, and the routes that were cheapest when the column was made.
+//! What one unit of a column does to the network: racks, paths, and the routes that were cheapest when the
+//! column was made.
 
 use std::rc::Rc;
 
@@ -68,8 +69,8 @@ impl<'m> Fabric<'m> {
         Fabric { model, racks, sizes, dags, hops, trees: Steiner::of_job(router) }
     }
 
-    /// The routing over cheapest paths at these link prices, with what each position of each destination then pays. Of the shortest
-    /// paths, or with `detours` of all there are.
+    /// The routing over cheapest paths at these link prices, with what each position of each destination then
+    /// pays. Of the shortest paths, or with `detours` of all there are.
     pub fn route(&self, price: &[f64], detours: bool) -> (Routing, Vec<Vec<f64>>) {
         let (dags, costs): (Rc<[Dag]>, Vec<Vec<f64>>) = if detours {
             let made = self.dags.iter().map(|dag| Dag::cheapest(self.model, dag.to, price));
@@ -111,8 +112,8 @@ impl<'m> Fabric<'m> {
         }
     }
 
-    /// Columns to start from: every rack straight to every server, and at every switch the nearest racks, then twice
-    /// as many and so on up to all that reach it.
+    /// Columns to start from: every rack straight to every server, and at every switch the nearest racks,
+    /// then twice as many and so on up to all that reach it.
     pub fn start(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         for server in 0..self.model.servers.len() {

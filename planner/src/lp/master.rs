@@ -1,5 +1,5 @@
-//! The restricted program: all racks, switches and servers, the links found overloaded so far, and the columns made so far.
-//! HiGHS keeps its basis from one call to the next.
+//! The restricted program: all racks, switches and servers, the links found overloaded so far, and the
+//! columns made so far. HiGHS keeps its basis from one call to the next.
 
 use std::num::NonZeroU32;
 
@@ -11,8 +11,8 @@ use crate::lp::prices::{Limits, Prices};
 use crate::lp::results::{self, Cut};
 use crate::model::Arc;
 
-/// HiGHS's number for the primal simplex method: new columns leave the basis feasible, and it takes a tenth of the
-/// time of the dual method here.
+/// HiGHS's number for the primal simplex method: new columns leave the basis feasible, and it takes a tenth
+/// of the time of the dual method here.
 const PRIMAL: i32 = 4;
 /// Feasibility in the program's unit, a hundredth of HiGHS's own, so that six digits are safe.
 const TOLERANCE: f64 = 1e-9;
@@ -63,8 +63,8 @@ pub(crate) struct Optimum {
 }
 
 impl<'f> Master<'f> {
-    /// The program without links and columns, over the first routing. Rates are in units of `unit` bit/s: the solver's
-    /// tolerances are absolute, so it should be near the optimum.
+    /// The program without links and columns, over the first routing. Rates are in units of `unit` bit/s: the
+    /// solver's tolerances are absolute, so it should be near the optimum.
     pub fn new(fabric: &'f Fabric<'f>, fixed: Option<&[f64]>, unit: f64) -> Result<Self, String> {
         let model = fabric.model;
         let in_units = |bps: f64| bps / unit;
@@ -86,7 +86,8 @@ impl<'f> Master<'f> {
         program.set_option("presolve", "off");
         program.set_option("solver", "simplex");
         program.set_option("simplex_strategy", PRIMAL);
-        // Perturbed bounds have to be put right at the end, and on degenerate networks HiGHS never got done with that.
+        // Perturbed bounds have to be put right at the end, and on degenerate networks HiGHS never got done
+        // with that.
         program.set_option("primal_simplex_bound_perturbation_multiplier", 0.0);
         program.set_option("primal_feasibility_tolerance", TOLERANCE);
         program.set_option("dual_feasibility_tolerance", TOLERANCE);
@@ -161,8 +162,8 @@ impl<'f> Master<'f> {
         Ok(())
     }
 
-    /// Links that a solution loads beyond their capacity and that the program does not limit yet, and cuts of results that it
-    /// violates.
+    /// Links that a solution loads beyond their capacity and that the program does not limit yet, and cuts of
+    /// results that it violates.
     pub fn violated(&self, optimum: &Optimum) -> (Vec<Arc>, Vec<Cut>) {
         let look = self.results(optimum);
         let mut load = look.load;
@@ -304,7 +305,8 @@ impl<'f> Master<'f> {
         Ok(Some(Optimum { rate: sending.iter().sum(), sending, weights, results: carried, prices, moved }))
     }
 
-    /// The prices of links, none below what the cuts of one server take on it, and the sum of the prices of each server's cuts.
+    /// The prices of links, none below what the cuts of one server take on it, and the sum of the prices of
+    /// each server's cuts.
     fn prices_of_links(&self, dual: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
         let mut links = vec![0.0; self.limits.links.len()];
         let mut results = vec![0.0; self.limits.servers.len()];

@@ -1,13 +1,14 @@
-//! LP-InArt, Eq. (5) as the readings repair it, by column and row generation over HiGHS.
+//! LP-InArt, Eq. (5) with its misprints corrected, by column and row generation over HiGHS.
 //!
-//! Linear because every y, z, q is multiplied by F_s (so F_s itself is a variable, and x = F / f is free, or fixed by
-//! F_s = f x_s). Workers of a rack are merged. For one (s, v) the y <= z of all racks span a cone, whose extreme rays add up
-//! some racks R' whole: z = 1, y = 1 on R', 0 elsewhere, each with its q. So a *column* is a (s, v, R') with
-//! routes, or one rack's way straight to s, and y <= z needs no rows. The best R' at given prices has a closed form
-//! (see [`prices`]), routes are cheapest paths, and links get rows once a solution overloads them. Where any path will do, shortest
-//! ones come first; what is best over them is mostly proven best over all by its prices, else columns with detours follow.
+//! Linear because every y, z, q is multiplied by F_s (so F_s itself is a variable, and x = F / f is free, or
+//! fixed by F_s = f x_s). Workers of a rack are merged. For one (s, v) the y <= z of all racks span a cone,
+//! whose extreme rays add up some racks R' whole: z = 1, y = 1 on R', 0 elsewhere, each with its q. So a
+//! *column* is a (s, v, R') with routes, or one rack's way straight to s, and y <= z needs no rows. The best
+//! R' at given prices has a closed form (see [`prices`]), routes are cheapest paths, and links get rows once
+//! a solution overloads them. Where any path will do, shortest ones come first; what is best over them is
+//! mostly proven best over all by its prices, else columns with detours follow.
 //!
-//! Eq. (5) in the paper's names, beside what stands for it here (E1 to E5 of the readings repaired, times F_s):
+//! Eq. (5) in the paper's names, beside what stands for it here (misprints corrected, times F_s):
 //!
 //! | paper | here |
 //! |---|---|
@@ -19,7 +20,8 @@
 //! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | a row per server, at B'(s) |
 //! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's only uplink as f <= B(e) - b(e) |
 //!
-//! Where results count, they load links besides (see [`results`]), and a worker's only link into it is limited as its uplink is.
+//! Where results count, they load links besides (see [`results`]), and a worker's only link into it is
+//! limited as its uplink is.
 
 mod dag;
 mod fabric;
@@ -41,10 +43,12 @@ use prices::Offers;
 /// The gap between the rate and its proven bound at which the rate counts as the optimum.
 const GAP: f64 = 1e-7;
 
-/// An optimum below this, in the program's unit, is found again in a unit of its own: tolerances are absolute.
+/// An optimum below this, in the program's unit, is found again in a unit of its own: tolerances are
+/// absolute.
 const SMALL: f64 = 0.01;
 
-/// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer than `time_left` says.
+/// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer
+/// than `time_left` says.
 pub(crate) fn solve(
     router: &Router<'_>,
     fixed: Option<&[f64]>,
@@ -61,7 +65,8 @@ pub(crate) fn solve(
     solve_in(found.rate, &fabric, detours, fixed, time_left)
 }
 
-/// Solves it with rates in units of `unit` bit/s; `may_detour`: over the links that shortest paths do not take, too.
+/// Solves it with rates in units of `unit` bit/s; `may_detour`: over the links that shortest paths do not
+/// take, too.
 fn solve_in(
     unit: f64,
     fabric: &Fabric<'_>,
@@ -81,7 +86,8 @@ fn solve_in(
         let is_proven = |bound: f64| optimum.rate >= bound * (1.0 - GAP);
         let mut offers = look(detours);
         bound = bound.min(offers.bound);
-        // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding errors.
+        // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding
+        // errors.
         let ended = |offers: &Offers, bound: f64, moved: bool| {
             let holds = overloaded.is_empty() && cuts.is_empty();
             holds && (is_proven(bound) || offers.columns.is_empty() || !moved)
@@ -182,7 +188,8 @@ mod tests {
         let rate = |time_left: &dyn Fn() -> f64| {
             solve(&router, None, time_left).map(|found| found.map(|optimum| optimum.rate))
         };
-        // Every look at the clock takes a second; the number of looks an unlimited run takes is enough, fewer are not.
+        // Every look at the clock takes a second; the number of looks an unlimited run takes is enough, fewer
+        // are not.
         let looks = Cell::new(0);
         let best = rate(&|| {
             looks.set(looks.get() + 1);

@@ -1,14 +1,15 @@
-//! The dual of LP-InArt: what a unit of every resource is worth, which columns that makes worth having, and the bound that
-//! it proves.
+//! The dual of LP-InArt: what a unit of every resource is worth, which columns that makes worth having, and
+//! the bound that it proves.
 //!
-//! With prices l(e) of links, m(v) of switches, n(s) of servers' intake and p of the workers' uplinks, let a(s, r) be what
-//! covering rack r for one unit of F_s earns. Aggregating racks R' at v is worth sum over R' of a(s, r) -
+//! With prices l(e) of links, m(v) of switches, n(s) of servers' intake and p of the workers' uplinks, let
+//! a(s, r) be what covering rack r for one unit of F_s earns. Aggregating racks R' at v is worth sum over R'
+//! of a(s, r) -
 //! |r| (l(r -> v) + m(v)) less l(v -> s) + n(s), so the best R' are the racks with positive terms: that is the
-//! price of the y, z and q of one (s, v) in closed form. If no column is worth more than nothing and every F_s costs at
-//! least its gain of 1, no rate is above sum of l B + m C + n B' + p U.
+//! price of the y, z and q of one (s, v) in closed form. If no column is worth more than nothing and every
+//! F_s costs at least its gain of 1, no rate is above sum of l B + m C + n B' + p U.
 //!
-//! Results of server s cost F_s t(s) at least, with t(s) the sum of the prices of its cuts: no link's price is below the sum of those
-//! that it is in, or is raised to that. So F_s costs sum_r a(s, r) + t(s) + p.
+//! Results of server s cost F_s t(s) at least, with t(s) the sum of the prices of its cuts: no link's price
+//! is below the sum of those that it is in, or is raised to that. So F_s costs sum_r a(s, r) + t(s) + p.
 
 use crate::lp::fabric::{Column, Fabric, Routing};
 
@@ -42,8 +43,8 @@ pub(crate) struct Offers {
 }
 
 impl Prices {
-    /// Looks for columns that are worth more than they cost; they are to be routed by routing number `routing`. The bound is
-    /// one over shortest paths, or with `detours` over all.
+    /// Looks for columns that are worth more than they cost; they are to be routed by routing number
+    /// `routing`. The bound is one over shortest paths, or with `detours` over all.
     pub fn offers(
         &self,
         fabric: &Fabric<'_>,

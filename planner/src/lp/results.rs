@@ -1,8 +1,8 @@
-//! Results in the relaxation. r(s, e) is what results of server s load link e with; from every set of nodes that holds s and not
-//! some worker, F_s leaves. A mixture of trees has that, so every plan does.
+//! Results in the relaxation. r(s, e) is what results of server s load link e with; from every set of nodes
+//! that holds s and not some worker, F_s leaves. A mixture of trees has that, so every plan does.
 //!
-//! Only limited links have a variable, and only cuts that a solution violates have a row: over other links results flow freely, and
-//! are spread anew at every look, along what is used already as far as that goes.
+//! Only limited links have a variable, and only cuts that a solution violates have a row: over other links
+//! results flow freely, and are spread anew at every look, along what is used already as far as that goes.
 
 use crate::lp::fabric::Fabric;
 use crate::model::Arc;

@@ -1,7 +1,8 @@
 //! Trees of results over the fewest hops: two passes over flat lists in order of distance from the server.
 //!
-//! The first pass prices the cheapest way to every node. The second goes back from the farthest nodes: each that leads to a
-//! worker takes the cheapest link into it, where nodes that the tree has already cost nothing more.
+//! The first pass prices the cheapest way to every node. The second goes back from the farthest nodes: each
+//! that leads to a worker takes the cheapest link into it, where nodes that the tree has already cost nothing
+//! more.
 
 use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
@@ -11,7 +12,8 @@ use crate::routes::FAR;
 pub(super) struct Fewest {
     /// The nodes on them but for the server, nearest first, and the end of each one's steps.
     nodes: Box<[(NodeIx, u32)]>,
-    /// The last links to each node, with the position of the node before it; the server is at 0, the first of `nodes` at 1.
+    /// The last links to each node, with the position of the node before it; the server is at 0, the first of
+    /// `nodes` at 1.
     steps: Box<[(u32, Arc)]>,
     /// Positions of the workers.
     workers: Box<[u32]>,
@@ -24,7 +26,8 @@ pub(super) struct Fewest {
 }
 
 impl Fewest {
-    /// `order`: nodes by distance from the server, itself first; `depths`: that distance; `usable`: arcs that may be taken.
+    /// `order`: nodes by distance from the server, itself first; `depths`: that distance; `usable`: arcs that
+    /// may be taken.
     pub fn new(model: &Model<'_>, order: &[NodeIx], depths: &[u16], usable: impl Fn(Arc) -> bool) -> Self {
         let root = order[0];
         let last_steps = |node: NodeIx| {

@@ -1,8 +1,9 @@
-//! Trees of results over any paths: each time the worker joins that is nearest to the tree so far, as costs have it.
+//! Trees of results over any paths: each time the worker joins that is nearest to the tree so far, as costs
+//! have it.
 //!
-//! That is the heuristic of Takahashi and Matsuyama (1980) for the cheapest tree to given nodes (Steiner's problem); where links cost the
-//! same both ways, its tree is at most twice as dear as the cheapest. One run of Dijkstra's algorithm does it: what joins the tree starts
-//! again at no cost.
+//! That is the heuristic of Takahashi and Matsuyama (1980) for the cheapest tree to given nodes (Steiner's
+//! problem); where links cost the same both ways, its tree is at most twice as dear as the cheapest. One run
+//! of Dijkstra's algorithm does it: what joins the tree starts again at no cost.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

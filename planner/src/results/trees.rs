@@ -8,7 +8,8 @@ use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Rule};
 
-/// The trees that a plan may have: over switches with capacity left, by the fewest hops unless any path will do.
+/// The trees that a plan may have: over switches with capacity left, by the fewest hops unless any path will
+/// do.
 pub(crate) struct Trees<'m> {
     model: &'m Model<'m>,
     rule: Rule,
@@ -50,8 +51,8 @@ impl<'m> Trees<'m> {
         self.fewest(s).unreached
     }
 
-    /// The ways of the fewest hops from server `s`: in the network as it is built, if that is the rule; else over links with capacity
-    /// left, and over the hosts' first links if these lead to all workers.
+    /// The ways of the fewest hops from server `s`: in the network as it is built, if that is the rule; else
+    /// over links with capacity left, and over the hosts' first links if these lead to all workers.
     fn fewest(&self, s: usize) -> &Fewest {
         self.fewest[s].get_or_init(|| {
             let (model, root) = (self.model, self.model.servers[s]);
@@ -95,8 +96,9 @@ impl<'m> Trees<'m> {
         (order, hops)
     }
 
-    /// Grows `kept` (a part of a tree of server `s`, parents before children) to a tree to all workers of the job, by arcs that
-    /// cost as little as may be (never less than 0). The network must have such a tree: see [`Trees::unreached`].
+    /// Grows `kept` (a part of a tree of server `s`, parents before children) to a tree to all workers of the
+    /// job, by arcs that cost as little as may be (never less than 0). The network must have such a tree: see
+    /// [`Trees::unreached`].
     pub fn grow(&self, s: usize, kept: &[Arc], cost: impl Fn(Arc) -> f64) -> Tree {
         match self.rule {
             Rule::Any => nearest::grow(self.model, self.model.servers[s], kept, cost),

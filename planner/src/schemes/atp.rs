@@ -1,4 +1,5 @@
-//! `atp` and `atp-nocap`: aggregation at the worker's own switch only, equal shares, as ATP's authors have it.
+//! `atp` and `atp-nocap`: aggregation at the worker's own switch only, equal shares, as ATP's authors have
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -65,11 +66,13 @@ fn finished(problem: &Problem<'_>, ignore_capacity: bool) -> Result<Plan, PlanEr
     Ok(finish::write(router.model, options, &placement, &shares, bounds))
 }
 
-/// ATP: a worker's gradient is added up at the switch it hangs on, if that has capacity left, else sent straight.
+/// ATP: a worker's gradient is added up at the switch it hangs on, if that has capacity left, else sent
+/// straight.
 ///
-/// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups first,
-/// to the server with the most direct flows first, and what does not fit goes direct. All F at which some
-/// switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes all.
+/// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups
+/// first, to the server with the most direct flows first, and what does not fit goes direct. All F at which
+/// some switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes
+/// all.
 pub(crate) fn place(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let model = router.model;
     let racks = racks(model);

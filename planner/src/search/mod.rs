@@ -1,8 +1,9 @@
 //! Local search for a placement that carries given rates F_s with no capacity exceeded.
 //!
-//! Guided by what is overloaded: it takes a resource that is too full, takes something off it (a flow, a trunk, a whole
-//! group, or a branch of a tree of results), and puts it back where it costs least, by any shortest path and at any switch. Overloads that persist grow
-//! in weight, so the search leaves local minima without a temperature to tune.
+//! Guided by what is overloaded: it takes a resource that is too full, takes something off it (a flow, a
+//! trunk, a whole group, or a branch of a tree of results), and puts it back where it costs least, by any
+//! shortest path and at any switch. Overloads that persist grow in weight, so the search leaves local minima
+//! without a temperature to tune.
 
 mod moves;
 mod state;
@@ -19,7 +20,8 @@ use state::{State, Unit};
 
 /// Steps after which overloaded resources grow in weight, and the factor.
 const GROWTH: (usize, f64) = (16, 1.02);
-/// Steps after which a little of one server's rate is passed on to another, and the most of the total that is.
+/// Steps after which a little of one server's rate is passed on to another, and the most of the total that
+/// is.
 const RETUNE: (usize, f64) = (64, 0.005);
 /// Steps after which weights are looked at for being too far apart.
 const TAME: usize = 512;
@@ -77,8 +79,8 @@ impl<'r, 'm> Search<'r, 'm> {
         self.state.placement()
     }
 
-    /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the lightest, if
-    /// that lowers the energy.
+    /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the
+    /// lightest, if that lowers the energy.
     fn retune(&mut self) {
         let slopes = self.state.slopes();
         let by_slope = |&a: &usize, &b: &usize| slopes[a].total_cmp(&slopes[b]);

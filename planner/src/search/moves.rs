@@ -59,7 +59,8 @@ impl Search<'_, '_> {
         dag.price(self.router.model, self.state.prices(s), &mut self.inward);
     }
 
-    /// Puts a flow on the path last priced, and its group's trunk (if new) on the one from there to the server.
+    /// Puts a flow on the path last priced, and its group's trunk (if new) on the one from there to the
+    /// server.
     fn put(&mut self, flow: Unit, end: NodeIx) {
         let s = self.state.shard(flow);
         let w = self.state.worker(flow);
@@ -164,7 +165,8 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Moves a whole group to the switch, other than those in use, where it costs least (of a random half of them).
+    /// Moves a whole group to the switch, other than those in use, where it costs least (of a random half of
+    /// them).
     fn move_group(&mut self, s: usize, at: usize) {
         let model = self.router.model;
         let members = self.members(s, model.aggregators[at]);
@@ -253,8 +255,8 @@ impl Search<'_, '_> {
         self.attempt(s, members, |search, members| search.send_all(s, members, v));
     }
 
-    /// Takes flows off and has `change` put them back; kept only if that does not raise the energy (now and then by a
-    /// little).
+    /// Takes flows off and has `change` put them back; kept only if that does not raise the energy (now and
+    /// then by a little).
     fn attempt(&mut self, s: usize, flows: Vec<Unit>, change: impl FnOnce(&mut Self, &[Unit])) {
         let before = self.state.energy();
         self.journal.clear();

@@ -1,4 +1,5 @@
-//! A placement under search: who loads what, and what one more unit would cost anywhere, kept up to date move by move.
+//! A placement under search: who loads what, and what one more unit would cost anywhere, kept up to date move
+//! by move.
 
 use crate::model::{Arc, Model, NodeIx, Resource};
 use crate::placement::{FlowTo, Placement};
@@ -10,8 +11,8 @@ const TIE: f64 = 1e-4;
 /// No node, or not in a list.
 const NONE: u32 = u32::MAX;
 
-/// A unit of some shard: a worker's flow, the sum that an aggregator sends on, or the results on their tree. Flows come first, by
-/// server, then sums, then trees.
+/// A unit of some shard: a worker's flow, the sum that an aggregator sends on, or the results on their tree.
+/// Flows come first, by server, then sums, then trees.
 pub(super) type Unit = usize;
 
 /// What a unit is.
@@ -217,7 +218,8 @@ impl<'m> State<'m> {
         &self.prices[s * resources..(s + 1) * resources]
     }
 
-    /// Makes a resource dearer for shard `s` until its price is next worked out: by [`State::reprice`], or as its load changes.
+    /// Makes a resource dearer for shard `s` until its price is next worked out: by [`State::reprice`], or as
+    /// its load changes.
     pub fn surcharge(&mut self, s: usize, r: Resource, amount: f64) {
         self.prices[s * self.load.len() + r as usize] += amount;
     }

@@ -1,4 +1,5 @@
-//! Whether the switches suffice for one choice of cells: some of them for one server alone, the others shared.
+//! Whether the switches suffice for one choice of cells: some of them for one server alone, the others
+//! shared.
 
 use rustc_hash::FxHashSet;
 
@@ -33,7 +34,8 @@ pub(super) struct Bins<'c> {
     slack: f64,
     /// Units to save that fit nowhere, by shared switches left.
     dead: FxHashSet<(usize, Vec<usize>)>,
-    /// The most that a switch with two groups or more is worth, where a switch of its own is worth 1 to every server.
+    /// The most that a switch with two groups or more is worth, where a switch of its own is worth 1 to every
+    /// server.
     worth: f64,
     /// The most that all servers from each on can add to each of the [`Room`]s.
     ahead: Vec<Room>,
@@ -43,8 +45,8 @@ pub(super) struct Bins<'c> {
     best: Option<(f64, Grouping)>,
 }
 
-/// What the shared switches have left over, counted in three ways: their capacity; that without the first members of two groups
-/// in each; their worth.
+/// What the shared switches have left over, counted in three ways: their capacity; that without the first
+/// members of two groups in each; their worth.
 type Room = [f64; 3];
 
 fn plus(a: Room, b: Room) -> Room {
@@ -113,8 +115,8 @@ impl<'c> Bins<'c> {
         if units == 0 { 0 } else { units.div_ceil(largest.max(2) - 1) }
     }
 
-    /// Decides for one server after the other how many switches it has alone, most first; `true` if nothing was left out. Ends
-    /// once something is found. `room` as in [`Bins::adds`].
+    /// Decides for one server after the other how many switches it has alone, most first; `true` if nothing
+    /// was left out. Ends once something is found. `room` as in [`Bins::adds`].
     fn divide(&mut self, alone: usize, room: Room, looks: &mut usize) -> bool {
         let s = self.units.len();
         let cells = self.cells;
@@ -156,8 +158,9 @@ impl<'c> Bins<'c> {
         if cell.saves == 0 { 0.0 } else { 1.0 / (cell.group - 1) as f64 }
     }
 
-    /// The most that a switch with two groups or more is worth: the best two groups; or, where there are three and more, what a
-    /// full switch of the server with the most value for its size is worth, without three first members.
+    /// The most that a switch with two groups or more is worth: the best two groups; or, where there are
+    /// three and more, what a full switch of the server with the most value for its size is worth, without
+    /// three first members.
     fn most_worth(&self) -> f64 {
         let mut saving: Vec<&Cell> = self.cells.iter().filter(|cell| cell.saves > 0).collect();
         saving.sort_by(|a, b| Self::value(a).total_cmp(&Self::value(b)));
@@ -220,8 +223,9 @@ impl<'c> Bins<'c> {
         self.fill(bins, self.units.clone(), looks).0
     }
 
-    /// What `bins` switches have left over for what is to be saved in them, at the largest rates, and the members of the server
-    /// with most of them: what may be missing from the sum of rates is best taken from that one.
+    /// What `bins` switches have left over for what is to be saved in them, at the largest rates, and the
+    /// members of the server with most of them: what may be missing from the sum of rates is best taken from
+    /// that one.
     fn spare(&self, bins: usize, units: &[usize]) -> (f64, usize) {
         let (mut size, mut most) = (0.0, 0);
         for (&units, cell) in units.iter().zip(self.cells) {
@@ -289,8 +293,8 @@ impl<'c> Bins<'c> {
         sorted
     }
 
-    /// Whether swapping the two changes nothing: same cell, same units, and none is in a switch filled before (unless
-    /// all rates are given).
+    /// Whether swapping the two changes nothing: same cell, same units, and none is in a switch filled before
+    /// (unless all rates are given).
     fn alike(&self, s: usize, t: usize, bin: &Bin) -> bool {
         let fresh = |s: usize| self.filled.iter().flatten().all(|group| group.0 != s);
         self.cells[s] == self.cells[t]
@@ -348,7 +352,8 @@ impl<'c> Bins<'c> {
         (complete, reached)
     }
 
-    /// Goes on to the next switch, unless this one is overfull, or leaves too much empty, or could hold more at no cost.
+    /// Goes on to the next switch, unless this one is overfull, or leaves too much empty, or could hold more
+    /// at no cost.
     fn close(&mut self, bin: &Bin, looks: &mut usize) -> (bool, bool) {
         let most = bin.groups.iter().map(|&(_, members)| members).max().unwrap_or(0);
         let overfull = bin.room.0 + self.slack * (most as f64) < -FITS * self.capacity;

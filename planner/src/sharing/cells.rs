@@ -19,15 +19,15 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// What saving D units spends of the switches' capacity, over F: at least D G / (G - 1), since a group of h spends h F
-    /// to save h - 1.
+    /// What saving D units spends of the switches' capacity, over F: at least D G / (G - 1), since a group of
+    /// h spends h F to save h - 1.
     fn spends(&self) -> f64 {
         if self.saves == 0 { 0.0 } else { self.saves as f64 * self.group as f64 / (self.group - 1) as f64 }
     }
 
-    /// The switches that the server takes up at least at rate F: with a of its own, what is left is paired with other groups,
-    /// none of whose members is below `least`, so that shared switches have C - 2 `least` besides the first members of
-    /// two groups each. Concave in F.
+    /// The switches that the server takes up at least at rate F: with a of its own, what is left is paired
+    /// with other groups, none of whose members is below `least`, so that shared switches have C - 2 `least`
+    /// besides the first members of two groups each. Concave in F.
     fn takes(&self, rate: f64, least: f64, capacity: f64) -> f64 {
         if self.saves == 0 {
             return 0.0;
@@ -47,7 +47,8 @@ impl Cell {
     }
 }
 
-/// The largest group of up to `group` members of size `rate` that leaves its switch room for two of size `least`.
+/// The largest group of up to `group` members of size `rate` that leaves its switch room for two of size
+/// `least`.
 pub(super) fn largest_shared(rate: f64, group: usize, least: f64, capacity: f64) -> usize {
     let room = capacity * (1.0 + 1e-11) - 2.0 * least;
     ((room / rate.max(1e-12 * capacity)).max(0.0) as usize).min(group)
@@ -204,8 +205,8 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Chooses for the server at `(kind, of that kind, first cell)`, where nobody can have a rate above `top`; whether there
-    /// were few enough.
+    /// Chooses for the server at `(kind, of that kind, first cell)`, where nobody can have a rate above
+    /// `top`; whether there were few enough.
     fn extend(&mut self, (kind, n, first): (usize, usize, usize), top: f64) -> bool {
         let Some(cells) = self.floor.worths.get(kind) else {
             self.add(top);

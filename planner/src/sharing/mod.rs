@@ -1,12 +1,14 @@
-//! The best rates where every switch adds up as much as any other and links are out of the account: how many switches each
-//! server has to itself, and which ones several servers share. On homogeneous fat-trees this is the optimum itself.
+//! The best rates where every switch adds up as much as any other and links are out of the account: how many
+//! switches each server has to itself, and which ones several servers share. On homogeneous fat-trees this is
+//! the optimum itself.
 //!
-//! A server that takes in floor(B'/F) units leaves D(F) = W - floor(B'/F) to be *saved*; a group of h workers saves h - 1 and
-//! spends F h of its switch's C, so a switch to itself saves at most G(F) - 1 with G(F) = floor(C/F). D and G are
-//! constant between neighbouring C/g and B'/n: a *cell* ([`cells`]), whose rate is at most that of its upper end. For one
-//! cell per server, [`bins`] says whether the switches suffice. The choices of cells are looked at in the order of their rates, so the
-//! first that can be packed at its upper ends is the best of those; then the better ones, which cannot, are asked for
-//! the best rate inside their cells. `docs/bounds.md` has the proof.
+//! A server that takes in floor(B'/F) units leaves D(F) = W - floor(B'/F) to be *saved*; a group of h workers
+//! saves h - 1 and spends F h of its switch's C, so a switch to itself saves at most G(F) - 1 with G(F) =
+//! floor(C/F). D and G are constant between neighbouring C/g and B'/n: a *cell* ([`cells`]), whose rate is at
+//! most that of its upper end. For one cell per server, [`bins`] says whether the switches suffice. The
+//! choices of cells are looked at in the order of their rates, so the first that can be packed at its upper
+//! ends is the best of those; then the better ones, which cannot, are asked for the best rate inside their
+//! cells. `docs/bounds.md` has the proof.
 
 mod bins;
 mod cells;
@@ -36,8 +38,8 @@ pub(crate) struct Sharing {
     pub best: Option<Grouping>,
 }
 
-/// Looks for rates whose sum is above `known`, and for a proof that there are none, where none is above `top`. `None` where switches differ or have
-/// nothing to give, or nothing came out.
+/// Looks for rates whose sum is above `known`, and for a proof that there are none, where none is above
+/// `top`. `None` where switches differ or have nothing to give, or nothing came out.
 pub(crate) fn solve(model: &Model<'_>, known: f64, top: f64, time_left: &dyn Fn() -> f64) -> Option<Sharing> {
     let capacity = alike(model)?;
     let market = Market::new(model, capacity)?;
@@ -90,7 +92,8 @@ impl Search<'_> {
         None
     }
 
-    /// Looks for a better one inside the cells of each choice. `choices` are all that can have a rate above `rate`.
+    /// Looks for a better one inside the cells of each choice. `choices` are all that can have a rate above
+    /// `rate`.
     fn inside(&mut self, choices: &[Choice], mut rate: f64, mut best: Option<Grouping>) -> Sharing {
         let mut bound: f64 = 0.0;
         for choice in choices {

@@ -18,7 +18,8 @@ use crate::topology::generate::{Equipment, fat_tree};
 
 const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
-/// Switches linked to each other, workers dealt out to them, servers at the first: wide links, capacities in Mbps.
+/// Switches linked to each other, workers dealt out to them, servers at the first: wide links, capacities in
+/// Mbps.
 fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -> Topology {
     let mut nodes = String::new();
     let mut links = String::new();

@@ -1,7 +1,9 @@
-//! Wong's dual ascent: a lower bound on what a tree costs at given link prices, and a tree that hardly costs more.
+//! Wong's dual ascent: a lower bound on what a tree costs at given link prices, and a tree that hardly costs
+//! more.
 //!
-//! Of the arcs into a set of nodes that holds a worker and not the server, every tree has one. So a set may take up to the least
-//! that its arcs have left of their prices; what all sets take together is at most the price of any tree.
+//! Of the arcs into a set of nodes that holds a worker and not the server, every tree has one. So a set may
+//! take up to the least that its arcs have left of their prices; what all sets take together is at most the
+//! price of any tree.
 
 use super::problem::Steiner;
 use crate::model::{Arc, NodeIx};
@@ -54,7 +56,8 @@ impl Ascent {
         total
     }
 
-    /// Takes what the set of a terminal may take; `None` if it holds the server, or another terminal that will be joined to it.
+    /// Takes what the set of a terminal may take; `None` if it holds the server, or another terminal that
+    /// will be joined to it.
     fn raise(&mut self, steiner: &Steiner<'_>, terminal: NodeIx) -> Option<f64> {
         let Ascent { left, is_active, seen, open, entering, .. } = self;
         seen.fill(false);

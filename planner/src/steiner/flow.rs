@@ -93,7 +93,8 @@ impl Flow {
         self.came[terminal as usize].is_some()
     }
 
-    /// After [`Flow::raise`] has fallen short: the arcs into the nodes from which the terminal could still be reached.
+    /// After [`Flow::raise`] has fallen short: the arcs into the nodes from which the terminal could still be
+    /// reached.
     pub fn cut(&self, steiner: &Steiner<'_>, terminal: NodeIx, capacity: impl Fn(Arc) -> f64) -> Vec<Arc> {
         let mut inside = vec![false; steiner.model.topology.nodes().len()];
         inside[terminal as usize] = true;

@@ -42,7 +42,8 @@ impl<'m> Steiner<'m> {
         steiner.terminals.iter().all(|&terminal| reached[terminal as usize]).then_some(steiner)
     }
 
-    /// One for every server of a job, over all trees that its plans may have; none where results do not count.
+    /// One for every server of a job, over all trees that its plans may have; none where results do not
+    /// count.
     pub fn of_job(router: &Router<'m>) -> Vec<Self> {
         Steiner::all(router.model, &router.widest().trees)
     }

@@ -16,7 +16,8 @@ use crate::topology::Topology;
 #[path = "../../tests/brute/mod.rs"]
 mod brute;
 
-/// The least cost of a set of arcs that reaches every worker, by trying all sets (of up to 14 arcs that are not leaves).
+/// The least cost of a set of arcs that reaches every worker, by trying all sets (of up to 14 arcs that are
+/// not leaves).
 fn least_cost(steiner: &Steiner<'_>, price: &[f64]) -> Option<f64> {
     let arcs: Vec<Arc> = steiner.arcs().collect();
     if arcs.len() > 14 {

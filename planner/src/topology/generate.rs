@@ -40,7 +40,11 @@ fn bounded(place: &str, trunks: Option<usize>) -> Result<(), TopologyError> {
     }
 }
 
-/// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores (C).
+/// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores
+/// (C).
+///
+/// # Errors
+/// An odd k, more hosts than it holds, or rates that are none.
 pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyError> {
     if k < 2 || !k.is_multiple_of(2) || k > 64 {
         return Err(wrong("fat-tree", format!("k is {k}"), "give an even number from 2 to 64"));
@@ -69,6 +73,9 @@ pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyErr
 }
 
 /// `leaves` top-of-rack switches (T), each linked to all of `spines` (C); at most `hosts` hosts per leaf.
+///
+/// # Errors
+/// More hosts than it holds, or rates that are none.
 pub fn leaf_spine(
     leaves: usize,
     spines: usize,
@@ -91,9 +98,14 @@ pub fn leaf_spine(
     net.finish()
 }
 
-/// A random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts per switch.
+/// A random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts per
+/// switch.
 ///
-/// Wired as a ring with chords, then mixed by random swaps of links that keep it connected; every degree from 2 on works.
+/// Wired as a ring with chords, then mixed by random swaps of links that keep it connected; every degree from
+/// 2 on works.
+///
+/// # Errors
+/// A degree that does not fit the number of switches, more hosts than it holds, or rates that are none.
 pub fn random_regular(
     switches: usize,
     degree: usize,
@@ -114,8 +126,12 @@ pub fn random_regular(
     net.finish()
 }
 
-/// The same network with `jobs` jobs in place of its one: each has `workers` workers and an equal number of servers of its
-/// own, dealt in the order of their names, so on a drawn network they lie scattered. Hosts left over belong to none.
+/// The same network with `jobs` jobs in place of its one: each has `workers` workers and an equal number of
+/// servers of its own, dealt in the order of their names, so on a drawn network they lie scattered. Hosts
+/// left over belong to none.
+///
+/// # Errors
+/// More workers or servers than the network has.
 pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Topology, TopologyError> {
     let of_kind =
         |kind| -> Vec<NodeId> { topology.node_ids().filter(|&id| topology.node(id).kind == kind).collect() };
@@ -145,8 +161,8 @@ pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Top
 
 /// Starts from the circulant graph (connected, regular) and mixes it by swaps of two edges' ends.
 ///
-/// Whether the network still hangs together is looked at once per batch of swaps: a batch that tore it apart is taken back,
-/// and the next one is half as long.
+/// Whether the network still hangs together is looked at once per batch of swaps: a batch that tore it apart
+/// is taken back, and the next one is half as long.
 fn regular_wiring(n: usize, degree: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for step in 1..=degree / 2 {

@@ -103,7 +103,8 @@ pub struct Job {
     pub servers: Vec<NodeId>,
     /// Size of one gradient, if the document says so.
     pub gradient_bytes: Option<u64>,
-    /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to the servers.
+    /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to
+    /// the servers.
     pub exact: bool,
 }
 
@@ -189,7 +190,8 @@ impl Topology {
         Topology { jobs, ..self.clone() }
     }
 
-    /// The same network with every rate, capacity and background multiplied by `factor` (delays and sizes stay).
+    /// The same network with every rate, capacity and background multiplied by `factor` (delays and sizes
+    /// stay).
     ///
     /// # Panics
     /// If `factor` is not a positive number.

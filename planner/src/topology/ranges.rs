@@ -50,8 +50,9 @@ impl RateRange {
 
 /// Which rates to draw; `None` leaves them as they are.
 ///
-/// The paper's heterogeneous networks (§5.3) are 10..30 Mbps on the links between switches (reading H2) or on those and the
-/// hosts' own links (H1). Links bind with 2..6 Mbps between switches and 4..14 Mbps of aggregation.
+/// The paper's heterogeneous networks (§5.3) are 10..30 Mbps on the links between switches (reading H2) or on
+/// those and the hosts' own links (H1). Links bind with 2..6 Mbps between switches and 4..14 Mbps of
+/// aggregation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Ranges {
     /// B(e) of the links between switches.
@@ -63,8 +64,8 @@ pub struct Ranges {
 }
 
 impl Topology {
-    /// The same network with the rates that `ranges` names drawn anew. Each kind of rate has a stream of its own, so that
-    /// drawing one more changes neither the others nor where the hosts are.
+    /// The same network with the rates that `ranges` names drawn anew. Each kind of rate has a stream of its
+    /// own, so that drawing one more changes neither the others nor where the hosts are.
     pub fn with_drawn_rates(&self, ranges: &Ranges, seed: u64) -> Topology {
         let mut drawn = self.clone();
         let stream = |number| {

@@ -4,11 +4,15 @@ use super::document::{Document, in_our_words};
 use super::validate::build;
 use super::{Topology, TopologyError};
 
-/// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the machine.
+/// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the
+/// machine.
 const MAX_EVENTS: usize = 20_000_000;
 
 impl Topology {
     /// Reads and validates a topology document: YAML or JSON.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Topology, TopologyError> {
         let options = serde_saphyr::options! {
             with_snippet: false,

@@ -1,4 +1,5 @@
-//! From a document to a [`Topology`]: every name known and unique, every rate a positive number, every job connected.
+//! From a document to a [`Topology`]: every name known and unique, every rate a positive number, every job
+//! connected.
 
 use std::collections::{HashMap, HashSet};
 

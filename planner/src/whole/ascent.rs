@@ -1,8 +1,8 @@
 //! Finds prices that refute given rates: subgradient ascent of a concave function, with momentum.
 //!
-//! At prices (pi, u), take for every fill its best units and for every reward its cheapest ways. A unit price then deserves
-//! to rise where those ways use more than the fill holds, a reward where fewer workers are served than there are. Trees of results
-//! use links as ways do.
+//! At prices (pi, u), take for every fill its best units and for every reward its cheapest ways. A unit price
+//! then deserves to rise where those ways use more than the fill holds, a reward where fewer workers are
+//! served than there are. Trees of results use links as ways do.
 
 use super::prices::{Certificate, Network, Prices, Ways};
 use crate::model::Arc;

@@ -1,8 +1,9 @@
 //! Free shares: what is left of all rates F once every box that a certificate refutes is cut off.
 //!
-//! The rates some plan has are down-closed, so a certificate against F refutes all of {G : G >= F}. Boxes [low, high] hold
-//! what is not refuted yet; the largest sum of their upper corners bounds every plan's rate. The box where that is
-//! largest loses the corner above its `high` less delta, for the largest delta that some certificate allows.
+//! The rates some plan has are down-closed, so a certificate against F refutes all of {G : G >= F}. Boxes
+//! [low, high] hold what is not refuted yet; the largest sum of their upper corners bounds every plan's rate.
+//! The box where that is largest loses the corner above its `high` less delta, for the largest delta that
+//! some certificate allows.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,7 +13,8 @@ use super::prices::{Certificate, Prices};
 
 /// With more shards, boxes are too many.
 const SHARDS: usize = 3;
-/// Corners are cut off by this part of a mean F_s at least, or else the search ends where a quarter of it fails.
+/// Corners are cut off by this part of a mean F_s at least, or else the search ends where a quarter of it
+/// fails.
 const FINE: f64 = 0.02;
 /// Looks for one certificate, and boxes.
 const EACH: usize = 500;

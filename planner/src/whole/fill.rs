@@ -1,4 +1,5 @@
-//! What whole units can be worth on one capacity B: the maximum of sum_s V_s(n_s) over whole n with sum_s F_s n_s <= B.
+//! What whole units can be worth on one capacity B: the maximum of sum_s V_s(n_s) over whole n with sum_s F_s
+//! n_s <= B.
 
 use crate::model::Resource;
 
@@ -64,7 +65,8 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// The most that units at rates `sending` can be worth here (or a little more, where there are too many ways to fill it).
+    /// The most that units at rates `sending` can be worth here (or a little more, where there are too many
+    /// ways to fill it).
     pub fn most(&self, sending: &[f64]) -> f64 {
         self.fill(sending, |_, _| {})
     }
@@ -78,7 +80,8 @@ impl Fill {
         }
         let mut useful: Vec<&(usize, Worth)> =
             self.shards.iter().filter(|shard| self.useful(shard, sending)).collect();
-        // The number of the smallest units follows from what is left, so they come first, where the recursion ends.
+        // The number of the smallest units follows from what is left, so they come first, where the recursion
+        // ends.
         useful.sort_by(|a, b| sending[a.0].total_cmp(&sending[b.0]));
         let points = |(n, (s, worth)): (usize, &&(usize, Worth))| {
             worth.fitting(self.capacity, sending[*s]) as f64 / (n + 1) as f64 + 1.0

@@ -1,19 +1,21 @@
 //! A bound from whole units: what the links, switches and servers can carry in flows that cannot be split.
 //!
-//! At rates F, link e carries n(s, e) units of shard s: whole numbers with sum_s F_s n(s, e) <= B(e). So does a server its
-//! units, and a switch the members of its groups. Let pi(s, e) >= 0 price every unit of shard s on e, and let u(s, w)
-//! reward every worker. In any plan the rewards are earned by direct flows, of which we let none cost less than its
-//! reward, and by groups; and what all units pay is at most what the best whole units could pay on every capacity. Hence
+//! At rates F, link e carries n(s, e) units of shard s: whole numbers with sum_s F_s n(s, e) <= B(e). So does
+//! a server its units, and a switch the members of its groups. Let pi(s, e) >= 0 price every unit of shard s
+//! on e, and let u(s, w) reward every worker. In any plan the rewards are earned by direct flows, of which we
+//! let none cost less than its reward, and by groups; and what all units pay is at most what the best whole
+//! units could pay on every capacity. Hence
 //!
 //! ```text
 //! sum_{s,w} u(s, w) <= sum_v max { worth of groups that fit C(v) } + sum_e max { sum_s pi(s, e) n_s : n fits B(e) }
 //! ```
 //!
-//! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one from v to the
-//! server. Where results count, n(s, e) has them besides, and a tree of each shard pays for its links: the left side then has
-//! sum_s t(s) too, with t(s) at most what any tree of s costs (Wong's dual ascent). Prices for which this fails prove that there is
-//! no plan at rates F, nor at any higher ones: with all F_s lower, a placement only fits better. The inequality is checked
-//! from the prices alone, so no solver's tolerance enters the proof. docs/bounds.md has it in full, and how it compares.
+//! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one
+//! from v to the server. Where results count, n(s, e) has them besides, and a tree of each shard pays for its
+//! links: the left side then has sum_s t(s) too, with t(s) at most what any tree of s costs (Wong's dual
+//! ascent). Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with
+//! all F_s lower, a placement only fits better. The inequality is checked from the prices alone, so no
+//! solver's tolerance enters the proof. docs/bounds.md has it in full, and how it compares.
 
 mod ascent;
 mod cover;
@@ -26,7 +28,8 @@ use crate::router::Router;
 use ascent::Ascent;
 use prices::{Certificate, Network, Prices};
 
-/// Looks (a look prices all ways and fills once) for the first prices, and for later ones that start from those.
+/// Looks (a look prices all ways and fills once) for the first prices, and for later ones that start from
+/// those.
 const FIRST: usize = 2000;
 const LATER: usize = 700;
 /// Looks in all, and arcs priced in all, which is what limits them on larger networks (at about 4 ns each).
@@ -39,7 +42,8 @@ const TREES: usize = 40;
 /// The bound along a direction is found to this part of the rate.
 const PRECISE: f64 = 2e-3;
 
-/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time is left.
+/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time
+/// is left.
 pub(crate) fn bound(
     model: &Model<'_>,
     router: &Router<'_>,
@@ -102,8 +106,8 @@ impl Proof<'_, '_, '_> {
         (peak.excess > 0.0).then_some(peak.certificate)
     }
 
-    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`. `guess`: it is not
-    /// lower than about this, and what lies just above is asked first.
+    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`.
+    /// `guess`: it is not lower than about this, and what lies just above is asked first.
     fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, guess: Option<f64>) -> f64 {
         let at = |rate: f64| -> Vec<f64> { shares.iter().map(|x| x * rate).collect() };
         let mut looks = if guess.is_some() { LATER } else { FIRST };

@@ -41,7 +41,8 @@ impl<'m> Network<'m> {
 /// Lagrange multipliers, per shard.
 #[derive(Debug, Clone)]
 pub(super) struct Prices {
-    /// pi: `[shard][resource]`, of one unit on a link or into the shard's server. Never negative; 0 where nothing limits.
+    /// pi: `[shard][resource]`, of one unit on a link or into the shard's server. Never negative; 0 where
+    /// nothing limits.
     pub unit: Vec<Vec<f64>>,
     /// u: `[shard][rack]`, the reward for bringing one worker's gradient to the shard's server.
     pub reward: Vec<Vec<f64>>,
@@ -70,7 +71,8 @@ impl Prices {
         Prices { unit: zeros(&self.unit), reward: zeros(&self.reward) }
     }
 
-    /// Prices in proportion to the rates, as they would be if units could be split: a good start for other rates.
+    /// Prices in proportion to the rates, as they would be if units could be split: a good start for other
+    /// rates.
     pub fn scaled(&self, from: &[f64], to: &[f64]) -> Self {
         let mut scaled = self.clone();
         for (s, (from, to)) in from.iter().zip(to).enumerate() {

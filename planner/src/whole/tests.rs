@@ -28,7 +28,8 @@ const SEED: u64 = 11;
 /// Small enough to be solved at once.
 const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
-/// The bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` where that is not known.
+/// The bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` where that is
+/// not known.
 fn bound_and_optimum(text: &str, equal: bool, squeeze: f64, results: Results) -> Option<(f64, f64, f64)> {
     let topology = Topology::from_yaml(text).unwrap();
     let job = topology.jobs().last()?;

@@ -1,5 +1,5 @@
-//! The best plan over all simple paths by an integer program of its own, and random networks to ask it about. Knows the topology
-//! and Eq. (1), and nothing of how the planner goes about it.
+//! The best plan over all simple paths by an integer program of its own, and random networks to ask it about.
+//! Knows the topology and Eq. (1), and nothing of how the planner goes about it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,8 +17,8 @@ pub struct Size {
     pub servers: usize,
 }
 
-/// A random network: a tree of switches with more links, unequal rates, hosts on one or two switches, other traffic.
-/// `one_way`: so many links are full in one direction.
+/// A random network: a tree of switches with more links, unequal rates, hosts on one or two switches, other
+/// traffic. `one_way`: so many links are full in one direction.
 pub fn network(seed: u64, most: &Size, one_way: usize) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let switches = rng.random_range(2..=most.switches);
@@ -146,8 +146,8 @@ impl<'t> Network<'t> {
         found
     }
 
-    /// All trees from a server to all workers that have no link in vain: each worker in turn hangs on the tree so far by some path.
-    /// `None` if there are more than `most`.
+    /// All trees from a server to all workers that have no link in vain: each worker in turn hangs on the
+    /// tree so far by some path. `None` if there are more than `most`.
     fn trees(&self, server: NodeId, workers: &[NodeId], most: usize) -> Option<Vec<Vec<[NodeId; 2]>>> {
         let mut trees: Vec<Vec<[NodeId; 2]>> = vec![Vec::new()];
         for &worker in workers {
@@ -193,9 +193,10 @@ struct TreeWay {
     chosen: Variable,
 }
 
-/// The best rate, bit/s, as the placement that the solver found really has it (shares chosen exactly, for one or two servers), so
-/// that its tolerances do not matter; `None` if the program has more than `binaries`, and 0 if there is no plan. `clear`: of plans in
-/// which no worker's frames come to a switch from the same node twice. Where `results` count, every tree that they may take is a choice.
+/// The best rate, bit/s, as the placement that the solver found really has it (shares chosen exactly, for one
+/// or two servers), so that its tolerances do not matter; `None` if the program has more than `binaries`, and
+/// 0 if there is no plan. `clear`: of plans in which no worker's frames come to a switch from the same node
+/// twice. Where `results` count, every tree that they may take is a choice.
 pub fn optimum(
     topology: &Topology,
     job: &Job,

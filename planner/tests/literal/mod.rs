@@ -1,7 +1,8 @@
-//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then every q is a flow
-//! over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The three misprints are repaired: the paths
-//! of a partial sum carry z, q of a worker's path to a switch has the index s, and q of the direct paths stands outside the
-//! sum over switches. Where results count, r of each server is on every arc at least what reaches each worker of it.
+//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then
+//! every q is a flow over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The
+//! three misprints are repaired: the paths of a partial sum carry z, q of a worker's path to a switch has the
+//! index s, and q of the direct paths stands outside the sum over switches. Where results count, r of each
+//! server is on every arc at least what reaches each worker of it.
 
 use std::collections::HashMap;
 
@@ -16,8 +17,8 @@ fn left(total_bps: f64, used_bps: f64) -> f64 {
     (total_bps - used_bps).max(0.0) / 1e6
 }
 
-/// All shortest paths from a node to another, of those in the network as it is built the ones whose links have capacity left; hosts
-/// never forward.
+/// All shortest paths from a node to another, of those in the network as it is built the ones whose links
+/// have capacity left; hosts never forward.
 fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
     let mut unfinished: Vec<(NodeId, Vec<Arc>)> = vec![(from, Vec::new())];
     // Layer by layer, never back to a node of an earlier layer: what arrives first is shortest.
@@ -63,8 +64,8 @@ fn arcs(topology: &Topology, from: NodeId, to: NodeId) -> Vec<(Arc, NodeId, Node
     both.filter(|&(arc, a, b)| on_arc(topology, arc) > 0.0 && leads(a, from) && leads(b, to)).collect()
 }
 
-/// Arcs over which results may come from a server: all that do not lead into another host, or only those that lead away from it by
-/// the fewest hops (in the network as it is built).
+/// Arcs over which results may come from a server: all that do not lead into another host, or only those that
+/// lead away from it by the fewest hops (in the network as it is built).
 fn arcs_back(topology: &Topology, job: &Job, from: NodeId, over: Paths) -> Vec<(Arc, NodeId, NodeId)> {
     let switch = |id: NodeId| topology.node(id).kind == NodeKind::Switch;
     let ends = |at: usize, back: bool| {

@@ -9,7 +9,8 @@ use proptest::test_runner::TestRunner;
 
 use super::{config, filled, network, planned};
 
-/// Two jobs of two workers on a line of two switches: the links' rates, what the switches add up, and where hosts hang.
+/// Two jobs of two workers on a line of two switches: the links' rates, what the switches add up, and where
+/// hosts hang.
 fn tiny() -> impl Strategy<Value = (Vec<u32>, Vec<u32>, Vec<usize>)> {
     (
         prop::collection::vec(1u32..12, 9),

@@ -1,5 +1,5 @@
-//! A scheme that only tests have: every gradient takes a shortest path to the server, and is added up at each switch where
-//! several ways meet.
+//! A scheme that only tests have: every gradient takes a shortest path to the server, and is added up at each
+//! switch where several ways meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 

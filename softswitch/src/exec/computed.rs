@@ -1,4 +1,5 @@
-//! Fields, headers and unions that are found by an index in a word. Part of the interpreter's loop, and compiled into it.
+//! Fields, headers and unions that are found by an index in a word. Part of the interpreter's loop, and
+//! compiled into it.
 
 use super::Machine;
 use crate::op::{NOTHING, Word, sign_extend};

@@ -1,8 +1,9 @@
 //! No two files of a crate import each other, directly or through others.
 //!
-//! A file imports another if it names something in it: by `use`, or by a path that starts with `crate`, `super`,
-//! `self` or a module below it. What a file only re-exports is looked up where it is defined. A crate's root is left out: it lists modules and
-//! re-exports. So are unit tests, which may use whatever they test.
+//! A file imports another if it names something in it: by `use`, or by a path that starts with `crate`,
+//! `super`, `self` or a module below it. What a file only re-exports is looked up where it is defined. A
+//! crate's root is left out: it lists modules and re-exports. So are unit tests, which may use whatever they
+//! test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Third-party packages: their licences, where they come from, and versions that are there twice.
 //!
-//! A test over `cargo metadata` rather than cargo-deny, which CI would have to compile first; what it leaves out is the
-//! database of advisories, which is not offline.
+//! A test over `cargo metadata` rather than cargo-deny, which CI would have to compile first; what it leaves
+//! out is the database of advisories, which is not offline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -46,7 +46,8 @@ fn packages() -> Vec<Value> {
     }
 }
 
-/// Whether an SPDX expression of `AND`, `OR` and brackets can be met with [`LICENCES`]. A slash is an old `OR`.
+/// Whether an SPDX expression of `AND`, `OR` and brackets can be met with [`LICENCES`]. A slash is an old
+/// `OR`.
 fn is_allowed(expression: &str) -> bool {
     let expression =
         expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "+");

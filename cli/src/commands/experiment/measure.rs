@@ -21,8 +21,8 @@ use crate::commands::output::print;
 /// Arguments of measuring.
 #[derive(clap::Args)]
 pub struct MeasureArgs {
-    /// Measure instead of planning: emulate the points on the network of seed 1 (root), and keep what is measured in
-    /// measured.csv of the folder. What stands there already is not measured again.
+    /// Measure instead of planning: emulate the points on the network of seed 1 (root), and keep what is
+    /// measured in measured.csv of the folder. What stands there already is not measured again.
     #[arg(long)]
     measure: bool,
     /// With --measure: multiply all rates by this.
@@ -45,8 +45,8 @@ const MOST_ROUNDS: f64 = 20.0;
 /// A measurement below this share of the plan may have been disturbed, and is made again.
 const GOOD: f64 = 0.9;
 const MOST_TRIES: u32 = 3;
-/// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are there shall be
-/// few beside the frames.
+/// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are
+/// there shall be few beside the frames.
 const PEER_TIMEOUT_SECONDS: f64 = 10.0;
 const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 
@@ -65,8 +65,8 @@ impl MeasureArgs {
     }
 }
 
-/// Measures what is missing, writes the file in folder `out` after each measurement, and at the end the tables, those of
-/// the document `tables` as well.
+/// Measures what is missing, writes the file in folder `out` after each measurement, and at the end the
+/// tables, those of the document `tables` as well.
 pub fn run(
     args: &MeasureArgs,
     out: &Path,

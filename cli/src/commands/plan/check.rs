@@ -85,8 +85,8 @@ pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
     Ok(plans.remove(0))
 }
 
-/// Reads the plan to start from. It may be of a network that has changed since: the planner says what of it is left.
-/// Errors name the file.
+/// Reads the plan to start from. It may be of a network that has changed since: the planner says what of it
+/// is left. Errors name the file.
 pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
     let mut plans = File::read(path)?.into_plans();
     let (place, count) = (path.display(), plans.len());

@@ -28,33 +28,37 @@ pub struct Args {
     /// A job to plan; may be given several times [default: all jobs of the topology].
     #[arg(long, value_name = "JOB", conflicts_with = "check")]
     job: Vec<String>,
-    /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the later).
+    /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the
+    /// later).
     #[arg(long, default_value_t = Order::Together, conflicts_with = "check")]
     order: Order,
     /// Give every server the same share instead of choosing the shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
-    /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a second
-    /// one; for schemes that do so, such as inart).
+    /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a
+    /// second one; for schemes that do so, such as inart).
     #[arg(long, default_value = "1", conflicts_with = "check")]
     levels: Levels,
-    /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones. Bounds hold for the same.
+    /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones.
+    /// Bounds hold for the same.
     #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
     paths: Paths,
-    /// Whether results, on their way back to the workers, count on the links: counted, or ignored as in the paper.
+    /// Whether results, on their way back to the workers, count on the links: counted, or ignored as in the
+    /// paper.
     #[arg(long, default_value_t = Results::Counted, conflicts_with = "check")]
     results: Results,
     /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
     #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
     budget: Option<Seconds>,
-    /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do so, such as inart.
+    /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do
+    /// so, such as inart.
     #[arg(long, value_name = "PLAN", conflicts_with = "check")]
     from: Option<PathBuf>,
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
     #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
-    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit status 0
-    /// if it holds, 1 if it violates something, 2 if it is no plan for this topology.
+    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit
+    /// status 0 if it holds, 1 if it violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
     check: Option<PathBuf>,
 }

@@ -29,7 +29,8 @@ pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     #[arg(required_unless_present = "soak")]
     topology: Option<PathBuf>,
-    /// Run so many random trials instead, each with a network, jobs and faults of its own, and stop at the first that fails.
+    /// Run so many random trials instead, each with a network, jobs and faults of its own, and stop at the
+    /// first that fails.
     #[arg(long, value_name = "TRIALS", conflicts_with_all = ["topology", "faults", "plan", "log"])]
     soak: Option<u64>,
     /// Seed of the first trial.
@@ -44,10 +45,12 @@ pub struct Args {
     /// Rounds per job.
     #[arg(long, default_value_t = 10)]
     rounds: u32,
-    /// Run each job so often, one run after the other: new hosts, other gradients, the same epoch on the same switches.
+    /// Run each job so often, one run after the other: new hosts, other gradients, the same epoch on the same
+    /// switches.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// A worker of the first job whose gradient has another length, in values: the job is to end with its name.
+    /// A worker of the first job whose gradient has another length, in values: the job is to end with its
+    /// name.
     #[arg(long, value_name = "RANK=VALUES")]
     odd_length: Option<OddLength>,
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
@@ -71,13 +74,16 @@ pub struct Args {
     /// Scheme to plan all jobs with.
     #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = super::scheme::parser())]
     scheme: &'static dyn Scheme,
-    /// How often a gradient may be added up on its way: 1, or 2 for sums of sums, for schemes that do so, such as inart.
+    /// How often a gradient may be added up on its way: 1, or 2 for sums of sums, for schemes that do so,
+    /// such as inart.
     #[arg(long, default_value = "1")]
     levels: Levels,
-    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in the paper.
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
+    /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
     results: Results,
-    /// Stop improving the plan after this long [default: a fixed effort, so that the plan does not depend on the machine].
+    /// Stop improving the plan after this long [default: a fixed effort, so that the plan does not depend on
+    /// the machine].
     #[arg(long)]
     budget: Option<Span>,
     /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.

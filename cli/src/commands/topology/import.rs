@@ -14,11 +14,12 @@ use super::equipment::{not_negative, positive};
 pub struct Import {
     /// The file to read.
     file: PathBuf,
-    /// graphml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not given.
+    /// graphml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not
+    /// given.
     #[arg(long)]
     format: Option<Format>,
-    /// Servers: a number, drawn by seed, or names with commas between (a switch that is named becomes a host). If not given:
-    /// those that the file marks, else one.
+    /// Servers: a number, drawn by seed, or names with commas between (a switch that is named becomes a
+    /// host). If not given: those that the file marks, else one.
     #[arg(long, value_name = "N|NAMES")]
     servers: Option<Hosts>,
     /// Workers: a number or names. If not given: every other host.

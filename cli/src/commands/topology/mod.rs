@@ -72,7 +72,8 @@ enum Command {
         /// The topology document (YAML or JSON).
         file: PathBuf,
     },
-    /// Says which cable goes where: the switches' port numbers and the hosts' addresses that the tables count on.
+    /// Says which cable goes where: the switches' port numbers and the hosts' addresses that the tables count
+    /// on.
     Wiring {
         /// The topology document (YAML or JSON).
         file: PathBuf,

@@ -1,4 +1,5 @@
-//! Which cable goes where: port numbers of the switches and addresses of the hosts, as the tables will have them.
+//! Which cable goes where: port numbers of the switches and addresses of the hosts, as the tables will have
+//! them.
 
 use std::fmt::Write as _;
 

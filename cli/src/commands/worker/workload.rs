@@ -74,8 +74,8 @@ impl Workload {
         }
     }
 
-    /// Uses the sum: a training steps, random gradients are checked, unless somebody else does (`audited`): it takes as long
-    /// as computing all workers' gradients.
+    /// Uses the sum: a training steps, random gradients are checked, unless somebody else does (`audited`):
+    /// it takes as long as computing all workers' gradients.
     pub fn apply(
         &mut self,
         round: u32,
@@ -109,7 +109,8 @@ fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
     ((mixed ^ mixed >> 31) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }
 
-/// Computes all workers' gradients and compares their sum (exact, or of the quantised values) with what came back, bit for bit.
+/// Computes all workers' gradients and compares their sum (exact, or of the quantised values) with what came
+/// back, bit for bit.
 fn check_sum(
     seed: u64,
     len: usize,

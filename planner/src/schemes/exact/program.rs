@@ -1,6 +1,6 @@
 //! Eq. (1) itself, as a mixed-integer program for HiGHS; for small networks.
 //!
-//! Eq. (1) in the paper's names, as the readings repair it (E1 to E5), beside what stands for it here:
+//! Eq. (1) in the paper's names, with its misprints corrected, beside what stands for it here:
 //!
 //! | paper | here |
 //! |---|---|
@@ -15,16 +15,17 @@
 //!
 //! Workers of a rack are interchangeable in all of these rows, hence counts.
 //!
-//! Where results count, r(s, e) in {0, 1} says whether the tree of s has link e, which then carries F_s r(s, e) more, for links that
-//! could be overloaded at all; and a flow of F_s to every worker's switch stays within these products, so that the links chosen
-//! connect them. Results come to a worker's only link at f.
+//! Where results count, r(s, e) in {0, 1} says whether the tree of s has link e, which then carries F_s r(s,
+//! e) more, for links that could be overloaded at all; and a flow of F_s to every worker's switch stays
+//! within these products, so that the links chosen connect them. Results come to a worker's only link at f.
 //!
-//! **Units.** Rates are in units of the largest U_s, the most that a server could be sent alone: the solver's tolerances, which
-//! are absolute, do not depend on how fast the network is. Rows that nothing can exceed are left out.
+//! **Units.** Rates are in units of the largest U_s, the most that a server could be sent alone: the solver's
+//! tolerances, which are absolute, do not depend on how fast the network is. Rows that nothing can exceed are
+//! left out.
 //!
-//! **What is taken for proven.** HiGHS 1.15 calls solutions optimal that are not (`tests/data/exact-below-inart.yaml` in units of
-//! its links). So a rate counts as the best only if two runs with different settings agree on it: one finds it, the other
-//! finds nothing above it.
+//! **What is taken for proven.** HiGHS 1.15 calls solutions optimal that are not
+//! (`tests/data/exact-below-inart.yaml` in units of its links). So a rate counts as the best only if two runs
+//! with different settings agree on it: one finds it, the other finds nothing above it.
 
 use std::collections::BTreeMap;
 
@@ -102,8 +103,9 @@ struct TrunkWay {
     rate: Variable,
 }
 
-/// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s, within `time_left` (seconds). `clear`: only
-/// plans whose passes switches can tell apart, that is, no worker's flow takes a link that the trunk of its group takes.
+/// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s, within `time_left`
+/// (seconds). `clear`: only plans whose passes switches can tell apart, that is, no worker's flow takes a
+/// link that the trunk of its group takes.
 pub(crate) fn solve(
     router: &Router<'_>,
     equal: bool,
@@ -466,7 +468,8 @@ impl Program {
             let is_used = |arc: Arc| ways.used.get(&arc).is_none_or(|&used| is_set(used));
             let has = |arc: Arc| ways.usable[arc as usize] && is_used(arc);
             let trees = &router.widest().trees;
-            // A shard at rate 0 may lack a tree: any will do. The controller installs those over first links only.
+            // A shard at rate 0 may lack a tree: any will do. The controller installs those over first links
+            // only.
             let second = |arc| if trees.is_second(arc) { 1e-3 } else { 0.0 };
             let cost = |arc: Arc| if has(arc) { second(arc) } else { 1.0 };
             placement.results.push(trees.grow(s, &[], cost));

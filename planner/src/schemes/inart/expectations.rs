@@ -1,8 +1,10 @@
-//! The method of conditional expectations in place of Alg. 2's draws: the ends are decided one after the other, each so
-//! that the expected overload, were the rest still drawn as Alg. 2 draws it, grows least. (The paper's §4.3 takes E\[z^\] for
-//! z~; here a trunk counts with its real probability 1 - prod (1 - y), so switches are filled with whole groups.)
+//! The method of conditional expectations in place of Alg. 2's draws: the ends are decided one after the
+//! other, each so that the expected overload, were the rest still drawn as Alg. 2 draws it, grows least. (The
+//! paper's §4.3 takes E\[z^\] for z~; here a trunk counts with its real probability 1 - prod (1 - y), so
+//! switches are filled with whole groups.)
 //!
-//! The estimator is the sum over resources of (expected load / capacity)^p: a smooth stand-in for the fullest one.
+//! The estimator is the sum over resources of (expected load / capacity)^p: a smooth stand-in for the fullest
+//! one.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +16,8 @@ use crate::router::Router;
 /// Expected flow on arcs per unit sent, for one (from, to).
 type Spread = Vec<(Arc, f64)>;
 
-/// Ends for every (server, worker), decided for `sharpness` p: `[server][worker]`. Paths are left to the router.
+/// Ends for every (server, worker), decided for `sharpness` p: `[server][worker]`. Paths are left to the
+/// router.
 pub(crate) fn decide(router: &Router<'_>, fractional: &Fractional, sharpness: i32) -> Vec<Vec<NodeIx>> {
     let model = router.model;
     let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
@@ -178,7 +181,8 @@ impl<'r> State<'r> {
     }
 }
 
-/// One unit from a node to another, spread over shortest paths in proportion to the LP's flow there, as Alg. 2 draws it.
+/// One unit from a node to another, spread over shortest paths in proportion to the LP's flow there, as Alg.
+/// 2 draws it.
 fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx) -> Spread {
     let hops = router.routes.hops_to(to);
     let mut parts = Spread::new();
@@ -215,8 +219,8 @@ mod tests {
     use crate::schemes::r_inart::rounding;
     use crate::{fractional, topology::Topology};
 
-    /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server limit:
-    /// the network on which the paper's approximation factor fails.
+    /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server
+    /// limit: the network on which the paper's approximation factor fails.
     fn star() -> Topology {
         let nodes = |kind: &str, rest: &str| -> String {
             (0..16).map(|n| format!("  - {{name: {kind}{n}, kind: {kind}{rest}}}\n")).collect()

@@ -1,5 +1,5 @@
-//! Group construction: rates F_s that the integral bound allows, groups of floor(C / F_s) workers, each at a switch of
-//! its own near them. On homogeneous fat-trees this alone reaches the bound.
+//! Group construction: rates F_s that the integral bound allows, groups of floor(C / F_s) workers, each at a
+//! switch of its own near them. On homogeneous fat-trees this alone reaches the bound.
 
 use crate::bounds::whole;
 use crate::model::{Model, NodeIx};
@@ -19,13 +19,14 @@ pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     share_out(&choices, switches, equal)
 }
 
-/// The rates with the largest sum, given for every server (number of switches, rate they allow) and how many switches
-/// there are. `equal`: the largest common rate.
+/// The rates with the largest sum, given for every server (number of switches, rate they allow) and how many
+/// switches there are. `equal`: the largest common rate.
 pub(crate) fn share_out(choices: &[Vec<(usize, f64)>], switches: usize, equal: bool) -> Vec<f64> {
     if equal {
         return at_equal_rates(choices, switches);
     }
-    // sums[s][k]: the largest sum of the first s servers with k switches between them, and the step server s took.
+    // sums[s][k]: the largest sum of the first s servers with k switches between them, and the step server s
+    // took.
     let mut sums: Vec<Vec<Option<(f64, usize)>>> = vec![vec![None; switches + 1]];
     sums[0][0] = Some((0.0, 0));
     for of_server in choices {
@@ -157,7 +158,8 @@ pub(crate) fn construct_around(
     ends
 }
 
-/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the server.
+/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the
+/// server.
 fn nearest_group(
     router: &Router<'_>,
     sending: f64,
@@ -179,8 +181,8 @@ fn nearest_group(
     best.map(|(_, _, at, members)| (at, members))
 }
 
-/// The `size` workers nearest to a switch, with the hops from all of them to it and from there to the server; `None` if that
-/// many cannot reach it, or it cannot reach the server.
+/// The `size` workers nearest to a switch, with the hops from all of them to it and from there to the server;
+/// `None` if that many cannot reach it, or it cannot reach the server.
 fn nearest(
     router: &Router<'_>,
     s: usize,

@@ -1,5 +1,5 @@
-//! `inart`, ours: constructions, roundings and local search until a proven bound is met or the time is up; never worse than the
-//! best of R-InArt's roundings.
+//! `inart`, ours: constructions, roundings and local search until a proven bound is met or the time is up;
+//! never worse than the best of R-InArt's roundings.
 
 pub(crate) mod expectations;
 pub(crate) mod groups;
@@ -104,8 +104,8 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
 }
 
-/// Where switches are alike, with free shares: tightens the bound, and puts what meets it before the other `starts`. Where links are
-/// in the way nothing does, and the search does better from the others.
+/// Where switches are alike, with free shares: tightens the bound, and puts what meets it before the other
+/// `starts`. Where links are in the way nothing does, and the search does better from the others.
 fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, integral_bps: &mut f64) {
     if options.equal_shares {
         return;

@@ -1,5 +1,6 @@
-//! Ours: group construction, R-InArt's roundings, conditional expectations in place of its draws, and local search, until
-//! a proven bound is met or the time is up. Never worse than R-InArt's best, because that is one of its starts.
+//! Ours: group construction, R-InArt's roundings, conditional expectations in place of its draws, and local
+//! search, until a proven bound is met or the time is up. Never worse than R-InArt's best, because that is
+//! one of its starts.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -19,19 +20,22 @@ use crate::sharing::Grouping;
 
 /// R-InArt's roundings tried.
 const ROUNDINGS: u64 = 30;
-/// How sharply the method of conditional expectations tells fuller resources from emptier ones; which is best varies.
+/// How sharply the method of conditional expectations tells fuller resources from emptier ones; which is best
+/// varies.
 const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
 /// Flows times arcs up to which every other search makes detours; else every fourth does.
 const SMALL: usize = 1500;
-/// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row before a
-/// start is given up. Steps with detours take longer, so that on large networks there are fewer of them.
+/// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row
+/// before a start is given up. Steps with detours take longer, so that on large networks there are fewer of
+/// them.
 const STEPS: usize = 8000;
 const DETOURS: usize = 4;
 const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
-/// Steps of the search for room for a construction's results, and how far it goes towards the rate without them.
+/// Steps of the search for room for a construction's results, and how far it goes towards the rate without
+/// them.
 const ROOM_STEPS: usize = 400;
 const ROOM_PARTS: [f64; 2] = [1.0, 0.5];
 /// First step from one target to the next.
@@ -81,8 +85,8 @@ pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> B
     }
 }
 
-/// Group constructions that need no LP, at the rates F_s that whole groups allow and at those of phase 1, their sum at most
-/// `bound`; the best first. Ends early if one meets it.
+/// Group constructions that need no LP, at the rates F_s that whole groups allow and at those of phase 1,
+/// their sum at most `bound`; the best first. Ends early if one meets it.
 pub(crate) fn constructed(router: &Router<'_>, equal: bool, bound: f64, parts: &[f64]) -> Vec<Best> {
     let model = router.model;
     let even = equal.then(|| equal_shares(model.servers.len()));
@@ -143,7 +147,8 @@ fn beside_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) 
     best
 }
 
-/// The construction for rates and shared switches that were found to be the best where links are out of the account.
+/// The construction for rates and shared switches that were found to be the best where links are out of the
+/// account.
 pub(crate) fn shared(router: &Router<'_>, grouping: &Grouping) -> Best {
     let total: f64 = grouping.sending.iter().sum();
     let shares: Vec<f64> = grouping.sending.iter().map(|f| f / total).collect();
@@ -151,8 +156,9 @@ pub(crate) fn shared(router: &Router<'_>, grouping: &Grouping) -> Best {
     built(router, &ends, shares, false, total)
 }
 
-/// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of `fractional` (absent if
-/// the time did not suffice) are among them, those of seeds from 0 and from the seed of `options` on.
+/// Placements to start from, the best first; ends early if one meets `bound`. R-InArt's roundings of
+/// `fractional` (absent if the time did not suffice) are among them, those of seeds from 0 and from the seed
+/// of `options` on.
 pub(crate) fn starts(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -207,8 +213,9 @@ pub(crate) fn met(best: &Best, bound: f64) -> bool {
     best.rated.rate >= bound * (1.0 - 1e-9)
 }
 
-/// Local search from the best starts, each in the direction it was built for or of its best shares, then again and again
-/// from the best placement; until `bound` is met or the time is up (without a limit, for `CLIMBS`).
+/// Local search from the best starts, each in the direction it was built for or of its best shares, then
+/// again and again from the best placement; until `bound` is met or the time is up (without a limit, for
+/// `CLIMBS`).
 pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Best>, bound: f64) -> Best {
     let climbs = match (options.time_left)().is_finite() {
         true => u64::MAX,

@@ -1,4 +1,5 @@
-//! `r-inart` and `even`: the paper's InArt and its R-InArt, as published. An optimum of LP-InArt for given shares, rounded at random.
+//! `r-inart` and `even`: the paper's InArt and its R-InArt, as published. An optimum of LP-InArt for given
+//! shares, rounded at random.
 
 pub(crate) mod rounding;
 

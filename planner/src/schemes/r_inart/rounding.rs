@@ -13,8 +13,8 @@ use crate::placement::{FlowTo, Placement};
 use crate::router::Router;
 use crate::routes::Path;
 
-/// One rounding: an end for every (server, worker), one path for it, and one path per used (server, switch). Results, which the
-/// paper does not count, get the least-loaded trees.
+/// One rounding: an end for every (server, worker), one path for it, and one path per used (server, switch).
+/// Results, which the paper does not count, get the least-loaded trees.
 fn round(router: &Router<'_>, fractional: &Fractional, rng: &mut ChaCha8Rng) -> Placement {
     let model = router.model;
     let mut placement = Placement::default();
@@ -58,7 +58,8 @@ fn draw_path(
         let weights = next.iter().map(|&(arc, _)| fractional.spread.weight(to, arc));
         let chosen = match WeightedIndex::new(weights) {
             Ok(draw) => draw.sample(rng),
-            // The solver left no flow here (rounding errors, or a merged worker's own uplink): any way is as good.
+            // The solver left no flow here (rounding errors, or a merged worker's own uplink): any way is as
+            // good.
             Err(_) => rng.random_range(0..next.len()),
         };
         path.push(next[chosen].0);

@@ -46,8 +46,8 @@ impl Attributes {
             })
     }
 
-    /// The link's rate in bit/s by `LinkSpeedRaw` (bit/s), `bandwidth`, `bw`, `rate`, `capacity`, `speed`, or `LinkSpeed` with
-    /// `LinkSpeedUnits`; a bare number counts `unit_bps`. `Err` holds text that is no rate.
+    /// The link's rate in bit/s by `LinkSpeedRaw` (bit/s), `bandwidth`, `bw`, `rate`, `capacity`, `speed`, or
+    /// `LinkSpeed` with `LinkSpeedUnits`; a bare number counts `unit_bps`. `Err` holds text that is no rate.
     pub fn rate(&self, unit_bps: f64, place: &str) -> Result<Option<Result<f64, String>>, TopologyError> {
         if let Some(raw) = self.get("LinkSpeedRaw") {
             return quantity("LinkSpeedRaw", raw, 1.0, place).map(Some);
@@ -102,7 +102,8 @@ fn quantity(
     if bps.is_finite() && bps >= least { Ok(Ok(bps)) } else { Err(wrong()) }
 }
 
-/// `10 Gbps`, and as tc, Mininet and the Topology Zoo write it: `10Gbit`, `10G`, `10Gb/s`. Bytes (`B`) are no rate.
+/// `10 Gbps`, and as tc, Mininet and the Topology Zoo write it: `10Gbit`, `10G`, `10Gb/s`. Bytes (`B`) are no
+/// rate.
 pub(super) fn rate(text: &str) -> Option<f64> {
     if let Ok(rate) = text.parse::<Rate>() {
         return Some(rate.0);

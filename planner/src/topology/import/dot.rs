@@ -1,7 +1,8 @@
-//! DOT, the whole grammar of <https://graphviz.org/doc/info/lang.html> in time linear in the text and the edges it means.
+//! DOT, the whole grammar of <https://graphviz.org/doc/info/lang.html> in time linear in the text and the
+//! edges it means.
 //!
-//! Our own, since no parser at hand is free to use beside our licence, reads groups such as `{rank=same; a; b}` and
-//! edges between groups, and bounds its work on hostile text.
+//! Our own, since no parser at hand is free to use beside our licence, reads groups such as `{rank=same; a;
+//! b}` and edges between groups, and bounds its work on hostile text.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

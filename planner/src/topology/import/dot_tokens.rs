@@ -85,7 +85,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, u64)>, (u64, String)> {
     Ok(joined(found))
 }
 
-/// Quoted text and what follows it: `\"` is a quote, a backslash at a line's end joins lines, all else is kept.
+/// Quoted text and what follows it: `\"` is a quote, a backslash at a line's end joins lines, all else is
+/// kept.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.char_indices();

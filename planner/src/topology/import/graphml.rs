@@ -12,7 +12,8 @@ use crate::topology::TopologyError;
 /// Elements, texts and comments of one document.
 const MAX_XML_NODES: u32 = 20_000_000;
 
-/// What `<key>` declares: the attribute's name, and a default for nodes or edges that have no `<data>` for it.
+/// What `<key>` declares: the attribute's name, and a default for nodes or edges that have no `<data>` for
+/// it.
 struct Key<'a> {
     name: &'a str,
     of: &'a str,

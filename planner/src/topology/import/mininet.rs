@@ -1,5 +1,5 @@
-//! What Mininet prints: the console's `net`, `links` and `dump`, and the start-up lines `*** Adding ...`, which alone
-//! tell rates (`(10.00Mbit 5ms delay) (10.00Mbit 5ms delay) (h1, s1)`).
+//! What Mininet prints: the console's `net`, `links` and `dump`, and the start-up lines `*** Adding ...`,
+//! which alone tell rates (`(10.00Mbit 5ms delay) (10.00Mbit 5ms delay) (h1, s1)`).
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Networks that other tools have written: GraphML, DOT, NetworkX's node-link JSON, containerlab, Mininet's console.
+//! Networks that other tools have written: GraphML, DOT, NetworkX's node-link JSON, containerlab, Mininet's
+//! console.
 //!
 //! Every format is read into one graph of attributes; what it lacks (hosts, rates, aggregation) comes from
 //! [`ImportOptions`], and whatever is merged, assumed or left out is said in [`Imported::notes`].
