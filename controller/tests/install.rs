@@ -487,8 +487,9 @@ proptest! {
         let topology = plans::network(&mut rng);
         let limits = Limits { slots: 4096, ..LIMITS };
         let switches = support::switches(&topology, limits);
+        let (values, records) = (ValuesPerPacket::N64, Records::default());
         let mut controller =
-            Controller::new(topology.clone(), ValuesPerPacket::N64, limits, switches, Records::default()).unwrap();
+            Controller::new(topology.clone(), values, limits, switches, records).unwrap();
         let mut live: BTreeMap<u16, (JobPlan, u16)> = BTreeMap::new();
         for Step { job: number, seed, failpoint, rollback } in steps {
             let plan = plans::checked(&topology, &mut ChaCha8Rng::seed_from_u64(seed));

@@ -19,7 +19,8 @@ nodes: [{name: a, kind: switch, aggregation: 9 Gbps}, {name: b, kind: switch, ag
   {name: c, kind: switch, aggregation: 9 Gbps}, {name: s, kind: server},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]
 links: [{ends: [w1, a], rate: 1 Gbps}, {ends: [w2, a], rate: 1 Gbps}, {ends: [w3, b], rate: 1 Gbps},
-  {ends: [w4, c], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, c], rate: 1 Gbps}, {ends: [s, c], rate: 1 Gbps}]
+  {ends: [w4, c], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, c], rate: 1 Gbps},
+  {ends: [s, c], rate: 1 Gbps}]
 ";
 
 #[test]

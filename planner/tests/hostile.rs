@@ -126,7 +126,8 @@ proptest! {
             // Only what no constraint depends on may have been hit if nothing was found.
             if found.is_ok() {
                 let same = Plan { seed: good.seed, solve_ms: good.solve_ms, bounds: good.bounds.clone(),
-                    scheme: good.scheme.clone(), violation: good.violation.clone(), load: good.load.clone(), ..read };
+                    scheme: good.scheme.clone(), violation: good.violation.clone(), load: good.load.clone(),
+                    ..read };
                 prop_assert_eq!(same.to_json(), good.to_json());
             }
         }

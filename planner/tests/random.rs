@@ -14,8 +14,8 @@ mod networks;
 use std::cell::Cell;
 
 use inart_planner::{
-    LpMethod, NodeKind, Options, Paths, Plan, PlanError, Results, Topology, Violation, check, lp_bound_over,
-    plan, schemes,
+    LpMethod, NodeKind, Options, Paths, Plan, PlanError, Results, Scheme, Topology, Violation, check,
+    lp_bound_over, plan, schemes,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};

@@ -4,7 +4,7 @@
 mod support;
 
 use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Levels, Options as Planning, Results, Topology, plan, schemes};
+use inart_planner::{Options as Planning, Topology, plan, schemes};
 use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::{dataplane, fig1};
 
@@ -36,4 +36,20 @@ fn all_reach_their_rate(topology: &Topology, gradient_values: usize) {
 #[test]
 fn every_scheme_reaches_its_rate_on_fig1() {
     all_reach_their_rate(&fig1(), 500_000);
+}
+
+/// A fat-tree of k = 6 whose links carry gradients one way and results the other.
+#[test]
+fn every_scheme_reaches_its_rate_on_a_fat_tree() {
+    let equipment = Equipment {
+        servers: 4,
+        workers: 10,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 1000,
+        seed: 1,
+    };
+    all_reach_their_rate(&fat_tree(6, &equipment).unwrap(), 500_000);
 }

@@ -24,7 +24,12 @@ pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     topology: PathBuf,
     /// Schemes to compare.
-    #[arg(long, value_delimiter = ',', default_values = inart_emulator::DEFAULT_SCHEMES.map(|scheme| scheme.name()), value_parser = super::scheme::parser())]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values = inart_emulator::DEFAULT_SCHEMES.map(|scheme| scheme.name()),
+        value_parser = super::scheme::parser()
+    )]
     schemes: Vec<&'static dyn Scheme>,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]

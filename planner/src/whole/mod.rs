@@ -7,7 +7,8 @@
 //! units could pay on every capacity. Hence
 //!
 //! ```text
-//! sum_{s,w} u(s, w) <= sum_v max { worth of groups that fit C(v) } + sum_e max { sum_s pi(s, e) n_s : n fits B(e) }
+//! sum_{s,w} u(s, w) <= sum_v max { worth of groups that fit C(v) }
+//! + sum_e max { sum_s pi(s, e) n_s : n fits B(e) }
 //! ```
 //!
 //! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one

@@ -91,7 +91,9 @@ fn fabric() -> impl Strategy<Value = Fabric> {
         4 => (1usize..4, 1usize..3)
             .prop_map(|(leaves, spines)| switches_of(&leaf_spine(leaves + 1, spines, 2, &bare(1)).unwrap())),
         3 => (2usize..5, 2usize..4, any::<u64>())
-            .prop_map(|(half, degree, seed)| switches_of(&random_regular(2 * half, degree, 2, &bare(seed)).unwrap())),
+            .prop_map(|(half, degree, seed)| {
+                switches_of(&random_regular(2 * half, degree, 2, &bare(seed)).unwrap())
+            }),
         1 => Just(()).prop_map(|()| switches_of(&fat_tree(4, &bare(1)).unwrap())),
     ]
 }
