@@ -83,7 +83,7 @@ fn assignment() -> Assignment {
         epoch: 1.into(),
         values_per_packet: ValuesPerPacket::N256,
         window_chunks: 64,
-        exact: false,
+        exact_sums: false,
         workers: (0..WORKERS).map(worker).collect(),
         shards: (0..SERVERS).map(shard).collect(),
     }

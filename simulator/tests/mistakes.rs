@@ -4,7 +4,7 @@
 
 mod support;
 
-use inart_planner::schemes;
+use inart_planner::{Scheme, schemes};
 use inart_simulator::gradients::Sizes;
 use inart_simulator::{Faults, OddLength, Options, Report, simulate};
 use support::{fig1, network};
