@@ -168,14 +168,12 @@ fn results_that_nobody_hears_are_refused() {
     let mut plan = tree_plan(&topology);
     plan.flows.pop();
     let error = walk(&topology, &plan).unwrap_err();
-    assert!(
-        error.contains("host s sends and receives by its link to") && error.contains("not w1"),
-        "{error}"
-    );
-    // A plan of before, which has no trees.
+    let refusal = "host s sends and receives by its link to t1, not w1";
+    assert!(error.contains(refusal), "{error}");
+    // The same of a plan from before plans had trees.
     plan.results.clear();
     let error = walk(&topology, &plan).unwrap_err();
-    assert!(error.starts_with("results of server s cannot reach worker w1"), "{error}");
+    assert!(error.contains(refusal), "{error}");
 }
 
 /// Seats are told apart in blocks of 64: each block has its own slots and its own partial.
