@@ -35,6 +35,9 @@ fn gradient(rank: u8, index: usize) -> f32 {
 }
 
 /// Runs the servers and the workers. The sum, as each worker got it.
+///
+/// # Errors
+/// A host that fails, with its reason.
 pub fn run() -> Result<Vec<Vec<f32>>> {
     let network = InProcess::new();
     let mut servers = Vec::new();

@@ -61,6 +61,9 @@ impl Sink for Links {
 }
 
 /// Makes a switch ready, and gives it a frame of each worker. What it sent.
+///
+/// # Errors
+/// A program that cannot be loaded, or an entry that the switch refuses.
 pub fn run() -> Result<Vec<Sent>> {
     // Any bmv2 JSON of a v1model program will do; this is ours.
     let artifact = inart_p4::artifact(VALUES);

@@ -67,6 +67,9 @@ fn main() -> Result<()> {
 }
 
 /// Plans the network of the paper's Fig. 1 with this scheme, and with the planner's own. Both plans hold.
+///
+/// # Errors
+/// A plan that cannot be made, or that does not hold.
 pub fn run() -> Result<Vec<(&'static str, Plan)>> {
     let topology = Topology::from_yaml(include_str!("../topologies/fig1.yaml"))?;
     let mut plans = Vec::new();

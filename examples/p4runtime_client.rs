@@ -34,6 +34,9 @@ async fn main() -> Result<()> {
 }
 
 /// Talks to a switch. What table `mac` held after the first and after the second write.
+///
+/// # Errors
+/// A switch that does not answer, or refuses.
 pub async fn run() -> Result<[Vec<Entry>; 2]> {
     let address = serve().await?;
 

@@ -25,7 +25,7 @@ pub enum Error {
         /// The scheme.
         scheme: &'static str,
         /// Why.
-        source: PlanError,
+        source: Box<PlanError>,
     },
     /// No seed was asked for.
     #[error("no seeds: ask for at least one")]
@@ -89,7 +89,8 @@ impl Sweep {
         for ((network, method, seed), answer) in tasks.into_iter().zip(answers) {
             let answer = answer.expect("every task was taken by a thread");
             let scheme = method.scheme.name();
-            let error = |source| Error::Plan { network: network.to_string(), seed, scheme, source };
+            let error =
+                |source| Error::Plan { network: network.to_string(), seed, scheme, source: Box::new(source) };
             outcomes.entry((network, method)).or_default().push(answer.map_err(error)?);
         }
         Ok(Sweep { outcomes })

@@ -57,7 +57,7 @@ struct Tally {
 
 fn compare(seed: u64, tally: &mut Tally) {
     let size = Size { switches: 4, workers: 3, servers: 2 };
-    let text = network(seed, &size, u64::from(seed % 3 == 0) as usize);
+    let text = network(seed, &size, u64::from(seed.is_multiple_of(3)) as usize);
     let topology = Topology::from_yaml(&text).unwrap();
     let job = &topology.jobs()[0];
     let best = |results| optimum(&topology, job, false, BINARIES, results);

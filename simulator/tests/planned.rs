@@ -1,5 +1,6 @@
 //! What jobs reach of the rate that was planned, with results on the links: nothing queues for good, so
 //! nobody slows down.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

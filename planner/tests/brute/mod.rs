@@ -193,6 +193,31 @@ struct TreeWay {
     chosen: Variable,
 }
 
+/// One of these trees carries what each worker sends, `f`, which is below `most`.
+fn tree_ways(
+    trees: Vec<Vec<[NodeId; 2]>>,
+    (f, most): (Variable, f64),
+    variables: &mut ProblemVariables,
+    rows: &mut Vec<Constraint>,
+    loads: &mut BTreeMap<Resource, Expression>,
+) -> Vec<TreeWay> {
+    let mut ways: Vec<TreeWay> = Vec::new();
+    let mut all = Expression::default();
+    for arcs in trees {
+        let chosen = variables.add(variable().binary());
+        let rate = variables.add(variable().min(0.0).max(most));
+        rows.push((rate - f - most * chosen).geq(-most));
+        for &[from, to] in &arcs {
+            loads.entry(Resource::Arc(from, to)).or_default().add_mul(1.0, rate);
+        }
+        all += rate;
+        ways.push(TreeWay { arcs, chosen });
+    }
+    rows.push(ways.iter().map(|tree| tree.chosen).sum::<Expression>().eq(1.0));
+    rows.push((all - f).geq(0.0));
+    ways
+}
+
 /// The best rate, bit/s, as the placement that the solver found really has it (shares chosen exactly, for one
 /// or two servers), so that its tolerances do not matter; `None` if the program has more than `binaries`, and
 /// 0 if there is no plan. `clear`: of plans in which no worker's frames come to a switch from the same node
@@ -246,25 +271,12 @@ pub fn optimum(
         rows.extend(requirements(job, &switches, f, &of_server, clear));
         ways.push(of_server);
         if results == Results::Counted {
-            let mut of_server: Vec<TreeWay> = Vec::new();
-            let mut all = Expression::default();
-            for arcs in network.trees(server, &job.workers, binaries)? {
-                count += 1;
-                if count > binaries {
-                    return None;
-                }
-                let chosen = variables.add(variable().binary());
-                let rate = variables.add(variable().min(0.0).max(most));
-                rows.push((rate - f - most * chosen).geq(-most));
-                for &[from, to] in &arcs {
-                    loads.entry(Resource::Arc(from, to)).or_default().add_mul(1.0, rate);
-                }
-                all += rate;
-                of_server.push(TreeWay { arcs, chosen });
+            let found = network.trees(server, &job.workers, binaries)?;
+            count += found.len();
+            if count > binaries {
+                return None;
             }
-            rows.push(of_server.iter().map(|tree| tree.chosen).sum::<Expression>().eq(1.0));
-            rows.push((all - f).geq(0.0));
-            trees.push(of_server);
+            trees.push(tree_ways(found, (f, most), &mut variables, &mut rows, &mut loads));
         }
     }
     for (resource, load) in loads {

@@ -92,6 +92,35 @@ fn arcs_back(topology: &Topology, job: &Job, from: NodeId, over: Paths) -> Vec<(
         .collect()
 }
 
+/// The results of one server, which each worker sends `f` to: what reaches each worker over an arc is in what
+/// the arc carries once.
+fn results_of(
+    vars: &mut good_lp::ProblemVariables,
+    on_link: &mut HashMap<Arc, Expression>,
+    workers: &[NodeId],
+    (server, f): (NodeId, Variable),
+    back: &[(Arc, NodeId, NodeId)],
+) -> Vec<good_lp::Constraint> {
+    let mut rows = Vec::new();
+    let once: Vec<Variable> = back.iter().map(|_| vars.add(variable().min(0.0))).collect();
+    for (&(arc, ..), &r) in back.iter().zip(&once) {
+        *on_link.entry(arc).or_default() += r;
+    }
+    for &w in workers {
+        let mut balance: HashMap<NodeId, Expression> = HashMap::new();
+        for (&(_, a, b), &r) in back.iter().zip(&once) {
+            let g = vars.add(variable().min(0.0));
+            rows.push((g - r).leq(0.0));
+            *balance.entry(a).or_default() -= g;
+            *balance.entry(b).or_default() += g;
+        }
+        balance.remove(&server);
+        rows.push(balance.remove(&w).unwrap_or_default().eq(f));
+        rows.extend(balance.into_values().map(|sum| sum.eq(0.0)));
+    }
+    rows
+}
+
 /// f~ in bit/s, with free or equal shares.
 pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths, results: Results) -> f64 {
     let (workers, servers) = (&job.workers, &job.servers);
@@ -157,24 +186,7 @@ pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths, results
     }
     rows.extend(kept);
     for (&f, &s) in sending.iter().zip(servers).filter(|_| results == Results::Counted) {
-        // What reaches each worker over an arc is in what the arc carries once.
-        let back = arcs_back(topology, job, s, over);
-        let once: Vec<Variable> = back.iter().map(|_| vars.add(variable().min(0.0))).collect();
-        for (&(arc, ..), &r) in back.iter().zip(&once) {
-            *on_link.entry(arc).or_default() += r;
-        }
-        for &w in workers {
-            let mut balance: HashMap<NodeId, Expression> = HashMap::new();
-            for (&(_, a, b), &r) in back.iter().zip(&once) {
-                let g = vars.add(variable().min(0.0));
-                rows.push((g - r).leq(0.0));
-                *balance.entry(a).or_default() -= g;
-                *balance.entry(b).or_default() += g;
-            }
-            balance.remove(&s);
-            rows.push(balance.remove(&w).unwrap_or_default().eq(f));
-            rows.extend(balance.into_values().map(|sum| sum.eq(0.0)));
-        }
+        rows.extend(results_of(&mut vars, &mut on_link, workers, (s, f), &arcs_back(topology, job, s, over)));
     }
     if equal {
         rows.extend(sending.iter().map(|&f| (f - sending[0]).eq(0.0)));
