@@ -45,7 +45,7 @@ pub trait Due {
     fn receivers(&self) -> Receivers;
 }
 
-/// What a parameter server asks. See the [module](self).
+/// What a parameter server asks. See [`crate::policy`].
 pub trait Policy: Due + Clone + Debug {
     /// What holds contributions before their chunk is complete.
     type Reduction: Reduction;
