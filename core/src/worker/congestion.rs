@@ -68,8 +68,8 @@ impl RateControl {
     /// Whether the mark on a result says something about the present. The chunk was sent last so long ago;
     /// `frame` is the time between frames. The mark may be old: of a peer's frame that was in a slot until
     /// this worker's frame came. If the chunk came through without waiting, nothing is congested any more,
-    /// and a worker that slows down now would delay all others. A wait of two frames' time says nothing either:
-    /// on a link that the plan fills, the frames of all workers may come at the same moment.
+    /// and a worker that slows down now would delay all others. A wait of two frames' time says nothing
+    /// either: on a link that the plan fills, the frames of all workers may come at the same moment.
     pub(super) fn is_news(&mut self, time: Duration, frame: Duration) -> bool {
         let least = self.least.map_or(time, |least| least.min(time));
         self.least = Some(least);
