@@ -36,6 +36,7 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -67,6 +68,9 @@ pub struct Wiring {
     pub events: mpsc::Receiver<Event>,
 }
 
+/// A server at work. Boxed, so that the transport below is compiled with this crate, and not again with each that serves.
+pub type Serving<'a> = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>> + Send + 'a>>;
+
 /// A server with its devices.
 #[derive(Default)]
 pub struct Server {
@@ -95,7 +99,19 @@ impl Server {
     }
 
     /// Serves until `stop` is ready. Streams are cut then.
-    pub async fn serve(
+    pub fn serve<'a>(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'a) -> Serving<'a> {
+        self.boxed(listener, Box::pin(stop))
+    }
+
+    fn boxed<'a>(
+        self,
+        listener: TcpListener,
+        stop: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    ) -> Serving<'a> {
+        Box::pin(self.run(listener, stop))
+    }
+
+    async fn run(
         self,
         listener: TcpListener,
         stop: impl Future<Output = ()>,
