@@ -14,7 +14,8 @@ export INART_LIBFUZZER
 all=$(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' fuzz/Cargo.toml)
 # The workspace with an example, so that features are those of the tests and no third-party crate is compiled again.
 RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz-rustc "$cargo" build --locked --quiet --workspace --features inart-fuzz/libfuzzer \
-    --example digits $(printf -- '--bin fuzz_%s ' $all) --config profile.dev.opt-level=2
+    --example digits $(printf -- '--bin fuzz_%s ' $all) \
+    --config profile.dev.package.inart-fuzz.opt-level=2 --config profile.dev.package.inart-p4runtime.opt-level=2
 if [ $# -eq 0 ]; then
     set -- $all
 fi

@@ -15,7 +15,8 @@ mod update;
 mod value;
 
 pub use client::{
-    Arbitration, Client, ClientError, DeviceId, ElectionId, Event, Packet, Pipeline, PipelineAction, Target,
+    Answer, Arbitration, Client, ClientError, DeviceId, ElectionId, Event, Packet, Pipeline, PipelineAction,
+    Target,
 };
 pub use codec::EntryError;
 pub use entry::{ActionCall, Counts, Entry, Match, Matches, OneShot, TableAction};

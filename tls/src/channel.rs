@@ -1,5 +1,6 @@
 //! Connections of gRPC clients: the one place where their transport is chosen.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use crate::{EndpointError, Security, endpoint, innermost};
@@ -28,15 +29,19 @@ const KEEPALIVE: Duration = Duration::from_secs(2);
 /// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
 const MAX_HEADERS_BYTES: u32 = 16 << 20;
 
+/// A connection under way. Boxed, so that the transport below is compiled with this crate, and not again with
+/// each that connects.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Channel, ChannelError>> + Send + 'a>>;
+
 /// Connects to `host:port`, the same after a scheme, or `unix:/path` within `timeout`.
 ///
 /// # Errors
 /// [`ChannelError`] for an address that cannot be used, or if nothing answers there in time.
-pub async fn connect_channel(
-    address: &str,
-    security: &Security,
-    timeout: Duration,
-) -> Result<Channel, ChannelError> {
+pub fn connect_channel<'a>(address: &'a str, security: &'a Security, timeout: Duration) -> Connecting<'a> {
+    Box::pin(connect(address, security, timeout))
+}
+
+async fn connect(address: &str, security: &Security, timeout: Duration) -> Result<Channel, ChannelError> {
     let endpoint = endpoint(address, security)?
         .connect_timeout(timeout)
         .http2_keep_alive_interval(KEEPALIVE)

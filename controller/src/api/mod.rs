@@ -7,4 +7,4 @@ pub mod proto;
 mod server;
 
 pub use client::{Client, ClientError};
-pub use server::{ListenError, Listener, serve};
+pub use server::{ListenError, Listener, Serving, serve};

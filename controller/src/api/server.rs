@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
@@ -82,15 +84,37 @@ impl Listener {
     }
 }
 
+/// An API that answers.
+pub type Serving<'a> = BoxFuture<'a, Result<(), tonic::transport::Error>>;
+
 /// Answers until `stop` is ready; by TLS only, if `tls` is given.
 ///
 /// # Errors
 /// The transport's, if it can accept no more connections.
-pub async fn serve(
+pub fn serve<'a>(
     listener: Listener,
     tls: Option<ServerTls>,
     state: Arc<State>,
-    stop: impl Future<Output = ()> + Send,
+    stop: impl Future<Output = ()> + Send + 'a,
+) -> Serving<'a> {
+    boxed(listener, tls, state, stop.boxed())
+}
+
+/// Compiled with this crate, and not again with each that serves.
+fn boxed<'a>(
+    listener: Listener,
+    tls: Option<ServerTls>,
+    state: Arc<State>,
+    stop: BoxFuture<'a, ()>,
+) -> Serving<'a> {
+    answer(listener, tls, state, stop).boxed()
+}
+
+async fn answer(
+    listener: Listener,
+    tls: Option<ServerTls>,
+    state: Arc<State>,
+    stop: BoxFuture<'_, ()>,
 ) -> Result<(), tonic::transport::Error> {
     let service = controller_server::ControllerServer::new(Api(state));
     let mut server = Server::builder();

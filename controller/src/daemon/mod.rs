@@ -8,10 +8,12 @@ mod reconciler;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures::future::join_all;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, join_all};
 use inart_planner::Topology;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::task::JoinSet;
@@ -77,11 +79,13 @@ pub fn precedence_of_now() -> Precedence {
 ///
 /// # Errors
 /// Always, when it ends: the controller that took over, or what cannot be installed.
-pub async fn run(config: Config, state: Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
-    keep(config, &state).await.inspect_err(|error| state.ended(error.to_string()))
+pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<Infallible, DaemonError>> {
+    // Boxed, so that it is compiled with this crate, and not again with each that runs a daemon.
+    async move { keep(config, &state).await.inspect_err(|error| state.ended(error.to_string())) }
+        .boxed_local()
 }
 
-async fn keep(config: Config, state: &Arc<State>) -> Result<std::convert::Infallible, DaemonError> {
+async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
     let (sessions, desired) = install(&config, state).await?;
     let mut reconcilers = JoinSet::new();
     for (name, session) in sessions {

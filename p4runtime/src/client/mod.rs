@@ -5,6 +5,7 @@ mod read;
 mod stream;
 mod target;
 
+use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -24,6 +25,10 @@ pub use error::ClientError;
 use stream::Stream;
 pub use stream::{Arbitration, Event, Packet};
 pub use target::{DeviceId, ElectionId, Target};
+
+/// The answer to a call. Boxed, so that the transport below is compiled with this crate, and not again with
+/// each that calls.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
 /// What to do with a pipeline.
 pub type PipelineAction = Action;
@@ -53,13 +58,15 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the stream.
-    pub async fn connect(target: Target) -> Result<Self, ClientError> {
-        let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
-        let service = P4RuntimeClient::new(channel)
-            .max_decoding_message_size(usize::MAX)
-            .max_encoding_message_size(usize::MAX);
-        let stream = Stream::open(service.clone(), &target).await?;
-        Ok(Self { target, service, stream, schema: RwLock::default() })
+    pub fn connect(target: Target) -> Answer<'static, Self> {
+        Box::pin(async move {
+            let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
+            let service = P4RuntimeClient::new(channel)
+                .max_decoding_message_size(usize::MAX)
+                .max_encoding_message_size(usize::MAX);
+            let stream = Stream::open(service.clone(), &target).await?;
+            Ok(Self { target, service, stream, schema: RwLock::default() })
+        })
     }
 
     /// Where this client is connected.
@@ -127,9 +134,11 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.
-    pub async fn api_version(&self) -> Result<String, ClientError> {
-        let answer = self.service.clone().capabilities(v1::CapabilitiesRequest {}).await;
-        Ok(self.answered("Capabilities", answer)?.p4runtime_api_version)
+    pub fn api_version(&self) -> Answer<'_, String> {
+        Box::pin(async {
+            let answer = self.service.clone().capabilities(v1::CapabilitiesRequest {}).await;
+            Ok(self.answered("Capabilities", answer)?.p4runtime_api_version)
+        })
     }
 
     /// Verifies, saves or commits a pipeline. `Commit` takes none.
@@ -157,8 +166,7 @@ impl Client {
             }),
             ..Default::default()
         };
-        let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
-        self.answered("SetForwardingPipelineConfig", answer)?;
+        self.send_pipeline(request).await?;
         if let Some(schema) = schema {
             self.set_schema(Arc::new(schema));
         }
@@ -188,20 +196,29 @@ impl Client {
         Ok(config.and_then(|config| config.cookie).map(|cookie| cookie.cookie))
     }
 
-    async fn get_pipeline(
+    fn send_pipeline(&self, request: v1::SetForwardingPipelineConfigRequest) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
+            self.answered("SetForwardingPipelineConfig", answer).map(drop)
+        })
+    }
+
+    fn get_pipeline(
         &self,
         parts: v1::get_forwarding_pipeline_config_request::ResponseType,
-    ) -> Result<Option<v1::ForwardingPipelineConfig>, ClientError> {
+    ) -> Answer<'_, Option<v1::ForwardingPipelineConfig>> {
         let request = v1::GetForwardingPipelineConfigRequest {
             device_id: self.target.device.0,
             response_type: parts.into(),
         };
-        let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
-        match self.answered("GetForwardingPipelineConfig", answer) {
-            // simple_switch_grpc says so instead of answering with nothing.
-            Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
-            answer => Ok(answer?.config),
-        }
+        Box::pin(async move {
+            let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
+            match self.answered("GetForwardingPipelineConfig", answer) {
+                // simple_switch_grpc says so instead of answering with nothing.
+                Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
+                answer => Ok(answer?.config),
+            }
+        })
     }
 
     /// Applies a batch of updates; those that fail leave the others in force ([`ClientError::Write`] lists
@@ -210,7 +227,11 @@ impl Client {
     /// # Errors
     /// [`ClientError::Write`] lists the updates that failed; [`ClientError::Rpc`] if the device refused the
     /// call.
-    pub async fn write(&self, updates: Vec<v1::Update>) -> Result<(), ClientError> {
+    pub fn write(&self, updates: Vec<v1::Update>) -> Answer<'_, ()> {
+        Box::pin(self.write_all(updates))
+    }
+
+    async fn write_all(&self, updates: Vec<v1::Update>) -> Result<(), ClientError> {
         if updates.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use tonic::Code;
 
-use super::{Client, ClientError};
+use super::{Answer, Client, ClientError};
 use crate::entry::{Counts, Entry};
 use crate::p4::v1::{self, entity::Entity, packet_replication_engine_entry as pre};
 
@@ -16,14 +16,16 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.
-    pub async fn read(&self, filters: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {
-        let mut tries = 1;
-        loop {
-            match self.read_once(filters.clone()).await {
-                Err(ClientError::Rpc { code: Code::Aborted, .. }) if tries < READ_TRIES => tries += 1,
-                read => return read,
+    pub fn read(&self, filters: Vec<v1::Entity>) -> Answer<'_, Vec<v1::Entity>> {
+        Box::pin(async move {
+            let mut tries = 1;
+            loop {
+                match self.read_once(filters.clone()).await {
+                    Err(ClientError::Rpc { code: Code::Aborted, .. }) if tries < READ_TRIES => tries += 1,
+                    read => return read,
+                }
             }
-        }
+        })
     }
 
     async fn read_once(&self, filters: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {

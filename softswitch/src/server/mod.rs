@@ -37,6 +37,7 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -69,6 +70,10 @@ pub struct Wiring {
     pub events: mpsc::Receiver<Event>,
 }
 
+/// A server at work. Boxed, so that the transport below is compiled with this crate, and not again with each
+/// that serves.
+pub type Serving<'a> = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>> + Send + 'a>>;
+
 /// A server with its devices.
 #[derive(Default)]
 pub struct Server {
@@ -100,7 +105,19 @@ impl Server {
     ///
     /// # Errors
     /// What the listener reports.
-    pub async fn serve(
+    pub fn serve<'a>(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'a) -> Serving<'a> {
+        self.boxed(listener, Box::pin(stop))
+    }
+
+    fn boxed<'a>(
+        self,
+        listener: TcpListener,
+        stop: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    ) -> Serving<'a> {
+        Box::pin(self.run(listener, stop))
+    }
+
+    async fn run(
         self,
         listener: TcpListener,
         stop: impl Future<Output = ()>,

@@ -13,6 +13,7 @@ use inart_p4runtime::{
 use inart_softswitch::ports;
 use inart_softswitch::server::{Server, Wiring};
 use inart_softswitch::{Digest, Port, Sink, Switch};
+use inart_tls::{Security, connect_channel};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tonic::Code;
@@ -116,7 +117,8 @@ impl Rig {
 
     /// A client that sends what it is given.
     pub async fn raw(&self) -> P4RuntimeClient<Channel> {
-        P4RuntimeClient::connect(format!("http://{}", self.address)).await.unwrap()
+        let channel = connect_channel(&self.address, &Security::default(), PATIENCE).await;
+        P4RuntimeClient::new(channel.unwrap())
     }
 }
 
