@@ -204,7 +204,7 @@ fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
 }
 
 #[test]
-fn too_few_slots_or_entries_name_the_switch_and_the_mend() {
+fn too_few_slots_or_entries_name_the_switch_and_the_fix() {
     let topology = fig1();
     let ports = PortMap::new(&topology).unwrap();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();

@@ -128,7 +128,7 @@ impl<'a> Supervisor<'a> {
             }
             tell(runs.iter().map(JobRun::rounds_audited).sum());
         }
-        self.mend_what_is_left()?;
+        self.end_faults()?;
         if !self.ended.is_empty() {
             return Err(self.aborted(runs));
         }
@@ -303,7 +303,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Ends the faults that are still in force, before the next scheme starts.
-    fn mend_what_is_left(&mut self) -> Result<(), Error> {
+    fn end_faults(&mut self) -> Result<(), Error> {
         let left: Vec<_> = self.next_step.take_if(|(_, step)| step.ends_fault()).into_iter().collect();
         let mut later = Vec::new();
         for (at, step) in left.into_iter().chain(self.steps.by_ref()) {

@@ -16,7 +16,7 @@ fn refused(text: &str, runner: &Capabilities) -> String {
 }
 
 #[test]
-fn every_mistake_is_one_line_that_names_the_place_and_the_mend() {
+fn every_mistake_is_one_line_that_names_the_place_and_the_fix() {
     let runner = Capabilities { controller: false, worker_restart: false, ..ALL };
     let texts = [
         "links: 7",

@@ -46,11 +46,11 @@ pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Op
     // Rounding errors of the solver may cost a hair; the known plan is still there then.
     let better = |found: Best| if found.rated.rate > known { found } else { best.clone() };
     let is_clear = passes::are_clear(router.model, &placement);
-    let mended = better(starts::clear(router, placement, equal));
-    if is_clear || most.is_some_and(|most| most <= mended.rated.rate) {
-        return Some((mended, most));
+    let repaired = better(starts::clear(router, placement, equal));
+    if is_clear || most.is_some_and(|most| most <= repaired.rated.rate) {
+        return Some((repaired, most));
     }
-    Some((told_apart(router, asked(true), equal, mended), most))
+    Some((told_apart(router, asked(true), equal, repaired), most))
 }
 
 /// The rate of the program's best placement, if it is proven that there is none above it, and the plan of
@@ -66,8 +66,8 @@ pub(crate) fn proven_rate(
 }
 
 /// The better of a plan and the program's answer over plans whose passes switches can tell apart.
-pub(crate) fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, mended: Best) -> Best {
-    let Answer::Best { placement, .. } = answer else { return mended };
+pub(crate) fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, repaired: Best) -> Best {
+    let Answer::Best { placement, .. } = answer else { return repaired };
     let found = starts::clear(router, placement, equal);
-    if found.rated.rate > mended.rated.rate { found } else { mended }
+    if found.rated.rate > repaired.rated.rate { found } else { repaired }
 }

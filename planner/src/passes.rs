@@ -1,7 +1,7 @@
 //! Passes that a switch can tell apart. A worker's share of a server may come to a switch over the same link
 //! twice, on its own and in a sum; the switch goes by the port that a frame comes in by. With one level and
 //! distances that are the same both ways, shortest paths see to it that this does not happen; other plans are
-//! looked through here, and mended.
+//! looked through here, and repaired.
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::options::Options;
@@ -98,7 +98,7 @@ pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f6
     Some(placement)
 }
 
-/// A placement whose passes switches can tell apart: this one, or mended as [`untangled`] does.
+/// A placement whose passes switches can tell apart: this one, or repaired as [`untangled`] does.
 pub(crate) fn clear(router: &Router<'_>, placement: Placement, shares: &[f64]) -> Placement {
     untangled(router, &placement, shares).unwrap_or(placement)
 }

@@ -107,7 +107,7 @@ fn options_say_who_plays_which_part() {
 }
 
 #[test]
-fn wrong_texts_name_place_and_mend() {
+fn wrong_texts_name_place_and_fix() {
     let dot = |body: &str| format!("graph {{\n a [role=worker]; b [role=server];\n {body}\n}}");
     let cases: &[(Format, String, &[&str])] = &[
         (Format::Dot, dot("a -- v [bw=-5]"), &["link a-v", "bw is -5", "positive rate"]),

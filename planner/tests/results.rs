@@ -291,12 +291,12 @@ fn a_running_plans_trees_stay_where_they_can() {
     let joins = |link: &Value| gone.iter().all(|end| link["ends"].as_array().unwrap().contains(&json!(end)));
     document["links"].as_array_mut().unwrap().retain(|link| !joins(link));
     let after = topology(&document.to_string());
-    let mended = made(&after, &again).unwrap();
-    holds(&after, &mended);
+    let repaired = made(&after, &again).unwrap();
+    holds(&after, &repaired);
     let kept =
         |tree: &ResultTree| tree.links.iter().filter(|link| running.results[0].links.contains(link)).count();
-    assert!(kept(&mended.results[0]) * 2 > running.results[0].links.len(), "{:?}", mended.results[0]);
-    for (old, new) in running.results.iter().zip(&mended.results).skip(1) {
+    assert!(kept(&repaired.results[0]) * 2 > running.results[0].links.len(), "{:?}", repaired.results[0]);
+    for (old, new) in running.results.iter().zip(&repaired.results).skip(1) {
         let carried = old.links.contains(&gone) || old.links.contains(&[gone[1].clone(), gone[0].clone()]);
         assert!(carried || old == new, "{new:?}, not {old:?}");
     }

@@ -1,4 +1,4 @@
-//! Every bad topology gets one line that names the place and the mend; every good one reads back as it was
+//! Every bad topology gets one line that names the place and the fix; every good one reads back as it was
 //! written.
 
 #![allow(clippy::unwrap_used)]
@@ -61,7 +61,7 @@ fn a_topology_without_jobs_has_one_of_everybody() {
 }
 
 #[test]
-fn every_error_names_place_and_mend() {
+fn every_error_names_place_and_fix() {
     // What to change in the good document, and what the message must then hold.
     let cases: &[(&str, &str, &[&str])] = &[
         ("[w1, v1]", "[w1, V1]", &["line 8", "link w1-V1", "unknown node \"V1\"", "did you mean \"v1\""]),

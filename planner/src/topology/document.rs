@@ -74,7 +74,7 @@ pub(super) struct JobEntry {
     pub exact: bool,
 }
 
-/// What the parser says for programmers, for people who write topologies; and the mend.
+/// What the parser says for programmers, for people who write topologies; and the fix.
 pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
     const EXAMPLE: &str = "topologies/fig1.yaml shows what a topology looks like";
     let cut = |at: &str| problem.split(at).next().unwrap_or(problem);

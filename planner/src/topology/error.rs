@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::one_line::one_line;
 
-/// One thing wrong with a topology document: where, what, and how to mend it. Displays as one line.
+/// One thing wrong with a topology document: where, what, and how to fix it. Displays as one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopologyError {
     /// Line of the document, when the parser knows it.
@@ -14,7 +14,7 @@ pub struct TopologyError {
     /// What is wrong.
     pub problem: String,
     /// What to write instead.
-    pub mend: String,
+    pub fix: String,
 }
 
 impl TopologyError {
@@ -22,13 +22,13 @@ impl TopologyError {
         line: impl Into<Option<u64>>,
         place: impl Into<String>,
         problem: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
         TopologyError {
             line: line.into().filter(|&line| line > 0),
             place: one_line(place.into()),
             problem: one_line(problem.into()),
-            mend: one_line(mend.into()),
+            fix: one_line(fix.into()),
         }
     }
 }
@@ -39,7 +39,7 @@ impl fmt::Display for TopologyError {
             write!(f, "line {line}: ")?;
         }
         write!(f, "{}: {}", self.place, self.problem)?;
-        if self.mend.is_empty() { Ok(()) } else { write!(f, "; {}", self.mend) }
+        if self.fix.is_empty() { Ok(()) } else { write!(f, "; {}", self.fix) }
     }
 }
 

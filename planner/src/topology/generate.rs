@@ -209,8 +209,8 @@ fn swap_ends(edges: &mut [(usize, usize)], linked: &mut HashSet<(usize, usize)>,
     linked.insert(key((c, b)));
 }
 
-fn wrong(place: &str, problem: impl Into<String>, mend: &str) -> TopologyError {
-    TopologyError::new(None, place, problem, mend)
+fn wrong(place: &str, problem: impl Into<String>, fix: &str) -> TopologyError {
+    TopologyError::new(None, place, problem, fix)
 }
 
 /// A network being drawn, as the text of its document: one reader and one set of checks for all topologies.

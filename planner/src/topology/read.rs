@@ -26,8 +26,8 @@ impl Topology {
             let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             // The line is told apart.
             let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let (problem, mend) = in_our_words(problem);
-            TopologyError::new(line, "document", problem, mend)
+            let (problem, fix) = in_our_words(problem);
+            TopologyError::new(line, "document", problem, fix)
         })?;
         build(document)
     }

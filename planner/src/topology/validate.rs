@@ -125,8 +125,8 @@ impl Topology {
         let delay_seconds = delay.map_or(0.0, |delay| delay.0);
         if !(0.0..=MOST_SECONDS).contains(&delay_seconds) {
             let problem = format!("delay is {delay_seconds}");
-            let mend = "give a duration like \"30 ms\", at most an hour";
-            return Err(TopologyError::new(at, place, problem, mend));
+            let fix = "give a duration like \"30 ms\", at most an hour";
+            return Err(TopologyError::new(at, place, problem, fix));
         }
         if self.link_between(ends[0], ends[1]).is_some() {
             return Err(TopologyError::new(
@@ -148,17 +148,17 @@ impl Topology {
             (Some([a, b]), None) => format!("background on link {a}-{b}"),
             (None, Some(node)) => format!("background on node {node}"),
             _ => {
-                let mend = "write either `link: [a, b]` or `node: v`";
+                let fix = "write either `link: [a, b]` or `node: v`";
                 return Err(TopologyError::new(
                     at,
                     "background",
                     "names both a link and a node, or neither",
-                    mend,
+                    fix,
                 ));
             }
         };
-        let mend = "give a rate like \"1 Gbps\"";
-        not_negative(at, &place, "rate", rate.0, mend)?;
+        let fix = "give a rate like \"1 Gbps\"";
+        not_negative(at, &place, "rate", rate.0, fix)?;
         if let Some([a, b]) = link {
             let (from, to) = (self.known(at, &place, &a)?, self.known(at, &place, &b)?);
             let Some(id) = self.link_between(from, to) else {
@@ -168,7 +168,7 @@ impl Topology {
             let direction = usize::from(link.ends[0] != from);
             let sum = &mut link.background_bps[direction];
             *sum += rate.0;
-            not_negative(at, &place, "the sum of its rates", *sum, mend)?;
+            not_negative(at, &place, "the sum of its rates", *sum, fix)?;
         } else if let Some(node) = node {
             let id = self.known(at, &place, &node)?;
             let node = &mut self.nodes[id.index()];
@@ -181,7 +181,7 @@ impl Topology {
                 ));
             }
             node.background_bps += rate.0;
-            not_negative(at, &place, "the sum of its rates", node.background_bps, mend)?;
+            not_negative(at, &place, "the sum of its rates", node.background_bps, fix)?;
         }
         Ok(())
     }
@@ -287,11 +287,11 @@ impl Topology {
     fn known(&self, at: u64, place: &str, name: &str) -> Result<NodeId> {
         self.node_named(name).ok_or_else(|| {
             let near = self.nodes.iter().map(|node| node.name.as_str()).find(|known| close(known, name));
-            let mend = match near {
+            let fix = match near {
                 Some(near) => format!("did you mean \"{near}\"? Else add it under nodes"),
                 None => "add it under nodes".to_owned(),
             };
-            TopologyError::new(at, place, format!("unknown node \"{name}\""), mend)
+            TopologyError::new(at, place, format!("unknown node \"{name}\""), fix)
         })
     }
 }
@@ -307,21 +307,21 @@ fn close(known: &str, written: &str) -> bool {
 }
 
 fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {
-    let mend = "give a positive rate like \"20 Mbps\"";
-    not_negative(at, place, what, value, mend)?;
+    let fix = "give a positive rate like \"20 Mbps\"";
+    not_negative(at, place, what, value, fix)?;
     if value > 0.0 {
         return Ok(());
     }
-    Err(TopologyError::new(at, place, format!("{what} is {value}"), mend))
+    Err(TopologyError::new(at, place, format!("{what} is {value}"), fix))
 }
 
-fn not_negative(at: u64, place: &str, what: &str, bps: f64, mend: &str) -> Result<()> {
+fn not_negative(at: u64, place: &str, what: &str, bps: f64, fix: &str) -> Result<()> {
     if (0.0..=MOST_BPS).contains(&bps) {
         return Ok(());
     }
     let problem = format!("{what} is {bps}");
-    let mend = if bps > MOST_BPS { "rates go up to 1e18 bit/s" } else { mend };
-    Err(TopologyError::new(at, place, problem, mend))
+    let fix = if bps > MOST_BPS { "rates go up to 1e18 bit/s" } else { fix };
+    Err(TopologyError::new(at, place, problem, fix))
 }
 
 fn name_is_usable(at: u64, place: &str, name: &str) -> Result<()> {

@@ -8,8 +8,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::Proof;
 use super::prices::{Certificate, Prices};
+use super::proof::{FIRST, Proof};
 
 /// With more shards, boxes are too many.
 const SHARDS: usize = 3;
@@ -146,8 +146,7 @@ fn cut(proof: &mut Proof<'_, '_, '_>, known: &mut Vec<Known>, region: &Region, f
     while aim >= 0.25 * fine && aim > delta {
         let sending = region.below(aim);
         proof.last = known.get(nearest.1).map(|near| (near.prices.clone(), near.sending.clone()));
-        if let Some(certificate) = proof.against(&sending, if known.is_empty() { super::FIRST } else { EACH })
-        {
+        if let Some(certificate) = proof.against(&sending, if known.is_empty() { FIRST } else { EACH }) {
             let (prices, sending) = proof.last.clone().expect("just climbed");
             known.insert(0, Known { certificate, prices, sending });
             return Some(aim);

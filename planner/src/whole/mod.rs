@@ -22,17 +22,15 @@ mod ascent;
 mod cover;
 mod fill;
 mod prices;
+mod proof;
 
 use crate::model::Model;
 use crate::router::Router;
 
 use ascent::Ascent;
-use prices::{Certificate, Network, Prices};
+use prices::Network;
+use proof::{FIRST, Proof};
 
-/// Looks (a look prices all ways and fills once) for the first prices, and for later ones that start from
-/// those.
-const FIRST: usize = 2000;
-const LATER: usize = 700;
 /// Looks in all, and arcs priced in all, which is what limits them on larger networks (at about 4 ns each).
 const LOOKS: usize = 20_000;
 const ARCS: usize = 1_000_000_000;
@@ -40,8 +38,6 @@ const ARCS: usize = 1_000_000_000;
 const DETOURS: usize = 4;
 /// The same of a tree of results.
 const TREES: usize = 40;
-/// The bound along a direction is found to this part of the rate.
-const PRECISE: f64 = 2e-3;
 
 /// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time
 /// is left.
@@ -77,57 +73,6 @@ pub(crate) fn bound(
         return proof.along(&even, goal, bound, Some(guess));
     }
     cover::bound(&mut proof, &crate::bounds::alone(model), goal, bound)
-}
-
-/// A search for certificates, each starting from the prices of another.
-struct Proof<'p, 'n, 'm> {
-    network: &'n Network<'m>,
-    ascent: Ascent<'n, 'm>,
-    /// What `ascent` may take in all.
-    looks: usize,
-    /// The last prices, and the rates they were made for.
-    last: Option<(Prices, Vec<f64>)>,
-    time_left: &'p dyn Fn() -> f64,
-}
-
-impl Proof<'_, '_, '_> {
-    /// Whether looks or time are used up.
-    fn ended(&self) -> bool {
-        self.ascent.looks >= self.looks || (self.time_left)() <= 0.0
-    }
-
-    /// A certificate against `sending`, if one is found within `looks` looks.
-    fn against(&mut self, sending: &[f64], looks: usize) -> Option<Certificate> {
-        let start = match &self.last {
-            Some((prices, from)) => prices.scaled(from, sending),
-            None => Prices::even(self.network, sending),
-        };
-        let peak = self.ascent.climb(sending, start, looks, self.time_left);
-        self.last = Some((peak.prices, sending.to_vec()));
-        (peak.excess > 0.0).then_some(peak.certificate)
-    }
-
-    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`.
-    /// `guess`: it is not lower than about this, and what lies just above is asked first.
-    fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, guess: Option<f64>) -> f64 {
-        let at = |rate: f64| -> Vec<f64> { shares.iter().map(|x| x * rate).collect() };
-        let mut looks = if guess.is_some() { LATER } else { FIRST };
-        low = guess.map_or(low, |guess| low.max(guess * (1.0 - 0.5 * PRECISE)));
-        let mut asked = guess.map(|_| low * (1.0 + PRECISE)).filter(|rate| *rate < high);
-        while low < high * (1.0 - PRECISE) && !self.ended() {
-            let middle = asked.take().unwrap_or(0.5 * (low + high));
-            match self.against(&at(middle), looks) {
-                Some(certificate) => {
-                    // It may refute even lower ones.
-                    let refuted = |rate: f64| certificate.excess(&at(rate)) > 0.0;
-                    high = crate::bounds::bisect_up(middle, |rate| rate <= low || !refuted(rate)).min(middle);
-                }
-                None => low = middle,
-            }
-            looks = LATER;
-        }
-        high
-    }
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bou
     finish::write(model, options, &best.placement, &shares, bounds)
 }
 
-/// From a running plan. Where that, mended, meets the closed form of the integral bound, no LP is solved
+/// From a running plan. Where that, repaired, meets the closed form of the integral bound, no LP is solved
 /// (then `bounds.lp_bps` is absent); else the usual search starts from it too.
 fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
     let model = router.model;

@@ -70,7 +70,7 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
-/// A placement mended so that switches can tell all passes apart, and rated.
+/// A placement repaired so that switches can tell all passes apart, and rated.
 pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> Best {
     let rated = rate(router, &placement, equal);
     if !router.detours() {
@@ -78,9 +78,9 @@ pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> B
     }
     match passes::untangled(router, &placement, &rated.shares) {
         None => Best::new(placement, rated),
-        Some(mended) => {
-            let rated = rate(router, &mended, equal);
-            Best::new(mended, rated)
+        Some(repaired) => {
+            let rated = rate(router, &repaired, equal);
+            Best::new(repaired, rated)
         }
     }
 }

@@ -86,8 +86,8 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         let problem = error.to_string();
         let problem = problem.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let problem = problem.split(" at line ").next().unwrap_or_default();
-        let mend = "give a containerlab file (topology: nodes, links), or choose the format with --format";
-        TopologyError::new(line, "containerlab", problem, mend)
+        let fix = "give a containerlab file (topology: nodes, links), or choose the format with --format";
+        TopologyError::new(line, "containerlab", problem, fix)
     })?;
     let lab = lab.topology;
     let mut graph = Graph::new("containerlab");

@@ -84,8 +84,8 @@ impl Graph {
         Ok(())
     }
 
-    pub fn wrong(&self, problem: impl Into<String>, mend: &str) -> TopologyError {
-        TopologyError::new(None, self.format, problem, mend)
+    pub fn wrong(&self, problem: impl Into<String>, fix: &str) -> TopologyError {
+        TopologyError::new(None, self.format, problem, fix)
     }
 }
 

@@ -66,8 +66,8 @@ pub(super) fn parts(
     }
     for (kind, option) in [(NodeKind::Server, "--servers"), (NodeKind::Worker, "--workers")] {
         if !parts.contains(&Some(kind)) {
-            let mend = format!("give {option} a number or names, or attach hosts with --hosts-per-switch");
-            return Err(TopologyError::new(None, "import", format!("no host is left to be a {kind}"), mend));
+            let fix = format!("give {option} a number or names, or attach hosts with --hosts-per-switch");
+            return Err(TopologyError::new(None, "import", format!("no host is left to be a {kind}"), fix));
         }
     }
     Ok(parts)
@@ -82,12 +82,12 @@ fn named(candidates: &[Candidate<'_>], names: &[String], option: &str) -> Result
     let find = |name: &String| {
         candidates.iter().position(|candidate| candidate.name == Some(name)).ok_or_else(|| {
             let known: Vec<&str> = candidates.iter().filter_map(|candidate| candidate.name).take(8).collect();
-            let mend = match known[..] {
+            let fix = match known[..] {
                 [] => "the names are those of the nodes that an import without it prints".to_owned(),
                 _ => format!("hosts are {}", known.join(", ")),
             };
             let problem = format!("there is no node \"{name}\" in what was read");
-            TopologyError::new(None, option, problem, mend)
+            TopologyError::new(None, option, problem, fix)
         })
     };
     names.iter().map(find).collect()
@@ -98,6 +98,6 @@ fn enough(found: Vec<usize>, count: usize, what: &str, there: usize) -> Result<V
         return Ok(found);
     }
     let problem = format!("{count} {what} asked for, but only {there} hosts are there to be any");
-    let mend = "ask for fewer, or attach more hosts with --hosts-per-switch";
-    Err(TopologyError::new(None, format!("--{what}"), problem, mend))
+    let fix = "ask for fewer, or attach more hosts with --hosts-per-switch";
+    Err(TopologyError::new(None, format!("--{what}"), problem, fix))
 }

@@ -125,8 +125,8 @@ pub(super) fn connected(
     // The first of the largest.
     let largest = size.iter().max_by_key(|&(part, size)| (size, std::cmp::Reverse(part)));
     let Some((&largest, _)) = largest else {
-        let mend = "mark the switches: inart-role switch in the nodes' attributes or labels";
-        return Err(TopologyError::new(None, "import", "the network has no switch", mend));
+        let fix = "mark the switches: inart-role switch in the nodes' attributes or labels";
+        return Err(TopologyError::new(None, "import", "the network has no switch", fix));
     };
     let kept: Vec<bool> = parts_of.iter().map(|parts| parts.contains(&largest)).collect();
     let lost: Vec<&str> = (0..names.len())

@@ -172,8 +172,8 @@ impl<'t> Console<'t> {
             graph.edge(ends, &Rc::new(attributes))?;
         }
         if graph.edges.is_empty() {
-            let mend = "save what the console prints for `net`, or choose the format with --format";
-            return Err(graph.wrong("no link is found in it", mend));
+            let fix = "save what the console prints for `net`, or choose the format with --format";
+            return Err(graph.wrong("no link is found in it", fix));
         }
         let mut controllers: Vec<&str> = self.controllers.into_iter().collect();
         if !controllers.is_empty() {

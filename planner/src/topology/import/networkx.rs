@@ -13,13 +13,13 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
         let problem = error.to_string();
         let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
-        let mend = "write it with json.dump(networkx.node_link_data(graph), file)";
-        TopologyError::new(error.line() as u64, "networkx", problem, mend)
+        let fix = "write it with json.dump(networkx.node_link_data(graph), file)";
+        TopologyError::new(error.line() as u64, "networkx", problem, fix)
     })?;
     let list = |names: &[&str]| names.iter().find_map(|name| document.get(name)?.as_array());
     let (Some(nodes), Some(edges)) = (list(&["nodes"]), list(&["links", "edges"])) else {
-        let mend = "write it with networkx.node_link_data(graph), or choose the format with --format";
-        return Err(graph.wrong("it has no list `nodes`, or no list `links` or `edges`", mend));
+        let fix = "write it with networkx.node_link_data(graph), or choose the format with --format";
+        return Err(graph.wrong("it has no list `nodes`, or no list `links` or `edges`", fix));
     };
     graph.directed = document.get("directed") == Some(&Value::Bool(true));
     for (at, node) in nodes.iter().enumerate() {
