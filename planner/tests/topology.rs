@@ -87,7 +87,7 @@ fn every_error_names_place_and_fix() {
         ("9e6}", "9e6, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
         ("9e6}", "9e6, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
         ("9e6}", "9e6, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),
-        ("9e6}", "9e6, mtu: jumbo}", &["line 9", "jumbo"]),
+        ("9e6}", "9e6, mtu: jumbo}", &["line 9", "`mtu` is no whole number", "9000"]),
         ("name: small", "name: small\nmtu: 90000", &["line 2", "mtu is 90000", "9000"]),
         ("ingress: 4 Gbps", "ingress: 0", &["line 4", "node s1", "ingress"]),
         ("kind: worker}", "kind: worker, ingress: 4}", &["node w1", "no ingress"]),

@@ -93,6 +93,8 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
         (cut(", expected"), "name the two nodes")
     } else if problem.starts_with("invalid boolean") {
         ("a job's `exact` is neither true nor false", "write `exact: true`, or leave it out")
+    } else if problem.starts_with("invalid i64") {
+        ("an `mtu` is no whole number of bytes", "write it like `mtu: 9000`")
     } else if problem.starts_with("unknown") || problem.contains("write it like") {
         (problem, "")
     } else {
