@@ -162,9 +162,15 @@ fn frames_that_the_links_do_not_carry() {
     bench.refused(&["simulate", "fig1.yaml", "--values", "1024"], &named);
     // Links that carry them: the switch is not there.
     bench.write("jumbo.yaml", bench.read("fig1.yaml").replacen("nodes:", "mtu: 9000\nnodes:", 1));
-    bench.refused(&[&["push", "plan.json", "jumbo.yaml"], &all[..]].concat(), &["switch v1", "start the switch"]);
+    bench.refused(
+        &[&["push", "plan.json", "jumbo.yaml"], &all[..]].concat(),
+        &["switch v1", "start the switch"],
+    );
     for value in ["0", "100", "9217"] {
-        bench.refused(&["topology", "leaf-spine", "--leaves", "2", "--spines", "1", "--mtu", value], &["--mtu", value]);
+        bench.refused(
+            &["topology", "leaf-spine", "--leaves", "2", "--spines", "1", "--mtu", value],
+            &["--mtu", value],
+        );
     }
 }
 

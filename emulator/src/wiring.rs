@@ -220,10 +220,7 @@ mod tests {
             rate_script("p3", &LinkEnd { node: NodeIndex(0), interface: 3, rate_bps, mtu }, queue)
         };
         let plain = script(25e6, 1500, QueueLimit::default());
-        assert!(
-            plain.contains("dev p3 parent 1: classid 1:1 htb rate 25000000bit burst 12500 "),
-            "{plain}"
-        );
+        assert!(plain.contains("dev p3 parent 1: classid 1:1 htb rate 25000000bit burst 12500 "), "{plain}");
         assert!(plain.contains("quantum 1514\n"), "a whole frame: {plain}");
         assert!(script(1e5, 1500, QueueLimit::Frames(9)).contains("rate 100000bit burst 6000 "));
         let jumbo = script(1e5, 9000, QueueLimit::Frames(9));

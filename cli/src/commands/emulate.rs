@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use inart_controller::ValuesChoice;
 use inart_emulator::external::{EXTERNAL, ExternalTestbed};
 use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
-use inart_controller::ValuesChoice;
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};

@@ -168,9 +168,7 @@ impl Topology {
             }
             entry
         };
-        let link = |link: &super::Link| {
-            json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu})
-        };
+        let link = |link: &super::Link| json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu});
         let job = |job: &super::Job| {
             let (workers, servers) = (names(&job.workers), names(&job.servers));
             let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});

@@ -71,7 +71,9 @@ pub(super) fn merged(
         match edge.attributes.mtu() {
             // What fits the smallest fits all of them.
             Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
-            Some(Err(text)) => notes.push(format!("{place}: {text:?} is no MTU; {} is taken (--mtu)", options.mtu)),
+            Some(Err(text)) => {
+                notes.push(format!("{place}: {text:?} is no MTU; {} is taken (--mtu)", options.mtu))
+            }
             None => {}
         }
     }
