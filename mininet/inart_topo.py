@@ -74,11 +74,17 @@ def has_netem():
 
 
 class ShapedInterface(TCIntf):
-    """Mininet's, without tc's complaint about fast classes, which Mininet takes for an error."""
+    """Mininet's with the link's MTU, without tc's complaint about fast classes, which Mininet takes for an error."""
+
+    def config(self, mtu=1500, **params):
+        self.quantum = mtu + 14  # a whole frame
+        result = super().config(**params)
+        self.cmd(f"ip link set dev {self.name} mtu {mtu}")
+        return result
 
     def bwCmds(self, *args, **params):
         commands, parent = super().bwCmds(*args, **params)
-        return [command + " quantum 1514" if " htb rate " in command else command for command in commands], parent
+        return [f"{command} quantum {self.quantum}" if " htb rate " in command else command for command in commands], parent
 
 
 class InArtHost(Host):
@@ -153,7 +159,7 @@ class InArtTopo(Topo):
             delays = False
         for link, mbps in zip(net["links"], rates):
             # Checksums are not left to hardware that is not there: the switches read raw frames.
-            (a, b), options = link["ends"], {"cls": TCLink, "bw": mbps, "txo": False}
+            (a, b), options = link["ends"], {"cls": TCLink, "bw": mbps, "txo": False, "mtu": link["mtu"]}
             options["cls1"] = options["cls2"] = ShapedInterface
             if delays:
                 options["delay"] = f"{link['delay_seconds'] * 1e6:.0f}us"

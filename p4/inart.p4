@@ -14,8 +14,12 @@
 #include "generated/values_n64.p4"
 #elif VALUES_PER_FRAME == 256
 #include "generated/values_n256.p4"
+#elif VALUES_PER_FRAME == 1024
+#include "generated/values_n1024.p4"
+#elif VALUES_PER_FRAME == 2048
+#include "generated/values_n2048.p4"
 #else
-#error "define VALUES_PER_FRAME as 32, 64 or 256"
+#error "define VALUES_PER_FRAME as 32, 64, 256, 1024 or 2048"
 #endif
 #include "include/headers.p4"
 #include "include/parser.p4"

@@ -152,6 +152,29 @@ fn a_program_that_does_not_match_its_source() {
 }
 
 #[test]
+fn frames_that_the_links_do_not_carry() {
+    let bench = Workbench::new();
+    let all = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1", "--values", "1024"];
+    let named = ["--values", "link ", "MTU of 1500", "1024 values need 4126", "`mtu`", "256 values"];
+    bench.refused(&[&["push", "plan.json", "fig1.yaml"], &all[..]].concat(), &named);
+    bench.refused(&[&["remove", "digits", "fig1.yaml"], &all[..]].concat(), &named);
+    bench.refused(&["emulate", "fig1.yaml", "--values", "1024"], &named);
+    bench.refused(&["simulate", "fig1.yaml", "--values", "1024"], &named);
+    // Links that carry them: the switch is not there.
+    bench.write("jumbo.yaml", bench.read("fig1.yaml").replacen("nodes:", "mtu: 9000\nnodes:", 1));
+    bench.refused(
+        &[&["push", "plan.json", "jumbo.yaml"], &all[..]].concat(),
+        &["switch v1", "start the switch"],
+    );
+    for value in ["0", "100", "9217"] {
+        bench.refused(
+            &["topology", "leaf-spine", "--leaves", "2", "--spines", "1", "--mtu", value],
+            &["--mtu", value],
+        );
+    }
+}
+
+#[test]
 fn wrong_options() {
     let bench = Workbench::new();
     for (option, value) in [

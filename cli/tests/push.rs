@@ -69,6 +69,24 @@ fn a_new_epoch_can_be_rolled_back() {
     assert_eq!(epoch(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
 }
 
+/// `--values auto`: what fits the links at first, and what is installed from then on.
+#[test]
+fn frames_are_as_long_as_links_carry_and_stay_so() {
+    let bench = Workbench::new();
+    bench.write("jumbo.yaml", bench.read("fig1.yaml").replacen("nodes:", "mtu: 9000\nnodes:", 1));
+    let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
+    let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
+    let first = ["push", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]];
+    let values = |document: &Value| document["assignments"][0]["values_per_packet"].as_u64().unwrap();
+    assert_eq!(values(&document(&bench, &first)), 256);
+    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 256, "the program stays");
+    document(&bench, &["remove", "digits", "jumbo.yaml"]);
+    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 256, "even without a job");
+    let replaced = ["push", "plan.json", "jumbo.yaml", "--replace-program"];
+    assert_eq!(values(&document(&bench, &replaced)), 2048);
+    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 2048);
+}
+
 /// A host was added since the push that is returned to, at the front: ports and addresses have other numbers
 /// now.
 #[test]

@@ -7,12 +7,14 @@
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.
+//! - [`ValuesChoice`] decides how many values frames carry, by the links' MTU.
 //! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
 //!   what hosts and people ask it.
 
 pub mod api;
 pub mod assignment;
 mod changes;
+mod choice;
 mod counters;
 pub mod daemon;
 pub mod doctor;
@@ -32,6 +34,7 @@ mod slots;
 pub mod tables;
 
 pub use assignment::{JobPlan, job_number};
+pub use choice::{FrameTooLong, ValuesChoice, frames_fit};
 pub use error::{Cause, InstallError};
 pub use held::{HeldJob, NotHeld, find as find_held};
 pub use install::{Controller, InstallReport, SwitchChange};

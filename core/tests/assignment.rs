@@ -82,7 +82,10 @@ fn ranks_and_shards_that_are_not_there() {
 fn text_that_is_no_assignment_is_refused_at_its_place() {
     let refusal =
         |old, new| serde_json::from_str::<Assignment>(&JSON.replacen(old, new, 1)).unwrap_err().to_string();
-    assert!(refusal("256", "128").starts_with("values per packet 128: expected 32, 64 or 256 at line 2"));
+    assert!(
+        refusal("256", "128")
+            .starts_with("values per packet 128: expected 32, 64, 256, 1024 or 2048 at line 2")
+    );
     assert!(refusal("02:00:00:00:00:01", "nobody").starts_with("not a MAC address: expected six bytes"));
     assert!(refusal(r#""job""#, r#""jib""#).starts_with("unknown field `jib`"));
     assert!(refusal(r#""epoch": 2"#, r#""epoch": 65536"#).starts_with("epoch 65536: expected"));

@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use inart_planner::Plan;
+use inart_planner::topology::DEFAULT_MTU;
 use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::ValuesPerPacket;
 
@@ -30,9 +31,13 @@ pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
 }
 
 fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
+    let mtu = values.mtu().max(DEFAULT_MTU);
     namespace.batch(
         "ip",
-        "link add name trial0 type veth peer name trial1\nlink set trial0 up\nlink set trial1 up\n",
+        &format!(
+            "link add name trial0 mtu {mtu} type veth peer name trial1 mtu {mtu}\n\
+             link set trial0 up\nlink set trial1 up\n"
+        ),
     )?;
     let open = |name| PacketSocket::open(interface_index(name)?, false);
     let (from, to) = namespace.run(|| Ok((open("trial0")?, open("trial1")?)))?;

@@ -35,6 +35,7 @@ pub fn blueprint(topology: &Topology, ports: &PortMap, queue: QueueLimit) -> Blu
                 node: NodeIndex(link.ends[from].index()),
                 interface: interfaces[from],
                 rate_bps: (link.rate_bps - link.background_bps[from]).min(intake),
+                mtu: link.mtu,
             }
         })
     });

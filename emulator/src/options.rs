@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
+use inart_planner::topology::DEFAULT_MTU;
 use inart_planner::{Job, Levels, Results, Scheme, Topology, schemes};
-use inart_wire::ValuesPerPacket;
+use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
 
 use crate::error::Error;
 use crate::external::ExternalTestbed;
@@ -57,9 +58,12 @@ pub struct Options {
 }
 
 /// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading
-/// them. The longest frame is what its interfaces send.
-pub const CAPABILITIES: Capabilities =
-    Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes: 64..=1514 };
+/// them. The longest frame is what all links carry.
+pub fn capabilities(topology: &Topology) -> Capabilities {
+    let mtu = topology.links().iter().map(|link| link.mtu).min().unwrap_or(DEFAULT_MTU);
+    let frame_bytes = 64..=mtu + ETHERNET_BYTES as u16;
+    Capabilities { controller: true, worker_restart: true, injection: false, frame_bytes }
+}
 
 /// The most jobs at the same time.
 const MAX_JOBS: usize = 16;
@@ -105,6 +109,9 @@ impl Options {
                 format!("{}; give a power of two from 1 to {}", self.window_chunks, inart_p4::SLOTS);
             return refuse("window", problem);
         }
+        if let Err(problem) = inart_controller::frames_fit(&self.topology, self.values) {
+            return refuse("values", problem.to_string());
+        }
         if let Some(external) = &self.external {
             external.validate(&self.topology)?;
             let built = [
@@ -129,7 +136,7 @@ impl Options {
     /// What [`Schedule::new`] refuses.
     pub fn schedule(&self, topology: &Topology) -> Result<Schedule, inart_faults::Error> {
         let every = LinkFaults { drop: self.drop.share(), ..LinkFaults::default() };
-        Schedule::with_default(topology, &self.faults, &CAPABILITIES, &every)
+        Schedule::with_default(topology, &self.faults, &capabilities(topology), &every)
     }
 
     /// Each job has training data and weights of its own.

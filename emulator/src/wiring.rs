@@ -8,14 +8,14 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use inart_faults::quantity::QueueLimit;
-use inart_wire::MacAddr;
+use inart_wire::{ETHERNET_BYTES, MacAddr};
 
 use crate::namespace::Namespace;
 
 /// HTB lets bursts of this long through at once, so that a late timer costs no throughput.
 const BURST_SECONDS: f64 = 0.004;
-/// And of at least this much: a few frames.
-const BURST_MIN_BYTES: f64 = 6000.0;
+/// And of at least so many of the longest frames.
+const BURST_MIN_FRAMES: f64 = 4.0;
 
 /// A host's or switch's place in a [`Blueprint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +44,8 @@ pub struct LinkEnd {
     pub interface: usize,
     /// Rate at which this end may send, in bits of Ethernet frames per second.
     pub rate_bps: f64,
+    /// Longest frame that the link carries, in bytes without the Ethernet header; the same at both ends.
+    pub mtu: u16,
 }
 
 /// What is to be built, with rates already scaled.
@@ -135,6 +137,7 @@ impl Wiring {
     fn link_script(&self, blueprint: &Blueprint) -> String {
         let mut script = String::new();
         for (index, [a, b]) in blueprint.links.iter().enumerate() {
+            let mtu = a.mtu;
             let [a, b] =
                 [a, b].map(|end| (blueprint.interface_name(end), self.namespaces[end.node.0].path()));
             let pairs = match &self.relay {
@@ -147,7 +150,8 @@ impl Wiring {
                 let (namespace, peer_namespace) = (namespace.display(), peer_namespace.display());
                 let _ = writeln!(
                     script,
-                    "link add name {name} netns {namespace} type veth peer name {peer} netns {peer_namespace}"
+                    "link add name {name} mtu {mtu} netns {namespace} type veth \
+                     peer name {peer} mtu {mtu} netns {peer_namespace}"
                 );
             }
         }
@@ -165,7 +169,7 @@ impl Wiring {
                 let _ = writeln!(ip, "link set {name} address {mac}\naddress add {address}/8 dev {name}");
             }
             let _ = writeln!(ip, "link set {name} up");
-            tc.push_str(&rate_script(&name, end.rate_bps, blueprint.queue));
+            tc.push_str(&rate_script(&name, end, blueprint.queue));
         }
         namespace.batch("ip", &ip)?;
         namespace.batch("tc", &tc)?;
@@ -190,9 +194,10 @@ pub fn namespace() -> Result<Namespace, WiringError> {
 }
 
 /// One HTB class for all that leaves the interface.
-fn rate_script(interface: &str, rate_bps: f64, queue: QueueLimit) -> String {
-    let rate = rate_bps.max(8.0).round();
-    let burst = (rate / 8.0 * BURST_SECONDS).max(BURST_MIN_BYTES).round();
+fn rate_script(interface: &str, end: &LinkEnd, queue: QueueLimit) -> String {
+    let (rate, mtu) = (end.rate_bps.max(8.0).round(), end.mtu);
+    let burst = (rate / 8.0 * BURST_SECONDS).max(BURST_MIN_FRAMES * f64::from(mtu)).round();
+    let quantum = usize::from(mtu) + ETHERNET_BYTES;
     let queue = match queue {
         QueueLimit::Frames(frames) => format!("pfifo limit {frames}"),
         QueueLimit::Bytes(bytes) => format!("bfifo limit {bytes}"),
@@ -200,7 +205,7 @@ fn rate_script(interface: &str, rate_bps: f64, queue: QueueLimit) -> String {
     format!(
         "qdisc add dev {interface} root handle 1: htb default 1\n\
          class add dev {interface} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} \
-         quantum 1514\n\
+         quantum {quantum}\n\
          qdisc add dev {interface} parent 1:1 {queue}\n"
     )
 }
@@ -211,11 +216,14 @@ mod tests {
 
     #[test]
     fn rates_become_one_htb_class_with_a_burst_of_a_few_frames() {
-        let script = rate_script("p3", 25e6, QueueLimit::default());
-        assert!(
-            script.contains("dev p3 parent 1: classid 1:1 htb rate 25000000bit burst 12500 "),
-            "{script}"
-        );
-        assert!(rate_script("p3", 1e5, QueueLimit::Frames(9)).contains("rate 100000bit burst 6000 "));
+        let script = |rate_bps, mtu, queue| {
+            rate_script("p3", &LinkEnd { node: NodeIndex(0), interface: 3, rate_bps, mtu }, queue)
+        };
+        let plain = script(25e6, 1500, QueueLimit::default());
+        assert!(plain.contains("dev p3 parent 1: classid 1:1 htb rate 25000000bit burst 12500 "), "{plain}");
+        assert!(plain.contains("quantum 1514\n"), "a whole frame: {plain}");
+        assert!(script(1e5, 1500, QueueLimit::Frames(9)).contains("rate 100000bit burst 6000 "));
+        let jumbo = script(1e5, 9000, QueueLimit::Frames(9));
+        assert!(jumbo.contains("burst 36000 ") && jumbo.contains("quantum 9014\n"), "{jumbo}");
     }
 }

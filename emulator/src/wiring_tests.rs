@@ -15,7 +15,7 @@ fn host(number: u8) -> (String, NodeKind) {
 }
 
 fn two_hosts() -> Blueprint {
-    let end = |node, rate_bps| LinkEnd { node: NodeIndex(node), interface: 0, rate_bps };
+    let end = |node, rate_bps| LinkEnd { node: NodeIndex(node), interface: 0, rate_bps, mtu: 1500 };
     Blueprint {
         nodes: vec![host(1), host(2)],
         links: vec![[end(0, 10e6), end(1, 20e6)]],
@@ -25,7 +25,11 @@ fn two_hosts() -> Blueprint {
 
 /// The built network, or `None` with a message when this process may not build one.
 fn built(relayed: bool) -> Option<Wiring> {
-    match Wiring::build(&two_hosts(), relayed) {
+    build(&two_hosts(), relayed)
+}
+
+fn build(blueprint: &Blueprint, relayed: bool) -> Option<Wiring> {
+    match Wiring::build(blueprint, relayed) {
         Err(WiringError::NotAllowed(error)) => {
             eprintln!("skipped: needs root ({error})");
             None
@@ -73,6 +77,23 @@ fn a_relay_carries_what_it_does_not_drop() {
     let relay = start("0.999999");
     assert!(!delivers(&wiring));
     assert!(relay.stop().dropped >= 1);
+}
+
+#[test]
+fn every_interface_of_a_link_has_its_mtu() {
+    let mut blueprint = two_hosts();
+    blueprint.links[0].iter_mut().for_each(|end| end.mtu = 9000);
+    for relayed in [false, true] {
+        let Some(wiring) = build(&blueprint, relayed) else { return };
+        let hosts = [0, 1].map(|node| (wiring.namespace(NodeIndex(node)), "eth0"));
+        let middle = wiring.relay().into_iter().flat_map(|relay| [(relay, "a0"), (relay, "b0")]);
+        for (namespace, interface) in hosts.into_iter().chain(middle) {
+            let mut ip = namespace.command("ip");
+            let output = ip.args(["link", "show", "dev", interface]).output().expect("ip runs");
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(text.contains(" mtu 9000 "), "{interface}: {text}");
+        }
+    }
 }
 
 #[test]

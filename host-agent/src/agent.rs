@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
 use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, StateMachine};
-use inart_wire::Incarnation;
+use inart_wire::{Incarnation, ValuesPerPacket};
 use rand::Rng;
 
 use crate::error::Error;
@@ -73,7 +73,7 @@ pub(crate) struct Agent {
     status: Option<StatusSocket>,
     /// Whether waits end with a stop signal.
     is_watched: bool,
-    buffer: [u8; 2048],
+    buffer: Box<[u8; ValuesPerPacket::LONGEST_FRAME_BYTES]>,
 }
 
 impl Agent {
@@ -96,7 +96,7 @@ impl Agent {
             told: Arc::default(),
             status,
             is_watched,
-            buffer: [0; 2048],
+            buffer: Box::new([0; ValuesPerPacket::LONGEST_FRAME_BYTES]),
         })
     }
 
@@ -126,7 +126,7 @@ impl Agent {
 
     /// Sends everything that is due.
     pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
-        while let Some(length) = state_machine.poll_transmit(self.clock.now(), &mut self.buffer) {
+        while let Some(length) = state_machine.poll_transmit(self.clock.now(), self.buffer.as_mut_slice()) {
             self.transport.send(&self.buffer[..length])?;
         }
         Ok(())

@@ -44,7 +44,7 @@ impl Port {
     /// Room for the frames that come while this process is not scheduled, in bytes of kernel memory.
     const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
     /// Longer than any INART frame, so that a longer frame shows its length.
-    const READ_BUFFER_BYTES: usize = 2048;
+    const READ_BUFFER_BYTES: usize = 16 << 10;
     /// How long a frame may wait for room: a slow interface sends some frames in this time, and it is short
     /// beside the peer timeout.
     const LONGEST_STALL: Duration = Duration::from_millis(50);

@@ -31,6 +31,8 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
         ValuesPerPacket::N32 => built_in!(32),
         ValuesPerPacket::N64 => built_in!(64),
         ValuesPerPacket::N256 => built_in!(256),
+        ValuesPerPacket::N1024 => built_in!(1024),
+        ValuesPerPacket::N2048 => built_in!(2048),
     }
 }
 

@@ -26,6 +26,7 @@ fn options() -> ImportOptions {
         aggregation_bps: 5e9,
         ingress_bps: None,
         delay_seconds: 0.0,
+        mtu: 1500,
         gradient_bytes: 100_000_000,
         seed: 1,
     }
@@ -52,6 +53,31 @@ fn samples_are_read_as_expected() {
         let notes: String = notes.iter().map(|note| format!("# {note}\n")).collect();
         insta::assert_snapshot!(file, notes + &topology.to_yaml());
     }
+}
+
+#[test]
+fn mtus_are_read_and_the_smallest_of_parallel_links_counts() {
+    let lab = |links: &str| {
+        let text = format!(
+            "name: lab\ntopology:\n  nodes: {{v: {{kind: srl}}, a: {{kind: linux}}, b: {{kind: linux}}}}\n  links:\n{links}"
+        );
+        read(&text, Format::Containerlab)
+    };
+    let Imported { topology, notes } = lab("
+    - {endpoints: [\"a:e1\", \"v:e1\"], mtu: 9500}
+    - {endpoints: [\"b:e1\", \"v:e2\"], mtu: 9000}
+    - {endpoints: [\"b:e2\", \"v:e3\"], vars: {mtu: 4200}}
+");
+    assert_eq!(topology.links().iter().map(|link| link.mtu).collect::<Vec<_>>(), [9216, 4200], "{notes:?}");
+    let Imported { topology, notes } = lab("
+    - {endpoints: [\"a:e1\", \"v:e1\"], mtu: large}
+    - {endpoints: [\"b:e1\", \"v:e2\"]}
+");
+    assert_eq!(topology.links().iter().map(|link| link.mtu).collect::<Vec<_>>(), [1500, 1500]);
+    assert!(
+        notes.iter().any(|note| note.contains("\"large\" is no MTU; 1500 is taken (--mtu)")),
+        "{notes:?}"
+    );
 }
 
 #[test]

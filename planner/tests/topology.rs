@@ -84,6 +84,11 @@ fn every_error_names_place_and_fix() {
         ("548 MB", "548 Mbps", &["548 Mbps", "548 MB"]),
         ("delay: 10 us", "delay: -1 s", &["line 8", "delay"]),
         ("aggregation: 6 Gbps", "aggregation: -6 Gbps", &["line 3", "node v1", "aggregation"]),
+        ("9e6}", "9e6, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
+        ("9e6}", "9e6, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
+        ("9e6}", "9e6, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),
+        ("9e6}", "9e6, mtu: jumbo}", &["line 9", "`mtu` is no whole number", "9000"]),
+        ("name: small", "name: small\nmtu: 90000", &["line 2", "mtu is 90000", "9000"]),
         ("ingress: 4 Gbps", "ingress: 0", &["line 4", "node s1", "ingress"]),
         ("kind: worker}", "kind: worker, ingress: 4}", &["node w1", "no ingress"]),
         ("{link: [s1, v1]", "{link: [s1, w1]", &["background", "no such link"]),
@@ -104,9 +109,39 @@ fn every_error_names_place_and_fix() {
 }
 
 #[test]
+fn a_link_without_an_mtu_has_the_documents_or_1500() {
+    let mtus = |text: &str| -> Vec<u16> {
+        Topology::from_yaml(text).unwrap().links().iter().map(|link| link.mtu).collect()
+    };
+    assert_eq!(mtus(GOOD), [1500; 3]);
+    let jumbo = GOOD.replacen("name: small", "name: small\nmtu: 9000", 1);
+    assert_eq!(mtus(&jumbo), [9000; 3]);
+    assert_eq!(mtus(&jumbo.replacen("9e6", "9e6, mtu: 1500", 1)), [9000, 1500, 9000]);
+    assert_eq!(mtus(&GOOD.replacen("9e6", "9e6, mtu: 576", 1)), [1500, 576, 1500]);
+    assert!(Topology::from_yaml(&jumbo).unwrap().to_yaml().contains("\nmtu: 9000\n"), "said once");
+    assert!(!Topology::from_yaml(GOOD).unwrap().to_yaml().contains("mtu"), "nobody asked");
+}
+
+#[test]
+fn jobs_may_use_links_between_switches_and_those_of_their_hosts() {
+    let text = "\
+name: small
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server}, {name: w1, kind: worker},
+  {name: w2, kind: worker}]
+links: [{ends: [w1, v1], rate: 1e9}, {ends: [w2, v1], rate: 1e9}, {ends: [v1, v2], rate: 1e9}, {ends: [v1, s1], rate: 1e9}]
+jobs: [{name: a, workers: [w1], servers: [s1]}]
+";
+    let topology = Topology::from_yaml(text).unwrap();
+    let used: Vec<usize> = topology.job_links().map(|link| link.index()).collect();
+    assert_eq!(used, [0, 2, 3], "w2 is in no job");
+}
+
+#[test]
 fn yaml_and_json_read_back() {
     for topology in [
         Topology::from_yaml(GOOD).unwrap(),
+        Topology::from_yaml(GOOD).unwrap().with_mtu(9000),
+        Topology::from_yaml(&GOOD.replacen("9e6", "9e6, mtu: 4200", 1)).unwrap(),
         Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap(),
         fat_tree(4, &equipment(2, 10)).unwrap(),
         leaf_spine(3, 2, 4, &equipment(2, 10)).unwrap(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, job_number};
+use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, frames_fit, job_number};
 use inart_core::Assignment;
 use inart_planner::{NodeKind, Plan, Topology};
 use inart_tables::SwitchTables;
@@ -31,13 +31,16 @@ impl InstalledNetwork {
     /// middle of a training.
     ///
     /// # Errors
-    /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed.
+    /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed, and for links
+    /// that do not carry the frames.
     pub fn install(
         topology: &Topology,
         dataplane: &Arc<Dataplane>,
         plans: &[Plan],
         window_chunks: u32,
     ) -> Result<Self, Error> {
+        frames_fit(topology, dataplane.values)
+            .map_err(|problem| Error::Option { option: "values", problem: problem.to_string() })?;
         let job = |plan: &Plan| {
             let job = job_number(topology, &plan.job).ok_or_else(|| Error::NoJob {
                 job: plan.job.clone(),

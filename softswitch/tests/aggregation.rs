@@ -23,7 +23,7 @@ fn sums_are_exact_for_every_size() {
         for sequence in 0..40u32 {
             let gradients: Vec<Vec<i32>> = (0..4)
                 .map(|worker| {
-                    (0..size as i32).map(|n| (n * 7919 - worker * 104_729) * (sequence as i32 + 1)).collect()
+                    (0..size as i32).map(|n| (n * 1999 - worker * 104_729) * (sequence as i32 + 1)).collect()
                 })
                 .collect();
             for (worker, gradient) in gradients.iter().enumerate() {

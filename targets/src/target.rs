@@ -26,6 +26,11 @@ pub trait Target: Send + Sync {
     /// The port of that number; `None` if it is none that we use.
     fn port_of(&self, number: u64) -> Option<PortNo>;
 
+    /// Whether there is a program for that many values per frame, built in or in a folder.
+    fn has_program(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+        self.program(values, folder).is_ok()
+    }
+
     /// Our program for that many values per frame: the built-in one, or the compiled one in a folder.
     ///
     /// # Errors

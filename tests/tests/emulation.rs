@@ -93,6 +93,31 @@ fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
     assert!(lbmm["ps_ingress_bytes"].as_f64().is_some_and(|bytes| bytes >= 2.0 * 1.2e6), "{summary}");
 }
 
+/// Links of MTU 9000: frames of 2048 values without being asked for, through namespaces, switches and, with a
+/// fault, the relay.
+#[test]
+fn jumbo_links_carry_jumbo_frames() {
+    let Some(_turn) = turn() else { return };
+    let folder = TempDir::new().expect("a folder");
+    let topology = folder.path().join("jumbo.yaml");
+    let fig1 = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
+    std::fs::write(&topology, fig1.replacen("nodes:", "mtu: 9000\nnodes:", 1)).expect("written");
+    for (drop, loses) in [("0", false), ("2%", true)] {
+        let mut command = Command::new(inart());
+        command.arg("emulate").arg(&topology).args(["--gradient", "400KB", "--rounds", "2", "--drop", drop]);
+        command.args(["--schemes", "inart", "--json", "--chart"]).arg(folder.path().join("chart.svg"));
+        let summary = document(&command.output().expect("runs"));
+        assert_eq!(summary["bit_exact"], true);
+        // 100,000 values are 49 frames or, cut in two by the shares, 50.
+        let sums = summary["sums_checked"].as_u64().expect("a count");
+        assert!((2 * 6 * 49..=2 * 6 * 50).contains(&sums), "{sums}");
+        let inart = &summary["schemes"]["inart"];
+        assert!(inart["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), "{summary}");
+        assert_eq!(inart["link_drops"].as_u64().expect("a count") > 0, loses, "{summary}");
+        assert_eq!(inart["switch_drops"], serde_json::json!({}), "{summary}");
+    }
+}
+
 #[test]
 fn frames_dropped_on_every_link_change_no_bit() {
     let Some(_turn) = turn() else { return };

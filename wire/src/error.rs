@@ -74,7 +74,7 @@ impl fmt::Display for WireError {
             Self::EtherType { seen } => write!(f, "EtherType: 0x{seen:04x}, INART has 0x88b5"),
             Self::Version { seen } => write!(f, "version: {seen}, this program speaks 2"),
             Self::FrameLength { seen } => {
-                write!(f, "frame: {seen} bytes, INART frames have 172, 300 or 1068")
+                write!(f, "frame: {seen} bytes, INART frames have 172, 300, 1068, 4140 or 8236")
             }
             Self::Worker { seen } => write!(f, "worker: seat {seen}, the highest is {}", Seat::MAX),
             Self::Length { seen, values } => {

@@ -18,7 +18,7 @@
 //! | 37 | 1 | exponent | signed; a value v stands for v · 2^exponent |
 //! | 38 | 2 | length | number of values that mean something; the rest are zeros |
 //! | 40 | 4 | incarnation | which run of the epoch: drawn by the shard's parameter server when it starts; 0 if the sender does not know it |
-//! | 44 | 4 N | values | two's complement; N is 32, 64 or 256 |
+//! | 44 | 4 N | values | two's complement; N is 32, 64, 256, 1024 or 2048 |
 //!
 //! Everything is big endian. [`Frame`] is a checked view of bytes, [`FrameRepr`] a value that can only hold a
 //! valid frame and knows how to parse, measure and emit itself. No I/O, no allocation, no `std`.

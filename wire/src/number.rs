@@ -2,7 +2,7 @@
 
 use core::{fmt, str::FromStr};
 
-use crate::field::VALUES;
+use crate::field::{ETHERNET_BYTES, VALUES};
 use crate::{ParseError, RangeError};
 
 /// Number of 32-bit values in a frame: fixed per compiled switch program.
@@ -15,15 +15,22 @@ pub enum ValuesPerPacket {
     N32 = 32,
     /// 64 values, frames of 300 bytes.
     N64 = 64,
-    /// 256 values, frames of 1068 bytes.
+    /// 256 values, frames of 1068 bytes: the most that an MTU of 1500 has room for.
     N256 = 256,
+    /// 1024 values, jumbo frames of 4140 bytes.
+    N1024 = 1024,
+    /// 2048 values, jumbo frames of 8236 bytes: the most that an MTU of 9000 has room for.
+    N2048 = 2048,
 }
 
-const VALUES_EXPECTED: &str = "32, 64 or 256";
+const VALUES_EXPECTED: &str = "32, 64, 256, 1024 or 2048";
 
 impl ValuesPerPacket {
     /// Every choice, smallest first.
-    pub const ALL: [Self; 3] = [Self::N32, Self::N64, Self::N256];
+    pub const ALL: [Self; 5] = [Self::N32, Self::N64, Self::N256, Self::N1024, Self::N2048];
+
+    /// Length in bytes of the longest frame: room for any.
+    pub const LONGEST_FRAME_BYTES: usize = Self::N2048.frame_bytes();
 
     /// The number of values.
     pub const fn get(self) -> usize {
@@ -33,6 +40,12 @@ impl ValuesPerPacket {
     /// Length in bytes of a frame with that many values.
     pub const fn frame_bytes(self) -> usize {
         VALUES + 4 * self.get()
+    }
+
+    /// The least MTU of a link that carries the frames, in bytes: an MTU counts what follows the Ethernet
+    /// header.
+    pub const fn mtu(self) -> u16 {
+        (self.frame_bytes() - ETHERNET_BYTES) as u16
     }
 
     /// The choice that makes frames of `bytes` bytes.

@@ -33,7 +33,7 @@ fn header() -> impl Strategy<Value = HeaderRepr> {
 
 fn frame() -> impl Strategy<Value = (FrameRepr, Vec<i32>)> {
     let values = proptest::collection::vec(any::<i32>(), 32);
-    (header(), any::<[u8; 6]>(), any::<[u8; 6]>(), 0..3usize, values).prop_map(
+    (header(), any::<[u8; 6]>(), any::<[u8; 6]>(), 0..ValuesPerPacket::ALL.len(), values).prop_map(
         |(header, destination, source, size, mut values)| {
             values.truncate(header.length.into());
             let values_per_packet = ValuesPerPacket::ALL[size];
@@ -146,7 +146,10 @@ fn errors_name_the_field_and_what_was_seen() {
         parsed.unwrap_err().to_string()
     };
     assert_eq!(error(&|bytes| bytes.truncate(43)), "frame: 43 bytes, the headers alone take 44");
-    assert_eq!(error(&|bytes| bytes.truncate(171)), "frame: 171 bytes, INART frames have 172, 300 or 1068");
+    assert_eq!(
+        error(&|bytes| bytes.truncate(171)),
+        "frame: 171 bytes, INART frames have 172, 300, 1068, 4140 or 8236"
+    );
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
     assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 2");
     assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: seat 16450, the highest is 16383");

@@ -79,11 +79,24 @@ fn numbers_out_of_range_are_refused_with_the_range() {
     );
     assert_eq!(
         ValuesPerPacket::try_from(128i64).unwrap_err().to_string(),
-        "values per packet 128: expected 32, 64 or 256"
+        "values per packet 128: expected 32, 64, 256, 1024 or 2048"
     );
     assert_eq!(Exponent::saturating(1000), Exponent::MAX);
     assert_eq!(Exponent::saturating(-1000), Exponent::MIN);
     assert_eq!((Exponent::MIN.get(), Exponent::FLOATS.get()), (-127, -128));
+}
+
+#[test]
+fn frames_fit_the_mtu_that_they_ask_for() {
+    // The MTU counts what follows 14 bytes of Ethernet header: 30 of INART's, and 4 per value.
+    let expected =
+        [(32, 172, 158), (64, 300, 286), (256, 1068, 1054), (1024, 4140, 4126), (2048, 8236, 8222)];
+    let seen = ValuesPerPacket::ALL.map(|n| (n.get(), n.frame_bytes(), n.mtu()));
+    assert_eq!(seen, expected);
+    for n in ValuesPerPacket::ALL {
+        assert_eq!(ValuesPerPacket::of_frame(n.frame_bytes()), Some(n));
+        assert!(n.frame_bytes() <= ValuesPerPacket::LONGEST_FRAME_BYTES);
+    }
 }
 
 #[test]
@@ -103,7 +116,7 @@ fn strings_that_are_no_numbers_are_refused() {
     }
     assert_eq!(
         "33".parse::<ValuesPerPacket>().unwrap_err().to_string(),
-        "not a number of values per packet: expected 32, 64 or 256"
+        "not a number of values per packet: expected 32, 64, 256, 1024 or 2048"
     );
 }
 

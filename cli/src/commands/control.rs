@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, InstallReport, JobPlan, Names, Records, SwitchChange};
+use inart_controller::{Controller, InstallReport, JobPlan, Names, Records, SwitchChange, ValuesChoice};
 use inart_core::Assignment;
 use inart_planner::Topology;
 use inart_tables::Op;
@@ -149,6 +149,19 @@ impl ControlArgs {
             Some(folder) => program.with_context(|| format!("--p4 {}", folder.display())),
             None => Ok(program?),
         }
+    }
+
+    /// How many values frames on the topology carry. What `records` say is installed stays, unless the program
+    /// may be replaced.
+    pub fn values(
+        &self,
+        choice: ValuesChoice,
+        topology: &Topology,
+        records: &Records,
+    ) -> anyhow::Result<ValuesPerPacket> {
+        let running = if self.replace_program { None } else { records.installed_values() };
+        let has_program = |values| self.target.has_program(values, self.p4.as_deref());
+        choice.of(topology, running, has_program).context("--values")
     }
 
     /// Where the topology's switches are, which `records` are told.

@@ -86,10 +86,11 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
 
     let addresses = switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
     let state = Arc::new(State::new(topology.name(), addresses));
+    let values = args.control.values(args.settings.values, &topology, &records)?;
     let config = Config {
         topology,
         jobs,
-        program: args.control.program(args.settings.values)?,
+        program: args.control.program(values)?,
         switches,
         precedence,
         records,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use inart_controller::ValuesChoice;
 use inart_emulator::external::{EXTERNAL, ExternalTestbed};
 use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
@@ -13,7 +14,6 @@ use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};
-use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::print;
@@ -48,9 +48,9 @@ pub struct Args {
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Values per frame: 32, 64 or 256.
-    #[arg(long, default_value_t = ValuesPerPacket::N256)]
-    values: ValuesPerPacket,
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for.
+    #[arg(long, default_value_t = ValuesChoice::Auto)]
+    values: ValuesChoice,
     /// Chunks in flight per worker and shard, a power of two.
     #[arg(long, default_value_t = 64)]
     window: u32,
@@ -97,14 +97,17 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(size) => Workload::AllReduce { values: (size.0 / 4.0) as usize },
         None => Workload::Train { batch: args.batch },
     };
+    let topology = Topology::from_yaml(&text).context(place)?;
+    let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
+    let values = args.values.of(&topology, None, has_program).context("--values")?;
     let options = Options {
-        topology: Topology::from_yaml(&text).context(place)?,
+        topology,
         schemes: args.schemes,
         levels: args.levels,
         results: args.results,
         jobs: args.jobs,
         work: Work { rounds: args.rounds, workload },
-        values: args.values,
+        values,
         window_chunks: args.window,
         scale: args.scale,
         drop: args.drop,

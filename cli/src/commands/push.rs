@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use inart_controller::{Controller, JobPlan, Records, job_number};
+use inart_controller::{Controller, JobPlan, Records, ValuesChoice, job_number};
 use inart_planner::{Plan, Topology};
 use inart_targets::Session;
-use inart_wire::ValuesPerPacket;
 
 use super::control::{self, ControlArgs, Purpose};
 
@@ -27,9 +26,10 @@ pub struct PlanArgs {
 /// How to install it.
 #[derive(clap::Args)]
 pub struct Settings {
-    /// Values per packet: 32, 64 or 256; the switches' program is compiled for it.
-    #[arg(long, default_value = "64")]
-    pub values: ValuesPerPacket,
+    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled; or auto: what
+    /// was installed before, else the most that the links' MTU has room for.
+    #[arg(long, default_value_t = ValuesChoice::Auto)]
+    pub values: ValuesChoice,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = 64, value_parser = parse_window)]
     window: u32,
@@ -89,7 +89,8 @@ impl PlanArgs {
         let job_plan = |plan| self.settings.job_plan(&topology, plan, &place);
         let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
         let records = Records::open(&self.control.state(), topology.name())?;
-        let controller = self.control.controller(topology, self.settings.values, records, purpose).await?;
+        let values = self.control.values(self.settings.values, &topology, &records)?;
+        let controller = self.control.controller(topology, values, records, purpose).await?;
         Ok((controller, jobs))
     }
 }

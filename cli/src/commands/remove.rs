@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, HeldJob, Records, find_held};
+use inart_controller::{Controller, HeldJob, Records, ValuesChoice, find_held};
 use inart_targets::Session;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::JobId;
 
 use super::control::{self, ControlArgs, Purpose};
 
@@ -30,9 +30,9 @@ pub struct Args {
     /// Remove jobs whose hosts may still run: theirs end with an error.
     #[arg(long)]
     force: bool,
-    /// Values per packet: 32, 64 or 256; the switches' program is compiled for it.
-    #[arg(long, default_value = "64")]
-    values: ValuesPerPacket,
+    /// Values per frame of the switches' program, as for `inart push`.
+    #[arg(long, default_value_t = ValuesChoice::Auto)]
+    values: ValuesChoice,
     #[command(flatten)]
     control: ControlArgs,
 }
@@ -44,7 +44,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let purpose = if jobs.is_empty() || args.dry_run { Purpose::Read } else { Purpose::Write };
     control::block_on(async {
         let records = Records::open(&args.control.state(), topology.name())?;
-        let mut controller = args.control.controller(topology, args.values, records, purpose).await?;
+        let values = args.control.values(args.values, &topology, &records)?;
+        let mut controller = args.control.controller(topology, values, records, purpose).await?;
         let held = controller.held().await?;
         if jobs.is_empty() {
             super::output::print(&if json { json_list(&held) } else { list(&held) })?;

@@ -102,6 +102,10 @@ pub struct Records {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topology: Option<String>,
+    /// Values per frame of the program that the switches had at the newest push of any job; absent in records
+    /// of versions that did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<ValuesPerPacket>,
     /// What is known of its jobs.
     #[serde(default)]
     pub jobs: BTreeMap<JobId, JobRecord>,
@@ -173,6 +177,11 @@ impl Records {
         self.topology.as_deref().or(only)
     }
 
+    /// Values per frame of the program that the switches had at the newest push, if there was any.
+    pub fn installed_values(&self) -> Option<ValuesPerPacket> {
+        self.values.or_else(|| self.jobs.values().find_map(|record| Some(record.live()?.values)))
+    }
+
     /// The push before the last of a job. One of another job, which had the same number on an older topology,
     /// is none.
     ///
@@ -209,6 +218,7 @@ impl Records {
         let jobs: Vec<_> = done.iter().map(|success| success.job).collect();
         self.change_jobs(jobs.iter(), |records| {
             records.topology = Some(topology);
+            records.values = done.last().map(|success| success.push.values).or(records.values);
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();
                 record.stale = stale;

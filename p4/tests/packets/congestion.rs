@@ -31,7 +31,8 @@ async fn switch(n: ValuesPerPacket, queues: &[(u16, u32)]) -> Embedded {
 
 #[tokio::test]
 async fn a_frame_that_leaves_more_than_sixteen_behind_is_marked() {
-    for n in ValuesPerPacket::ALL {
+    // Sixty switches each: of jumbo frames the largest.
+    for n in [ValuesPerPacket::N32, ValuesPerPacket::N64, ValuesPerPacket::N256, ValuesPerPacket::N2048] {
         let gradient = |shard, sequence| Inart::gradient(n, shard, 0, sequence);
         let to_2 = |kind| gradient(0, 5).with(|f| (f.kind, f.dst) = (kind, AT_PORT_2));
         // The port it comes in by, the port it leaves by, the frame, and how it leaves unmarked.

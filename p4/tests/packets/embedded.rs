@@ -1,11 +1,12 @@
 //! The embedded switch, called directly.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use inart_p4::Artifact;
 use inart_softswitch::control::Replica;
 use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_wire::ValuesPerPacket;
 
 use crate::network;
 
@@ -21,6 +22,14 @@ impl Embedded {
     pub fn new() -> Self {
         Self { switch: Switch::new(0), registers: Vec::new(), queues: BTreeMap::new() }
     }
+}
+
+/// The artifact's program; compiled once for all cases.
+fn compiled(artifact: &Artifact) -> Arc<Program> {
+    static PROGRAMS: Mutex<BTreeMap<ValuesPerPacket, Arc<Program>>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let compile = || Program::compile(&artifact.json).expect("the program compiles");
+    Arc::clone(programs.entry(artifact.values).or_insert_with(compile))
 }
 
 fn full(name: &str) -> String {
@@ -44,7 +53,7 @@ impl Sink for Frames<'_> {
 
 impl crate::Switch for Embedded {
     async fn load(&mut self, artifact: &Artifact) {
-        let program = Program::compile(&artifact.json).expect("the program compiles");
+        let program = compiled(artifact);
         self.switch.load(Arc::clone(&program)).expect("the program loads");
         let json: serde_json::Value = serde_json::from_slice(&artifact.json).expect("p4c printed JSON");
         let arrays = json["register_arrays"].as_array().expect("the program has registers");

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::{NodeKind, Topology};
+use super::{DEFAULT_MTU, NodeKind, Topology};
 use crate::units::{Rate, Seconds, Size, display_rate, display_seconds, display_size};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub name: Spanned<String>,
+    /// Of links that state none.
+    pub mtu: Option<Spanned<i64>>,
     pub nodes: Vec<Spanned<NodeEntry>>,
     pub links: Vec<Spanned<LinkEntry>>,
     #[serde(default)]
@@ -53,6 +55,7 @@ pub(super) struct LinkEntry {
     pub ends: [String; 2],
     pub rate: Rate,
     pub delay: Option<Seconds>,
+    pub mtu: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +93,8 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
         (cut(", expected"), "name the two nodes")
     } else if problem.starts_with("invalid boolean") {
         ("a job's `exact` is neither true nor false", "write `exact: true`, or leave it out")
+    } else if problem.starts_with("invalid i64") {
+        ("an `mtu` is no whole number of bytes", "write it like `mtu: 9000`")
     } else if problem.starts_with("unknown") || problem.contains("write it like") {
         (problem, "")
     } else {
@@ -103,7 +108,12 @@ impl Topology {
         let mut out = String::new();
         let name = |id: super::NodeId| quoted(&self.node(id).name);
         let list = |ids: &[super::NodeId]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(out, "name: {}\nnodes:", quoted(&self.name));
+        let _ = writeln!(out, "name: {}", quoted(&self.name));
+        let common = self.common_mtu();
+        if common != DEFAULT_MTU {
+            let _ = writeln!(out, "mtu: {common}");
+        }
+        out.push_str("nodes:\n");
         for node in &self.nodes {
             let _ = write!(out, "  - {{name: {}, kind: {}", quoted(&node.name), node.kind);
             if node.aggregation_bps > 0.0 {
@@ -120,6 +130,9 @@ impl Topology {
             let _ = write!(out, "  - {{ends: [{a}, {b}], rate: {}", rate(link.rate_bps));
             if link.delay_seconds > 0.0 {
                 let _ = write!(out, ", delay: {}", exact::<Seconds>(link.delay_seconds, display_seconds));
+            }
+            if link.mtu != common {
+                let _ = write!(out, ", mtu: {}", link.mtu);
             }
             out.push_str("}\n");
         }
@@ -155,7 +168,7 @@ impl Topology {
             }
             entry
         };
-        let link = |link: &super::Link| json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds});
+        let link = |link: &super::Link| json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu});
         let job = |job: &super::Job| {
             let (workers, servers) = (names(&job.workers), names(&job.servers));
             let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});
@@ -186,6 +199,12 @@ impl Topology {
             "jobs": self.jobs.iter().map(job).collect::<Vec<_>>(),
         })
         .to_string()
+    }
+
+    /// The MTU of all links, else the default.
+    fn common_mtu(&self) -> u16 {
+        let first = self.links.first().map_or(DEFAULT_MTU, |link| link.mtu);
+        if self.links.iter().all(|link| link.mtu == first) { first } else { DEFAULT_MTU }
     }
 
     fn background_yaml(&self) -> String {

@@ -8,11 +8,18 @@ pub mod ranges;
 mod read;
 mod validate;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+
+/// MTU of links that state none, in bytes: Ethernet's.
+pub const DEFAULT_MTU: u16 = 1500;
+
+/// MTUs that links may have, in bytes: from what every IPv4 host takes to what switches call jumbo.
+pub const MTUS: RangeInclusive<u16> = 576..=9216;
 
 /// Index of a node in [`Topology::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +95,8 @@ pub struct Link {
     pub rate_bps: f64,
     /// Propagation delay in seconds.
     pub delay_seconds: f64,
+    /// Longest frame that it carries, in bytes without the Ethernet header of 14.
+    pub mtu: u16,
     /// b(e), bit/s, from the first end to the second, and from the second to the first.
     pub background_bps: [f64; 2],
 }
@@ -188,6 +197,26 @@ impl Topology {
     /// The same network with other jobs: at least one, with names of their own, on nodes of this network.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Topology {
         Topology { jobs, ..self.clone() }
+    }
+
+    /// The same network with links of that MTU.
+    ///
+    /// # Panics
+    /// If the MTU is not one of [`MTUS`].
+    pub fn with_mtu(&self, mtu: u16) -> Topology {
+        assert!(MTUS.contains(&mtu), "an MTU of links");
+        let mut topology = self.clone();
+        topology.links.iter_mut().for_each(|link| link.mtu = mtu);
+        topology
+    }
+
+    /// The links that frames of the jobs may use: those between switches, and those of the jobs' hosts. Plans
+    /// choose among them, and may choose others the next time.
+    pub fn job_links(&self) -> impl Iterator<Item = LinkId> + '_ {
+        let hosts: HashSet<NodeId> =
+            self.jobs.iter().flat_map(|job| job.workers.iter().chain(&job.servers)).copied().collect();
+        let used = move |end: NodeId| self.node(end).kind == NodeKind::Switch || hosts.contains(&end);
+        self.link_ids().filter(move |&id| self.link(id).ends.iter().all(|&end| used(end)))
     }
 
     /// The same network with every rate, capacity and background multiplied by `factor` (delays and sizes

@@ -8,7 +8,7 @@ use petgraph::unionfind::UnionFind;
 use serde_saphyr::Spanned;
 
 use super::document::{BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry};
-use super::{Job, Link, Node, NodeId, NodeKind, Topology, TopologyError};
+use super::{DEFAULT_MTU, Job, Link, MTUS, Node, NodeId, NodeKind, Topology, TopologyError};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
@@ -35,8 +35,12 @@ pub(super) fn build(document: Document) -> Result<Topology> {
     for entry in document.nodes {
         topology.add_node(entry)?;
     }
+    let every = match document.mtu {
+        Some(every) => mtu(line(&every), "document", every.value)?,
+        None => DEFAULT_MTU,
+    };
     for entry in document.links {
-        topology.add_link(entry)?;
+        topology.add_link(entry, every)?;
     }
     for entry in document.background {
         topology.add_background(entry)?;
@@ -108,9 +112,10 @@ impl Topology {
         Ok(())
     }
 
-    fn add_link(&mut self, entry: Spanned<LinkEntry>) -> Result<()> {
+    /// `every` is the MTU of links that state none.
+    fn add_link(&mut self, entry: Spanned<LinkEntry>, every: u16) -> Result<()> {
         let at = line(&entry);
-        let LinkEntry { ends: [a, b], rate, delay } = entry.value;
+        let LinkEntry { ends: [a, b], rate, delay, mtu: stated } = entry.value;
         let place = format!("link {a}-{b}");
         let ends = [self.known(at, &place, &a)?, self.known(at, &place, &b)?];
         if ends[0] == ends[1] {
@@ -128,6 +133,7 @@ impl Topology {
             let fix = "give a duration like \"30 ms\", at most an hour";
             return Err(TopologyError::new(at, place, problem, fix));
         }
+        let mtu = stated.map_or(Ok(every), |bytes| mtu(at, &place, bytes))?;
         if self.link_between(ends[0], ends[1]).is_some() {
             return Err(TopologyError::new(
                 at,
@@ -137,7 +143,7 @@ impl Topology {
             ));
         }
         self.graph.add_edge(ends[0].0.into(), ends[1].0.into(), ());
-        self.links.push(Link { ends, rate_bps: rate.0, delay_seconds, background_bps: [0.0; 2] });
+        self.links.push(Link { ends, rate_bps: rate.0, delay_seconds, mtu, background_bps: [0.0; 2] });
         Ok(())
     }
 
@@ -313,6 +319,14 @@ fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {
         return Ok(());
     }
     Err(TopologyError::new(at, place, format!("{what} is {value}"), fix))
+}
+
+fn mtu(at: u64, place: &str, bytes: i64) -> Result<u16> {
+    let fits = u16::try_from(bytes).ok().filter(|mtu| MTUS.contains(mtu));
+    fits.ok_or_else(|| {
+        let fix = format!("give bytes from {} to {}, such as 9000", MTUS.start(), MTUS.end());
+        TopologyError::new(at, place, format!("mtu is {bytes}"), fix)
+    })
 }
 
 fn not_negative(at: u64, place: &str, what: &str, bps: f64, fix: &str) -> Result<()> {

@@ -43,6 +43,11 @@ impl Target for V1Model {
         ports::port_of(number)
     }
 
+    /// Those that are built in need not be read.
+    fn has_program(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+        folder.is_none() || self.program(values, folder).is_ok()
+    }
+
     fn program(
         &self,
         values: ValuesPerPacket,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use inart_controller::ValuesChoice;
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{Faults, Schedule};
 use inart_planner::units::Size;
@@ -65,9 +66,9 @@ pub struct Args {
     /// Share of gradients with a value that is far larger than those before, like 10%.
     #[arg(long, default_value = "0")]
     spikes: Share,
-    /// Values per frame: 32, 64 or 256.
-    #[arg(long, default_value_t = ValuesPerPacket::N32)]
-    values: ValuesPerPacket,
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for.
+    #[arg(long, default_value_t = ValuesChoice::Exactly(ValuesPerPacket::N32))]
+    values: ValuesChoice,
     /// Chunks in flight per worker and shard, a power of two.
     #[arg(long, default_value_t = 64)]
     window: u32,
@@ -151,8 +152,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(path) => super::plan::read_all(&topology, path)?,
         None => plan(&topology, &args)?,
     };
+    let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
+    let values = args.values.of(&topology, None, has_program).context("--values")?;
     let network =
-        InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(args.values)?), &plans, args.window)?;
+        InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
     let mut log = match &args.log {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;

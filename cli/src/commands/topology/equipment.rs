@@ -2,6 +2,7 @@
 
 use inart_planner::topology::generate::{Equipment, deal_jobs};
 use inart_planner::topology::ranges::{Ranges, RateRange};
+use inart_planner::topology::{DEFAULT_MTU, MTUS};
 use inart_planner::units::{Rate, Seconds, Size};
 use inart_planner::{Topology, TopologyError};
 
@@ -35,6 +36,9 @@ pub struct Equip {
     /// Propagation delay of every link.
     #[arg(long, default_value = "0")]
     delay: Seconds,
+    /// MTU of every link in bytes; 9000 is for jumbo frames.
+    #[arg(long, default_value_t = DEFAULT_MTU, value_parser = mtu())]
+    mtu: u16,
     /// Size of the job's gradient.
     #[arg(long, default_value = "100MB")]
     gradient: Size,
@@ -47,6 +51,11 @@ pub struct Equip {
     /// Workers of each job, the rest being in none [default: an equal number of all].
     #[arg(long, value_name = "N")]
     workers_per_job: Option<usize>,
+}
+
+/// An MTU that links may have.
+pub fn mtu() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end()))
 }
 
 /// A rate above 0.
@@ -82,7 +91,7 @@ impl Equip {
             access: self.access_range,
             aggregation: self.aggregation_range,
         };
-        let topology = topology.with_drawn_rates(&ranges, self.seed);
+        let topology = topology.with_drawn_rates(&ranges, self.seed).with_mtu(self.mtu);
         match (self.jobs, self.workers_per_job) {
             (1, None) => Ok(topology),
             (jobs, None) => deal_jobs(&topology, jobs, self.workers.checked_div(jobs).unwrap_or(0)),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use inart_planner::Topology;
+use inart_planner::topology::DEFAULT_MTU;
 use inart_planner::topology::import::{Format, Hosts, ImportOptions, import};
 use inart_planner::units::{Rate, Seconds, Size};
 
@@ -43,6 +44,9 @@ pub struct Import {
     /// Propagation delay of links that state none.
     #[arg(long, default_value = "0")]
     delay: Seconds,
+    /// MTU of links that state none, in bytes.
+    #[arg(long, default_value_t = DEFAULT_MTU, value_parser = super::equipment::mtu())]
+    mtu: u16,
     /// Size of the job's gradient.
     #[arg(long, default_value = "100MB")]
     gradient: Size,
@@ -70,6 +74,7 @@ pub fn run(args: &Import) -> anyhow::Result<Topology> {
         aggregation_bps: args.aggregation.0,
         ingress_bps: args.ingress.map(|rate| rate.0),
         delay_seconds: args.delay.0,
+        mtu: args.mtu,
         gradient_bytes: args.gradient.0.round() as u64,
         seed: args.seed,
     };

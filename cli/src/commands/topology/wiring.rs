@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context;
 use inart_controller::PortMap;
+use inart_planner::topology::DEFAULT_MTU;
 use inart_planner::{NodeKind, Topology};
 use serde::Serialize;
 
@@ -29,6 +30,7 @@ struct Cable<'a> {
     ends: [End<'a>; 2],
     rate_bps: f64,
     delay_seconds: f64,
+    mtu: u16,
 }
 
 #[derive(Serialize)]
@@ -59,7 +61,8 @@ pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
     for cable in &wiring.links {
         let [a, b] = &cable.ends;
         let rate = cable.rate_bps / 1e6;
-        let _ = writeln!(text, "{a:24} {b:24} {rate} Mbps, {} us", cable.delay_seconds * 1e6);
+        let _ = write!(text, "{a:24} {b:24} {rate} Mbps, {} us", cable.delay_seconds * 1e6);
+        let _ = if cable.mtu == DEFAULT_MTU { writeln!(text) } else { writeln!(text, ", MTU {}", cable.mtu) };
     }
     for host in &wiring.hosts {
         let _ = writeln!(text, "{:24} {}", host.name, host.mac);
@@ -72,7 +75,12 @@ fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
     let end = |of, to| End { node: name(of), port: ports.port(name(of), name(to)).map(|port| port.get()) };
     let cables = topology.links().iter().map(|link| {
         let [a, b] = link.ends;
-        Cable { ends: [end(a, b), end(b, a)], rate_bps: link.rate_bps, delay_seconds: link.delay_seconds }
+        Cable {
+            ends: [end(a, b), end(b, a)],
+            rate_bps: link.rate_bps,
+            delay_seconds: link.delay_seconds,
+            mtu: link.mtu,
+        }
     });
     let hosts = topology.nodes().iter().filter_map(|node| {
         let mac = ports.mac(&node.name)?.to_string();

@@ -71,7 +71,7 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
         }
     }
     for link in links.iter().filter(|link| link.ends.iter().all(|&end| kinds[end].is_some())) {
-        document.link(link.ends.map(|end| names[end].as_str()), link.bps[0], link.delay);
+        document.link(link.ends.map(|end| names[end].as_str()), link.bps[0], link.delay, link.mtu);
     }
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let mut numbers = BTreeMap::from([("s", 0), ("w", 0)]);
@@ -79,7 +79,7 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
         let Some(kind) = *part else { continue };
         let name = next_name(if kind == NodeKind::Server { "s" } else { "w" }, &mut numbers, &mut taken);
         document.node(&name, kind, &Attributes::default(), &mut notes)?;
-        document.link([&name, &names[switch]], options.rate_bps, options.delay_seconds);
+        document.link([&name, &names[switch]], options.rate_bps, options.delay_seconds, None);
     }
     document.notes(&mut notes);
     Ok(Imported { topology: document.read()?, notes })
@@ -138,9 +138,9 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    fn link(&mut self, ends: [&str; 2], bps: f64, delay: f64) {
-        let [a, b] = ends.map(quoted);
-        let _ = writeln!(self.links, "  - {{ends: [{a}, {b}], rate: {bps:?}, delay: {delay:?}}}");
+    fn link(&mut self, ends: [&str; 2], bps: f64, delay: f64, mtu: Option<u16>) {
+        let ([a, b], mtu) = (ends.map(quoted), mtu.unwrap_or(self.options.mtu));
+        let _ = writeln!(self.links, "  - {{ends: [{a}, {b}], rate: {bps:?}, delay: {delay:?}, mtu: {mtu}}}");
     }
 
     fn notes(&self, notes: &mut Vec<String>) {

@@ -1,6 +1,6 @@
 //! Attributes of nodes and edges, as tools and people name them.
 
-use crate::topology::TopologyError;
+use crate::topology::{MTUS, TopologyError};
 use crate::units::{Rate, Seconds};
 
 /// What a node is, as far as a file says.
@@ -77,6 +77,15 @@ impl Attributes {
     pub fn delay(&self) -> Option<f64> {
         let text = self.get("delay").or_else(|| self.get("latency"))?;
         text.parse::<Seconds>().ok().map(|delay| delay.0).filter(|&delay| delay >= 0.0)
+    }
+
+    /// The link's MTU in bytes by `mtu`, or the largest that there is if it is larger; text that is none is
+    /// handed back.
+    pub fn mtu(&self) -> Option<Result<u16, String>> {
+        let text = self.get("mtu")?;
+        let bytes = text.parse::<f64>().ok().filter(|bytes| bytes.fract() == 0.0);
+        let mtu = bytes.map(|bytes| (bytes as u16).min(*MTUS.end())).filter(|mtu| MTUS.contains(mtu));
+        Some(mtu.ok_or_else(|| text.to_owned()))
     }
 }
 

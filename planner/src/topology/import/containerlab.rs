@@ -45,6 +45,7 @@ struct Link {
     endpoint: Option<Endpoint>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    mtu: Option<Scalar>,
     #[serde(default)]
     labels: IndexMap<String, Scalar>,
     #[serde(default)]
@@ -116,6 +117,9 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
             [a, b] => {
                 let ends = [graph.end(a)?, graph.end(b)?];
                 let mut attributes = Attributes::default();
+                if let Some(mtu) = &link.mtu {
+                    set_one(&mut attributes, "mtu", mtu);
+                }
                 set(&mut attributes, &link.labels);
                 set(&mut attributes, &link.vars);
                 graph.edge(ends, &Rc::new(attributes))?;
@@ -130,11 +134,13 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
 }
 
 fn set(attributes: &mut Attributes, labels: &IndexMap<String, Scalar>) {
-    for (name, value) in labels {
-        match value {
-            Scalar::Text(text) => attributes.set(name, text),
-            Scalar::Number(number) => attributes.set(name, &number.to_string()),
-            Scalar::Other(_) => {}
-        }
+    labels.iter().for_each(|(name, value)| set_one(attributes, name, value));
+}
+
+fn set_one(attributes: &mut Attributes, name: &str, value: &Scalar) {
+    match value {
+        Scalar::Text(text) => attributes.set(name, text),
+        Scalar::Number(number) => attributes.set(name, &number.to_string()),
+        Scalar::Other(_) => {}
     }
 }

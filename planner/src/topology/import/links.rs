@@ -19,6 +19,8 @@ pub(super) struct Link {
     pub bps: [f64; 2],
     pub count: usize,
     pub delay: f64,
+    /// In bytes, if the file states it.
+    pub mtu: Option<u16>,
 }
 
 /// One link per pair of nodes: capacities of parallel edges add up, of a directed graph's in each direction.
@@ -53,7 +55,7 @@ pub(super) fn merged(
         };
         let delay = edge.attributes.delay().unwrap_or(options.delay_seconds);
         let at = *by_ends.entry([a.min(b), a.max(b)]).or_insert_with(|| {
-            links.push(Link { ends: edge.ends, bps: [0.0; 2], count: 0, delay });
+            links.push(Link { ends: edge.ends, bps: [0.0; 2], count: 0, delay, mtu: None });
             links.len() - 1
         });
         let link = &mut links[at];
@@ -66,6 +68,14 @@ pub(super) fn merged(
         }
         link.count += 1;
         link.delay = link.delay.max(delay);
+        match edge.attributes.mtu() {
+            // What fits the smallest fits all of them.
+            Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
+            Some(Err(text)) => {
+                notes.push(format!("{place}: {text:?} is no MTU; {} is taken (--mtu)", options.mtu))
+            }
+            None => {}
+        }
     }
     if unstated > 0 {
         let links = counted(unstated, "link");

@@ -49,6 +49,8 @@ pub struct ImportOptions {
     pub ingress_bps: Option<f64>,
     /// Delay of links that state none.
     pub delay_seconds: f64,
+    /// MTU of links that state none, in bytes.
+    pub mtu: u16,
     /// Gradient of the one job.
     pub gradient_bytes: u64,
     /// Seed of the draws.

@@ -1,0 +1,42 @@
+//! Jumbo frames: the same protocol, with up to 2048 values in a frame.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::sync::Arc;
+
+use inart_planner::{Options as Planning, plan_all, schemes};
+use inart_simulator::{Dataplane, Faults, InstalledNetwork, Options, simulate};
+use inart_wire::ValuesPerPacket;
+use support::fig1;
+
+#[test]
+fn every_sum_is_right_with_and_without_loss() {
+    let topology = fig1().with_mtu(9000);
+    let plans = plan_all(&topology, &Planning::new(schemes::INART)).unwrap();
+    for values in [ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
+        let dataplane = Arc::new(Dataplane::new(values).unwrap());
+        let network = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap();
+        // 300,000 values are no whole number of frames.
+        for (loss, tensors, retransmits) in [("0%", 1, false), ("1%", 3, true)] {
+            let faults = Faults::from_yaml(&format!("links: [{{drop: {loss}}}]")).unwrap();
+            let options = Options { rounds: 3, gradient_values: 300_000, tensors, ..Options::default() };
+            let report = simulate(&network, &faults, &options, None).unwrap();
+            assert_eq!(report.failure, None, "{values} values, loss {loss}");
+            assert_eq!(report.jobs[0].retransmissions > 0, retransmits, "{values} values, loss {loss}");
+            // Shares are cut into shards of whole values: one frame more per shard, round and tensor at most.
+            let frames = 3 * 300_000usize.div_ceil(values.get()) as u64;
+            let sums = report.sums_checked / 6;
+            assert!((frames..=frames + 3 * 2 * u64::from(tensors)).contains(&sums), "{sums} of {frames}");
+        }
+    }
+}
+
+#[test]
+fn frames_that_the_links_do_not_carry_are_refused() {
+    let topology = fig1();
+    let plans = plan_all(&topology, &Planning::new(schemes::LBMM)).unwrap();
+    let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N1024).unwrap());
+    let refused = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap_err().to_string();
+    assert!(refused.starts_with("values: link ") && refused.contains("MTU of 1500"), "{refused}");
+}
