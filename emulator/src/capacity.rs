@@ -3,8 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_planner::Plan;
-use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -34,7 +34,7 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
         "ip",
         "link add name trial0 type veth peer name trial1\nlink set trial0 up\nlink set trial1 up\n",
     )?;
-    let open = |name| PacketSocket::open(interface_index(name)?, false);
+    let open = |name| PacketSocket::open(interface_index(name)?, &SocketOptions::EVERYTHING);
     let (from, to) = namespace.run(|| Ok((open("trial0")?, open("trial1")?)))?;
     let frame = vec![0; values.frame_bytes()];
     let (mut queue, mut receiver) = (Queue::default(), Receiver::allocate());

@@ -8,7 +8,7 @@ use inart_wire::Rank;
 
 use crate::agent::Agent;
 use crate::driver::{Driver, Shared};
-use crate::{Error, Options, Port, Transport};
+use crate::{BatchedPort, Error, Options, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
@@ -73,8 +73,7 @@ impl Worker {
     /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
-        Self::drive(flow, Box::new(Port::open(interface)?), options)
+        Self::on(assignment, rank, || Ok(Box::new(BatchedPort::open(interface)?)), options)
     }
 
     /// The worker of that rank on a transport: an interface that was opened, or another.
@@ -87,12 +86,19 @@ impl Worker {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
-        Self::drive(flow, Box::new(transport), options)
+        Self::on(assignment, rank, || Ok(Box::new(transport)), options)
     }
 
-    fn drive(flow: WorkerFlow, transport: Box<dyn Transport>, options: Options) -> Result<Self, Error> {
-        let driver = Driver::start(flow, Agent::new(transport, options)?)?;
+    /// The same on a transport that is opened once the assignment is known to be valid.
+    fn on(
+        assignment: Assignment,
+        rank: Rank,
+        open: impl FnOnce() -> Result<Box<dyn Transport>, Error>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
+        let driver = Driver::start(flow, Agent::new(open()?, frame_bytes, options)?)?;
         Ok(Self { driver, rounds: Mutex::default() })
     }
 
