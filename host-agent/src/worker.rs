@@ -109,9 +109,11 @@ impl Worker {
     /// Why there will be no sum: then the job is over, unless there are [too many
     /// tensors](Error::TooManyTensors).
     pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
-        let floats = tensor.as_mut().to_vec();
-        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = &self.driver.shared;
+        let values = tensor.as_mut();
+        let mut floats = shared.room_for(values.len());
+        floats.extend_from_slice(values);
+        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, start, before) = shared.begin(floats)?;
         let round = rounds.started;
         rounds.started += 1;
@@ -159,7 +161,10 @@ impl Worker {
         };
         handle.pending.is_taken = true;
         reduced.read(handle.tensor.as_mut());
-        self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last = Some(reduced);
+        let last = self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last.replace(reduced);
+        if let Some(last) = last {
+            handle.pending.shared.reuse(last);
+        }
         let stats = RoundStats {
             round: handle.round,
             communication: now.since(handle.start),

@@ -101,7 +101,7 @@ fn an_interface_that_is_removed_is_named() {
     with_both_ports(|open| {
         let serve = move || server(open, assignment(), options()).run().unwrap_err().to_string();
         let server = thread::spawn(serve);
-        let start = |rank| {
+        let start = |rank: u16| {
             thread::spawn(move || {
                 let port = open(&format!("w{rank}"));
                 let mut worker =

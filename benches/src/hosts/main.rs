@@ -7,6 +7,7 @@
 //! of the cable included: so other work on the machine disturbs little. Every sum is compared bit for bit.
 
 mod generator;
+mod job;
 mod network;
 mod parts;
 mod turn;
@@ -38,6 +39,10 @@ struct Arguments {
     /// Seconds per turn.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+    /// Measure instead how long whole all-reduces take: two workers, an embedded switch and a parameter
+    /// server, all on this machine.
+    #[arg(long)]
+    job: bool,
     /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
@@ -62,7 +67,10 @@ fn main() -> Result<()> {
     ensure!(arguments.turns > 0, "--turns 0: give at least 1");
     ensure!(arguments.seconds.is_finite() && arguments.seconds > 0.0, "--seconds must be positive");
     // Before any thread starts: the whole process lives in a network of its own.
-    network::lay()?;
+    network::lay(job::WORKERS + 1)?;
+    if arguments.job {
+        return measure_jobs(&arguments);
+    }
 
     let mut rows = Vec::new();
     for role in Role::ALL {
@@ -80,6 +88,33 @@ fn main() -> Result<()> {
             print_table(&arguments, &rows);
             parts::print(arguments.values);
         }
+    }
+    Ok(())
+}
+
+/// Prints the median time of an all-reduce for each kind of port.
+#[expect(clippy::print_stdout, reason = "a command's result")]
+fn measure_jobs(arguments: &Arguments) -> Result<()> {
+    let mut list = Vec::new();
+    for port in PortKind::ALL {
+        let mut seconds = job::seconds(port, arguments)?;
+        seconds.sort_by(f64::total_cmp);
+        list.push((port, seconds[seconds.len() / 2], seconds[0]));
+    }
+    if arguments.json {
+        let list = list.iter().map(|(port, seconds, least)| {
+            serde_json::json!({
+                "port": port.name(), "workers": job::WORKERS, "bytes": arguments.bytes, "values": arguments.values.get(),
+                "window": arguments.window, "seconds": seconds, "least_seconds": least,
+            })
+        });
+        println!("{}", serde_json::Value::from_iter(list));
+        return Ok(());
+    }
+    println!("all-reduce of {} bytes by {} workers, a switch and a server", arguments.bytes, job::WORKERS);
+    println!("{:<9}{:>12}{:>12}", "port", "median s", "least s");
+    for (port, seconds, least) in list {
+        println!("{:<9}{seconds:>12.3}{least:>12.3}", port.name());
     }
     Ok(())
 }

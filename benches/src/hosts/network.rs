@@ -11,13 +11,27 @@ pub const HOST: &str = "host0";
 /// The other end of its cable.
 pub const PEER: &str = "peer0";
 
-/// Moves the process into a network namespace that goes with it, and lays the cable. Call it before there are
-/// threads.
-pub fn lay() -> Result<()> {
+/// The interface of a host of a whole job, and the port of its switch at the other end of the cable.
+pub fn host_end(host: u16) -> String {
+    format!("h{host}")
+}
+
+pub fn switch_end(host: u16) -> String {
+    format!("p{host}")
+}
+
+/// Moves the process into a network namespace that goes with it, and lays a cable, and one for each of so many
+/// hosts of a whole job. Call it before there are threads.
+pub fn lay(hosts: u16) -> Result<()> {
     unshare(CloneFlags::CLONE_NEWNET).context("cannot make a network namespace; run as root")?;
     run("ip link set lo up")?;
-    run(&format!("ip link add {HOST} mtu 9000 type veth peer name {PEER} mtu 9000"))?;
-    for end in [HOST, PEER] {
+    lay_cable(HOST, PEER)?;
+    (0..hosts).try_for_each(|host| lay_cable(&host_end(host), &switch_end(host)))
+}
+
+fn lay_cable(one: &str, other: &str) -> Result<()> {
+    run(&format!("ip link add {one} mtu 9000 type veth peer name {other} mtu 9000"))?;
+    for end in [one, other] {
         // No router solicitations among the frames.
         std::fs::write(format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6"), "1").ok();
         run(&format!("ip link set {end} up"))?;

@@ -50,7 +50,7 @@ impl PortKind {
         }
     }
 
-    fn open(self, interface: &str) -> Result<Box<dyn Transport>> {
+    pub fn open(self, interface: &str) -> Result<Box<dyn Transport>> {
         Ok(match self {
             Self::Pnet => Box::new(Port::open(interface)?),
             Self::Batched => Box::new(BatchedPort::open(interface)?),
@@ -107,7 +107,7 @@ pub fn mac(host: u8) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host])
 }
 
-fn options() -> Options {
+pub fn options() -> Options {
     Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
