@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, JobId,
     Kind, MacAddr, Seat, ShardId, ValuesPerPacket,
@@ -63,9 +63,10 @@ pub struct Load {
 
 impl Load {
     pub fn new(values: ValuesPerPacket, window: u32) -> Result<Self> {
+        let options = SocketOptions { bypass_queueing: true, ..SocketOptions::EVERYTHING };
         let open = |name: &str| -> Result<PacketSocket> {
             let index = interface_index(name).with_context(|| name.to_owned())?;
-            PacketSocket::open(index, true).with_context(|| name.to_owned())
+            PacketSocket::open(index, &options).with_context(|| name.to_owned())
         };
         let mut gradients = Vec::new();
         let mut sums = Vec::new();

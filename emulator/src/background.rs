@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inart_softswitch::ports::raw::{PacketSocket, Queue, interface_index};
+use inart_ethernet::{PacketSocket, Queue, SocketOptions, interface_index};
 use inart_wire::MacAddr;
 
 use crate::namespace::Namespace;
@@ -32,7 +32,8 @@ impl BackgroundFlow {
         rate_bps: f64,
         frame_bytes: u16,
     ) -> io::Result<Self> {
-        let socket = namespace.run(|| PacketSocket::open(interface_index("eth0")?, false))?;
+        let socket =
+            namespace.run(|| PacketSocket::open(interface_index("eth0")?, &SocketOptions::EVERYTHING))?;
         let mut frame = [&to.0[..], &from.0[..], &ETHER_TYPE[..]].concat();
         frame.resize(usize::from(frame_bytes), 0);
         let stop = Arc::new(AtomicBool::new(false));

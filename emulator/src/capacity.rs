@@ -3,9 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_planner::Plan;
 use inart_planner::topology::DEFAULT_MTU;
-use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -39,7 +39,7 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
              link set trial0 up\nlink set trial1 up\n"
         ),
     )?;
-    let open = |name| PacketSocket::open(interface_index(name)?, false);
+    let open = |name| PacketSocket::open(interface_index(name)?, &SocketOptions::EVERYTHING);
     let (from, to) = namespace.run(|| Ok((open("trial0")?, open("trial1")?)))?;
     let frame = vec![0; values.frame_bytes()];
     let (mut queue, mut receiver) = (Queue::default(), Receiver::allocate());

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_faults::LinkFaults;
-use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use serde::Serialize;
 
@@ -86,7 +86,9 @@ impl Relay {
             .collect();
         let sockets = namespace.run(|| {
             let names = (0..faults.len()).map(|end| format!("{}{}", ["a", "b"][end % 2], end / 2));
-            names.map(|name| PacketSocket::open(interface_index(&name)?, false)).collect()
+            names
+                .map(|name| PacketSocket::open(interface_index(&name)?, &SocketOptions::EVERYTHING))
+                .collect()
         })?;
         let (alive, waker) = UnixStream::pair()?;
         let down = (0..faults.len() / 2).map(|_| AtomicBool::new(false)).collect();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
 use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, StateMachine};
-use inart_wire::{Incarnation, ValuesPerPacket};
+use inart_wire::Incarnation;
 use rand::Rng;
 
 use crate::error::Error;
@@ -73,17 +73,25 @@ pub(crate) struct Agent {
     status: Option<StatusSocket>,
     /// Whether waits end with a stop signal.
     is_watched: bool,
-    buffer: Box<[u8; ValuesPerPacket::LONGEST_FRAME_BYTES]>,
+    /// Whether frames may be there that were not received yet.
+    may_have_more: bool,
 }
 
 impl Agent {
-    /// Frames processed before the state machine may send.
-    const RECEIVE_BATCH: usize = 32;
     /// A stop signal is looked for this often where it ends no wait.
     const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+    /// Shorter waits are not slept through: a thread that sleeps is woken some 50 us late (the kernel's timer
+    /// slack), which at 10 Gbit/s is the time of as many frames as a window holds.
+    const SHORTEST_SLEEP: Duration = Duration::from_micros(10);
 
-    pub(crate) fn new(mut transport: Box<dyn Transport>, options: Options) -> Result<Self, Error> {
+    /// A host whose job's frames have up to `frame_bytes` bytes.
+    pub(crate) fn new(
+        mut transport: Box<dyn Transport>,
+        frame_bytes: usize,
+        options: Options,
+    ) -> Result<Self, Error> {
         let Options { stop, status, .. } = options;
+        transport.prepare(frame_bytes)?;
         let mut is_watched = true;
         if let Some(stop) = &stop {
             let source = stop.as_fd().try_clone_to_owned();
@@ -96,7 +104,7 @@ impl Agent {
             told: Arc::default(),
             status,
             is_watched,
-            buffer: Box::new([0; ValuesPerPacket::LONGEST_FRAME_BYTES]),
+            may_have_more: true,
         })
     }
 
@@ -124,30 +132,33 @@ impl Agent {
         Stopper { told: Arc::clone(&self.told), wake: self.transport.waker() }
     }
 
-    /// Sends everything that is due.
+    /// Sends everything that is due now.
     pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
-        while let Some(length) = state_machine.poll_transmit(self.clock.now(), self.buffer.as_mut_slice()) {
-            self.transport.send(&self.buffer[..length])?;
-        }
-        Ok(())
+        let now = self.clock.now();
+        self.transport.transmit(&mut |room| state_machine.poll_transmit(now, room))
     }
 
     /// Waits until something happens, at most until `until`.
     pub(crate) fn wait(&mut self, until: Option<Instant>) -> Result<(), Error> {
+        if self.may_have_more {
+            return Ok(());
+        }
         let timeout = until.map(|at| at.since(self.clock.now()));
+        if timeout.is_some_and(|timeout| timeout < Self::SHORTEST_SLEEP) {
+            self.may_have_more = true;
+            return Ok(());
+        }
         let look = (!self.is_watched).then_some(Self::LOOK_INTERVAL);
+        self.may_have_more = true;
         self.transport.wait(timeout.into_iter().chain(look).min())
     }
 
-    /// Processes the frames that came.
+    /// Processes the frames that came, a batch at most: then the state machine may send.
     pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
-        for _ in 0..Self::RECEIVE_BATCH {
-            let now = self.clock.now();
-            match self.transport.receive()? {
-                Some(frame) => state_machine.handle_frame(now, frame),
-                None => break,
-            }
-        }
+        let now = self.clock.now();
+        let count = self.transport.receive(&mut |frame| state_machine.handle_frame(now, frame))?;
+        // While frames come, looking for more takes less time than waiting for them.
+        self.may_have_more = count > 0;
         Ok(())
     }
 

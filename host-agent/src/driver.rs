@@ -163,6 +163,16 @@ impl Shared {
         Ok(Some((reduced, self.clock.now(), state.flow.counters())))
     }
 
+    /// Room for a tensor of so many values.
+    pub(crate) fn room_for(&self, len: usize) -> Vec<f32> {
+        self.lock().flow.room_for(len)
+    }
+
+    /// That sum is not needed any more.
+    pub(crate) fn reuse(&self, reduced: Reduced) {
+        self.lock().flow.reuse(reduced);
+    }
+
     /// The sum of that tensor is not wanted.
     pub(crate) fn discard(&self, tensor: TensorId) {
         self.lock().flow.discard(tensor);

@@ -44,7 +44,8 @@ impl InProcess {
     pub fn port(&self, mac: MacAddr) -> InProcessPort {
         let inbox = Arc::new(Inbox { mac, state: Mutex::default(), changed: Condvar::new() });
         self.ports.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&inbox));
-        InProcessPort { name: format!("in-process {mac}"), network: self.clone(), inbox, frame: Vec::new() }
+        let name = format!("in-process {mac}");
+        InProcessPort { name, network: self.clone(), inbox, outgoing: Vec::new(), incoming: Vec::new() }
     }
 
     fn carry(&self, from: &Arc<Inbox>, frame: &[u8]) {
@@ -82,7 +83,15 @@ pub struct InProcessPort {
     name: String,
     network: InProcess,
     inbox: Arc<Inbox>,
-    frame: Vec<u8>,
+    /// The frame to be sent.
+    outgoing: Vec<u8>,
+    /// The frames that are handed over.
+    incoming: Vec<Vec<u8>>,
+}
+
+impl InProcessPort {
+    /// Frames handed over at once.
+    const RECEIVE_BATCH: usize = 32;
 }
 
 impl Transport for InProcessPort {
@@ -90,15 +99,25 @@ impl Transport for InProcessPort {
         &self.name
     }
 
-    fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
-        self.network.carry(&self.inbox, frame);
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+        self.outgoing = vec![0; frame_bytes];
         Ok(())
     }
 
-    fn receive(&mut self) -> Result<Option<&[u8]>, Error> {
-        let Some(frame) = self.inbox.lock().frames.pop_front() else { return Ok(None) };
-        self.frame = frame;
-        Ok(Some(&self.frame))
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+        while let Some(frame_bytes) = fill(&mut self.outgoing) {
+            self.network.carry(&self.inbox, &self.outgoing[..frame_bytes]);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+        let mut state = self.inbox.lock();
+        let count = state.frames.len().min(Self::RECEIVE_BATCH);
+        self.incoming.extend(state.frames.drain(..count));
+        drop(state);
+        self.incoming.drain(..).for_each(|frame| take(&frame));
+        Ok(count)
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {

@@ -26,9 +26,11 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod batched_port;
 mod driver;
 mod error;
 mod in_process;
+mod interface;
 mod port;
 mod port_error;
 pub mod report;
@@ -39,6 +41,7 @@ mod transport;
 mod worker;
 
 pub use agent::{Options, Stopper};
+pub use batched_port::BatchedPort;
 pub use error::Error;
 pub use in_process::{InProcess, InProcessPort};
 pub use port::Port;

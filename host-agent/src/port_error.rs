@@ -19,6 +19,21 @@ pub enum PortError {
     /// It was removed after it had been opened.
     #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
     Removed(String),
+    /// The job's frames do not fit.
+    #[error(
+        "interface {name}: frames of {frame_bytes} bytes do not fit its MTU of {mtu}; set one of {needed} or \
+         more with `ip link set {name} mtu {needed}`, or plan with fewer values per frame"
+    )]
+    SmallMtu {
+        /// The interface.
+        name: String,
+        /// The most bytes that it sends at once after the Ethernet header.
+        mtu: usize,
+        /// The length of the job's frames.
+        frame_bytes: usize,
+        /// The MTU that they take.
+        needed: usize,
+    },
     /// The process may not open raw sockets.
     #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
     Permission(String),

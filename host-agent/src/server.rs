@@ -7,7 +7,7 @@ use inart_wire::ShardId;
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
-use crate::{Error, Options, Port, Transport};
+use crate::{BatchedPort, Error, Options, Transport};
 
 /// The server of one shard of a job.
 pub struct Server {
@@ -29,8 +29,7 @@ impl Server {
         interface: &str,
         options: Options,
     ) -> Result<Self, Error> {
-        let shard = ServerShard::new(assignment, shard, options.incarnation, options.peer_timeout)?;
-        Ok(Self { shard, agent: Agent::new(Box::new(Port::open(interface)?), options)? })
+        Self::on(assignment, shard, || Ok(Box::new(BatchedPort::open(interface)?)), options)
     }
 
     /// The same on a transport.
@@ -43,8 +42,19 @@ impl Server {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
+        Self::on(assignment, shard, || Ok(Box::new(transport)), options)
+    }
+
+    /// The same on a transport that is opened once the assignment is known to be valid.
+    fn on(
+        assignment: Assignment,
+        shard: ShardId,
+        open: impl FnOnce() -> Result<Box<dyn Transport>, Error>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let frame_bytes = assignment.values_per_packet.frame_bytes();
         let shard = ServerShard::new(assignment, shard, options.incarnation, options.peer_timeout)?;
-        Ok(Self { shard, agent: Agent::new(Box::new(transport), options)? })
+        Ok(Self { shard, agent: Agent::new(open()?, frame_bytes, options)? })
     }
 
     /// Serves until told to stop, or until the job is aborted.

@@ -15,23 +15,31 @@ pub trait Wake: Send + Sync {
 /// Carries whole Ethernet frames between the hosts of a job. Frames may be lost, doubled, late and out of
 /// order; those that arrive are as they were sent.
 ///
-/// [`Port`](crate::Port) is one, on a network interface; [`InProcess`](crate::InProcess) another. One thread
-/// uses it.
+/// [`BatchedPort`](crate::BatchedPort) is one, on a network interface, and [`Port`](crate::Port) another;
+/// [`InProcess`](crate::InProcess) is a third. One thread uses it.
 pub trait Transport: Send {
     /// What it is, for people: an interface's name.
     fn name(&self) -> &str;
 
-    /// Sends a frame, or loses it.
+    /// Makes room for frames of up to so many bytes. Called once, before the first frame.
+    ///
+    /// # Errors
+    /// It cannot carry such frames.
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error>;
+
+    /// Sends frames, or loses them: those that `fill` writes, until it returns `None`. `fill` writes a frame to
+    /// the front of a buffer, which has room for one and holds anything, and returns its length.
     ///
     /// # Errors
     /// Nothing can be sent any more.
-    fn send(&mut self, frame: &[u8]) -> Result<(), Error>;
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error>;
 
-    /// The next frame that is there already.
+    /// Hands `take` the frames that are there already, in the order in which they came, and some tens of them
+    /// at most; the rest is for the next call. Returns how many there were.
     ///
     /// # Errors
     /// Nothing can be received any more.
-    fn receive(&mut self) -> Result<Option<&[u8]>, Error>;
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error>;
 
     /// Sleeps until a frame is there, somebody wakes it, or the time is up; `None` is for ever. It may end
     /// sooner.
@@ -48,5 +56,36 @@ pub trait Transport: Send {
     fn watch(&mut self, source: OwnedFd) -> bool {
         drop(source);
         false
+    }
+}
+
+/// One that is chosen while the program runs.
+impl<T: Transport + ?Sized> Transport for Box<T> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+        (**self).prepare(frame_bytes)
+    }
+
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+        (**self).transmit(fill)
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+        (**self).receive(take)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        (**self).wait(timeout)
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        (**self).waker()
+    }
+
+    fn watch(&mut self, source: OwnedFd) -> bool {
+        (**self).watch(source)
     }
 }

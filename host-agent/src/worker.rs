@@ -8,7 +8,7 @@ use inart_wire::Rank;
 
 use crate::agent::Agent;
 use crate::driver::{Driver, Shared};
-use crate::{Error, Options, Port, Transport};
+use crate::{BatchedPort, Error, Options, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
@@ -73,8 +73,7 @@ impl Worker {
     /// What is wrong with the assignment or the interface.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
-        Self::drive(flow, Box::new(Port::open(interface)?), options)
+        Self::on(assignment, rank, || Ok(Box::new(BatchedPort::open(interface)?)), options)
     }
 
     /// The worker of that rank on a transport: an interface that was opened, or another.
@@ -87,12 +86,19 @@ impl Worker {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
-        Self::drive(flow, Box::new(transport), options)
+        Self::on(assignment, rank, || Ok(Box::new(transport)), options)
     }
 
-    fn drive(flow: WorkerFlow, transport: Box<dyn Transport>, options: Options) -> Result<Self, Error> {
-        let driver = Driver::start(flow, Agent::new(transport, options)?)?;
+    /// The same on a transport that is opened once the assignment is known to be valid.
+    fn on(
+        assignment: Assignment,
+        rank: Rank,
+        open: impl FnOnce() -> Result<Box<dyn Transport>, Error>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?;
+        let driver = Driver::start(flow, Agent::new(open()?, frame_bytes, options)?)?;
         Ok(Self { driver, rounds: Mutex::default() })
     }
 
@@ -103,9 +109,11 @@ impl Worker {
     /// Why there will be no sum: then the job is over, unless there are [too many
     /// tensors](Error::TooManyTensors).
     pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
-        let floats = tensor.as_mut().to_vec();
-        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = &self.driver.shared;
+        let values = tensor.as_mut();
+        let mut floats = shared.room_for(values.len());
+        floats.extend_from_slice(values);
+        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, start, before) = shared.begin(floats)?;
         let round = rounds.started;
         rounds.started += 1;
@@ -153,7 +161,10 @@ impl Worker {
         };
         handle.pending.is_taken = true;
         reduced.read(handle.tensor.as_mut());
-        self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last = Some(reduced);
+        let last = self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last.replace(reduced);
+        if let Some(last) = last {
+            handle.pending.shared.reuse(last);
+        }
         let stats = RoundStats {
             round: handle.round,
             communication: now.since(handle.start),

@@ -9,12 +9,18 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use inart_core::Failure;
-use inart_host_agent::{Error, Options, PortError, Server, Worker};
+use inart_host_agent::{BatchedPort, Error, Options, PortError, Server, Worker};
 use inart_wire::{AbortReason, Rank};
-use support::{PEER_TIMEOUT, assignment, on_a_bridge, options, short_peer_timeout};
+use support::{PEER_TIMEOUT, assignment, on_a_bridge, options};
 
 /// Values of each gradient.
 const LEN: usize = 5000;
+
+/// A worker that waits for no longer than [`PEER_TIMEOUT`].
+fn short_peer_timeout(rank: u16) -> Worker {
+    let port = BatchedPort::open(&format!("w{rank}")).unwrap();
+    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
+}
 
 /// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before
 /// one of them gives up: the job would end for the other in the midst of its round.

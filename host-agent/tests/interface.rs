@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use inart_core::Assignment;
-use inart_host_agent::{Error, Options, Port, Server, Worker};
-use support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options, short_peer_timeout};
+use inart_host_agent::{BatchedPort, Error, Options, Port, PortError, Server, Transport, Worker};
+use support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options};
 
 const LEN: usize = 5000;
 /// How long an interface is down: far less than hosts wait for each other here.
@@ -41,15 +41,37 @@ fn round(worker: &mut Worker, rank: u16, vote: bool) -> Result<bool, Error> {
     Ok(gradient[0] > 0.0)
 }
 
+/// How a test opens an interface.
+type Open = fn(&str) -> Box<dyn Transport>;
+
+fn pnet(interface: &str) -> Box<dyn Transport> {
+    Box::new(Port::open(interface).unwrap())
+}
+
+fn batched(interface: &str) -> Box<dyn Transport> {
+    Box::new(BatchedPort::open(interface).unwrap())
+}
+
+/// The server on an interface opened so.
+fn server(open: Open, assignment: Assignment, options: Options) -> Server {
+    Server::with_transport(assignment, 0.into(), open("s0"), options).unwrap()
+}
+
+/// Runs a test on a network of its own for each kind of port.
+fn with_both_ports(test: fn(Open)) {
+    on_a_bridge(move || test(pnet));
+    on_a_bridge(move || test(batched));
+}
+
 #[test]
 fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
-    on_a_bridge(|| {
-        thread::spawn(|| Server::new(assignment(), 0.into(), "s0", long_peer_timeout()).unwrap().run());
+    with_both_ports(|open| {
+        thread::spawn(move || server(open, assignment(), long_peer_timeout()).run());
         let (bounced, idle) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(3)));
         let start = |rank: u16| {
             let (bounced, idle) = (Arc::clone(&bounced), Arc::clone(&idle));
             thread::spawn(move || {
-                let port = Port::open(&format!("w{rank}")).unwrap();
+                let port = open(&format!("w{rank}"));
                 let mut worker =
                     Worker::with_options(assignment(), rank.try_into().unwrap(), port, long_peer_timeout())
                         .unwrap();
@@ -76,13 +98,14 @@ fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
 
 #[test]
 fn an_interface_that_is_removed_is_named() {
-    on_a_bridge(|| {
-        let server = thread::spawn(|| {
-            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
-        });
-        let start = |rank| {
+    with_both_ports(|open| {
+        let serve = move || server(open, assignment(), options()).run().unwrap_err().to_string();
+        let server = thread::spawn(serve);
+        let start = |rank: u16| {
             thread::spawn(move || {
-                let mut worker = short_peer_timeout(rank);
+                let port = open(&format!("w{rank}"));
+                let mut worker =
+                    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap();
                 loop {
                     if let Err(error) = round(&mut worker, rank, true) {
                         return error.to_string();
@@ -105,9 +128,7 @@ fn an_interface_that_is_removed_is_named() {
         assert!(other.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{other}");
 
         // A server that has nothing to send.
-        let server = thread::spawn(|| {
-            Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
-        });
+        let server = thread::spawn(serve);
         thread::sleep(BOUNCE);
         assert!(ip("link del s0"));
         assert!(server.join().unwrap().starts_with("interface s0: it was removed"));
@@ -134,19 +155,17 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
         assignment.shards[0].rate_bps = 1e9;
         assignment
     }
-    on_a_bridge(|| {
+    with_both_ports(|open| {
         if !choke("br0") {
             return println!("skipped: `tc` cannot limit a rate here");
         }
-        let server = thread::spawn(|| {
-            Server::new(wide(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
-        });
+        let server = thread::spawn(move || server(open, wide(), options()).run().unwrap_err().to_string());
         let (ended, ends) = mpsc::channel();
         let summed = Arc::new(Barrier::new(3));
         for rank in [0u16, 1] {
             let (ended, summed) = (ended.clone(), Arc::clone(&summed));
             thread::spawn(move || {
-                let port = Port::open(&format!("w{rank}")).unwrap();
+                let port = open(&format!("w{rank}"));
                 let mut worker =
                     Worker::with_options(wide(), rank.try_into().unwrap(), port, options()).unwrap();
                 let mut gradient = vec![0.5; MANY as usize * 64];
@@ -165,5 +184,20 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
         }
         let told = server.join().unwrap();
         assert!(told.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{told}");
+    });
+}
+
+#[test]
+fn frames_that_are_longer_than_the_interface_sends_are_refused_with_what_to_do() {
+    with_both_ports(|open| {
+        assert!(ip("link set w0 mtu 200"));
+        let error = Worker::with_options(assignment(), 0u16.try_into().unwrap(), open("w0"), options());
+        let error = error.err().unwrap();
+        assert!(matches!(&error, Error::Port(PortError::SmallMtu { .. })), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "interface w0: frames of 300 bytes do not fit its MTU of 200; set one of 286 or more with \
+             `ip link set w0 mtu 286`, or plan with fewer values per frame"
+        );
     });
 }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_p4::{Reason, artifact};
-use inart_softswitch::ports::raw::{PacketSocket, Queue, Receiver, interface_index};
 use inart_softswitch::ports::{Handle, Options, start};
 use inart_softswitch::{Port, Program, Switch};
 use inart_tables::{
@@ -100,7 +100,7 @@ struct Network {
     switch: Arc<Mutex<Switch>>,
     _ports: Handle,
     attacker: PacketSocket,
-    victim: inart_host_agent::Port,
+    victim: inart_host_agent::BatchedPort,
     everything: PacketSocket,
 }
 
@@ -137,13 +137,15 @@ impl Network {
         let interfaces = vec![(ATTACKER_PORT, "p1".into()), (VICTIM_PORT, "p2".into())];
         let options = Options { interfaces, namespace: Some(namespace), ..Options::default() };
         let ports = start(Arc::clone(&switch), &options, |_| {}).expect("the ports open");
-        let open =
-            |name| PacketSocket::open(interface_index(name).expect("it is there"), false).expect("root may");
+        let open = |name| {
+            PacketSocket::open(interface_index(name).expect("it is there"), &SocketOptions::EVERYTHING)
+                .expect("root may")
+        };
         Self {
             switch,
             _ports: ports,
             attacker: open("attacker"),
-            victim: inart_host_agent::Port::open("victim").expect("root may"),
+            victim: inart_host_agent::BatchedPort::open("victim").expect("root may"),
             everything: open("victim"),
         }
     }

@@ -131,6 +131,22 @@ impl<T: AsRef<[u8]>> Frame<T> {
         lanes.iter().map(|lane| i32::from_be_bytes(*lane))
     }
 
+    /// Copies the values to the front of `numbers`, as many as there is room for.
+    pub fn copy_values_to(&self, numbers: &mut [i32]) {
+        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
+        for (number, lane) in numbers.iter_mut().zip(lanes) {
+            *number = i32::from_be_bytes(*lane);
+        }
+    }
+
+    /// Adds each value to the sum in its place, as far as there are sums.
+    pub fn add_values_to(&self, sums: &mut [i64]) {
+        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
+        for (sum, lane) in sums.iter_mut().zip(lanes) {
+            *sum += i64::from(i32::from_be_bytes(*lane));
+        }
+    }
+
     fn bytes(&self) -> &[u8] {
         self.buffer.as_ref()
     }

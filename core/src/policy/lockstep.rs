@@ -80,11 +80,7 @@ impl Sum {
 impl Reduction for Sum {
     fn add(&mut self, frame: &Frame<&[u8]>) {
         match self {
-            Self::Integers(sums) => {
-                for (sum, value) in sums.iter_mut().zip(frame.values()) {
-                    *sum += i64::from(value);
-                }
-            }
+            Self::Integers(sums) => frame.add_values_to(sums),
             Self::Floats(sums) => {
                 for (sum, value) in sums.iter_mut().zip(frame.values()) {
                     sum.add(f32::from_bits(value as u32));

@@ -156,6 +156,19 @@ impl<P: Due> WorkerFlow<P> {
         Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
     }
 
+    /// Room for a tensor of so many values: an empty vector, with memory that was used before if there is
+    /// any. A new one is as good, but takes time to be mapped.
+    pub fn room_for(&mut self, len: usize) -> Vec<f32> {
+        let mut room = self.tensors.take_floats(len);
+        room.clear();
+        room
+    }
+
+    /// Keeps the memory of a sum that is not needed any more for tensors to come.
+    pub fn reuse(&mut self, reduced: Reduced) {
+        self.tensors.reuse(reduced);
+    }
+
     /// The caller does not want that tensor's sum.
     pub fn discard(&mut self, tensor: TensorId) {
         self.tensors.discard(tensor);

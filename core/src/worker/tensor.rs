@@ -5,7 +5,9 @@ use core::ops::Range;
 
 use inart_wire::{Exponent, Flags, Frame};
 
-use crate::quantise::{dequantise, first_exponent, have_vanished, least_exponent, next_exponent, quantise};
+use crate::quantise::{
+    dequantise_all, first_exponent, have_vanished, least_exponent, next_exponent, quantise,
+};
 
 /// A chunk's exponents.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,26 @@ enum Numbers {
     Floats,
 }
 
+/// Memory for a tensor's numbers; what is in it means nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buffers {
+    floats: Vec<f32>,
+    sent: Vec<i32>,
+    sums: Vec<i32>,
+}
+
+impl Buffers {
+    /// Room for floats.
+    pub(super) fn take_floats(&mut self) -> Vec<f32> {
+        core::mem::take(&mut self.floats)
+    }
+
+    /// For how many numbers there is room without more memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.sums.capacity()
+    }
+}
+
 /// A worker's tensor, as it goes into frames, and the sum that comes back.
 ///
 /// Chunks are counted over all shards, in the order of [`Split::chunks`](crate::Split::chunks).
@@ -46,25 +68,39 @@ pub(super) struct Numeric {
 
 impl Numeric {
     /// One of `workers` workers' tensors, of finite values. `agreed` are the exponents of its chunks as far
-    /// as they are known; without any, they begin anew.
+    /// as they are known; without any, they begin anew. `buffers` is memory to use.
     pub(super) fn new(
         chunks: Vec<Range<usize>>,
         floats: Vec<f32>,
         workers: usize,
         exact: bool,
         agreed: Option<Vec<Option<Exponent>>>,
+        buffers: Buffers,
     ) -> Self {
-        let sums = alloc::vec![0; floats.len()];
+        let Buffers { mut sent, mut sums, .. } = buffers;
+        // Zeros only where the memory is new: every number is written before it is read.
+        sums.resize(floats.len(), 0);
         if exact {
-            let sent = floats.iter().map(|float| float.to_bits() as i32).collect();
+            sent.clear();
+            sent.extend(floats.iter().map(|float| float.to_bits() as i32));
             return Self { chunks, sent, sums, numbers: Numbers::Floats };
         }
+        sent.resize(floats.len(), 0);
         let first = first_exponent(workers);
         let agreed = agreed.unwrap_or_else(|| alloc::vec![Some(first); chunks.len()]);
         let scale = |agreed| Scale { agreed, used: None, clipped: false, vanished: false, result: first };
         let scales = agreed.into_iter().map(scale).collect();
         let numbers = Numbers::Scaled { workers, floats, scales };
-        Self { chunks, sent: sums.clone(), sums, numbers }
+        Self { chunks, sent, sums, numbers }
+    }
+
+    /// The memory of a tensor that is not needed any more.
+    pub(super) fn into_buffers(self) -> Buffers {
+        let floats = match self.numbers {
+            Numbers::Scaled { floats, .. } => floats,
+            Numbers::Floats => Vec::new(),
+        };
+        Buffers { floats, sent: self.sent, sums: self.sums }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -163,9 +199,7 @@ impl Numeric {
     /// thereby agree for the next use of the chunk.
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Option<Exponent> {
         let sums = &mut self.sums[self.chunks[chunk].clone()];
-        for (sum, value) in sums.iter_mut().zip(frame.values()) {
-            *sum = value;
-        }
+        frame.copy_values_to(sums);
         let Numbers::Scaled { workers, scales, .. } = &mut self.numbers else { return None };
         scales[chunk].result = frame.exponent();
         let vanished = frame.flags().contains(Flags::VANISHED);
@@ -177,9 +211,8 @@ impl Numeric {
         match &self.numbers {
             Numbers::Scaled { scales, .. } => {
                 for (values, scale) in self.chunks.iter().zip(scales) {
-                    for (float, sum) in floats[values.clone()].iter_mut().zip(&self.sums[values.clone()]) {
-                        *float = dequantise(*sum, scale.result);
-                    }
+                    let sums = &self.sums[values.clone()];
+                    dequantise_all(sums, scale.result, &mut floats[values.clone()]);
                 }
             }
             Numbers::Floats => {

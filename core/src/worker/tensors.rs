@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use inart_wire::{Exponent, Frame, ShardId};
 
 use super::history::History;
-use super::tensor::{Numeric, RoundRecord};
+use super::tensor::{Buffers, Numeric, RoundRecord};
 use crate::{Assignment, Split};
 
 /// Names a tensor that a worker has started: the number of those it started before.
@@ -87,9 +87,14 @@ pub(super) struct Tensors {
     /// How many were started.
     started: u64,
     history: History,
+    /// Memory of tensors that were there before.
+    spare: Vec<Buffers>,
 }
 
 impl Tensors {
+    /// Tensors whose memory is kept for others.
+    const MOST_SPARE: usize = 4;
+
     /// How many were started.
     pub(super) fn started(&self) -> u64 {
         self.started
@@ -130,11 +135,33 @@ impl Tensors {
         }
         let chunks = split.chunks().collect();
         let agreed = begin.map(|begin| begin.exponents);
-        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), assignment.exact_sums, agreed);
+        let buffers = self.take_spare(floats.len());
+        let (workers, exact) = (assignment.workers.len(), assignment.exact_sums);
+        let numeric = Numeric::new(chunks, floats, workers, exact, agreed, buffers);
         let pending = parts.iter().map(|part| part.frames as usize).sum();
         let tensor = Tensor { id, numeric, parts, pending, continued_by: Vec::new(), is_discarded: false };
         self.tensors.push_back(tensor);
         id
+    }
+
+    /// Memory that was used before, which fits so many numbers best; none if there is none.
+    fn take_spare(&mut self, len: usize) -> Buffers {
+        let fits = |(_, spare): &(usize, &Buffers)| spare.capacity().abs_diff(len);
+        let best = self.spare.iter().enumerate().min_by_key(fits);
+        best.map(|(place, _)| place).map_or_else(Buffers::default, |place| self.spare.swap_remove(place))
+    }
+
+    /// Room for a tensor's floats, where there is memory that was used before.
+    pub(super) fn take_floats(&mut self, len: usize) -> Vec<f32> {
+        let fits = |spare: &&mut Buffers| spare.capacity().abs_diff(len);
+        self.spare.iter_mut().min_by_key(fits).map_or_else(Vec::new, Buffers::take_floats)
+    }
+
+    /// Keeps the memory of a sum for tensors to come.
+    pub(super) fn reuse(&mut self, reduced: Reduced) {
+        if self.spare.len() < Self::MOST_SPARE {
+            self.spare.push(reduced.0.into_buffers());
+        }
     }
 
     fn place(&self, id: TensorId) -> Option<usize> {

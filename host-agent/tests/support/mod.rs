@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
-use inart_host_agent::{Options, Port, Worker};
+use inart_host_agent::Options;
 use inart_wire::{MacAddr, ValuesPerPacket};
 use nix::sched::{CloneFlags, unshare};
 
@@ -56,7 +56,7 @@ fn lay_network() -> Result<(), &'static str> {
 }
 
 /// Runs a test on a network of its own.
-pub fn on_a_bridge(test: fn()) {
+pub fn on_a_bridge(test: impl FnOnce() + Send + 'static) {
     // A thread of its own: the namespace ends with it, and the threads it starts live in it.
     let test = thread::spawn(move || match lay_network() {
         Ok(()) => test(),
@@ -71,10 +71,4 @@ pub const PEER_TIMEOUT: Duration = Duration::from_millis(500);
 /// Options of hosts that wait for no longer.
 pub fn options() -> Options {
     Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
-}
-
-/// A worker that waits for no longer.
-pub fn short_peer_timeout(rank: u16) -> Worker {
-    let port = Port::open(&format!("w{rank}")).unwrap();
-    Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
 }

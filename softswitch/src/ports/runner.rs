@@ -8,13 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use super::batch::{Queue, Receiver};
 use super::options::{Options, PortError};
-use super::socket::{PacketSocket, interface_index};
 use crate::control::Port;
 use crate::switch::{DROP_PORT, Digest, Sink, Switch};
 
@@ -188,7 +187,9 @@ fn open(options: &Options) -> Result<Vec<PacketSocket>, PortError> {
                 interface: interface.clone(),
                 namespace: options.namespace.clone(),
             })?;
-            PacketSocket::open(index, options.bypass_queueing).map_err(|error| PortError::Socket {
+            let everything =
+                SocketOptions { bypass_queueing: options.bypass_queueing, ..SocketOptions::EVERYTHING };
+            PacketSocket::open(index, &everything).map_err(|error| PortError::Socket {
                 port: *port,
                 interface: interface.clone(),
                 error,

@@ -1,0 +1,121 @@
+//! Where the time goes: the loops over values, beside a copy of as many bytes.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use inart_core::policy::{Reduction, Sum};
+use inart_core::quantise::{dequantise, first_not_finite, next_exponent, quantise};
+use inart_wire::{
+    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
+    ShardId, ValuesPerPacket,
+};
+
+/// How long each loop runs; the quickest of so many tries counts.
+const TIME: Duration = Duration::from_millis(20);
+const TRIES: usize = 5;
+
+/// Prints what one chunk takes in each loop.
+#[expect(clippy::print_stdout, reason = "a command's result")]
+pub fn print(values_per_packet: ValuesPerPacket) {
+    let values = values_per_packet.get();
+    println!("\nwhere the time goes: loops over the values of a frame, warm in the cache");
+    println!("{:<34}{:>10}{:>10}", "", "ns/frame", "GB/s");
+    let row = |name: &str, mut run: Box<dyn FnMut()>| {
+        let nanos = time(&mut run);
+        println!("{name:<34}{nanos:>10.0}{:>10.1}", 4.0 * values as f64 / nanos);
+    };
+    let floats: Vec<f32> = (0..values).map(|place| (place as f32 - 100.0) * 0.37).collect();
+    let exponent = Exponent::from(-20);
+    let mut quantised = vec![0i32; values];
+    quantise(&floats, exponent, &mut quantised).expect("they fit");
+    let (repr, bytes) = frame(values_per_packet, &quantised);
+
+    let (from, mut to) = (bytes.clone(), bytes.clone());
+    row("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from))));
+    let source = floats.clone();
+    row("look for NaN and infinity", Box::new(move || _ = black_box(first_not_finite(black_box(&source)))));
+    let (source, mut target) = (floats.clone(), quantised.clone());
+    row(
+        "quantise",
+        Box::new(move || _ = black_box(quantise(black_box(&source), black_box(exponent), &mut target))),
+    );
+    let (source, mut target) = (quantised.clone(), bytes.clone());
+    row(
+        "byte order out, header included",
+        Box::new(move || _ = black_box(repr.emit(black_box(&source), &mut target))),
+    );
+    let (source, mut target) = (bytes.clone(), quantised.clone());
+    row(
+        "byte order in",
+        Box::new(move || {
+            let frame = Frame::new_checked(black_box(&source[..])).expect("it is one");
+            target.iter_mut().zip(frame.values()).for_each(|(to, value)| *to = value);
+            black_box(&mut target);
+        }),
+    );
+    let source = quantised.clone();
+    row(
+        "the next exponent",
+        Box::new(move || _ = black_box(next_exponent(8, black_box(&source), exponent, false))),
+    );
+    let (source, mut target) = (quantised.clone(), floats);
+    row(
+        "dequantise",
+        Box::new(move || {
+            let exponent = black_box(exponent);
+            target.iter_mut().zip(&source).for_each(|(to, value)| *to = dequantise(*value, exponent));
+            black_box(&mut target);
+        }),
+    );
+    let (source, mut sum) = (bytes, Sum::new(values, false));
+    row(
+        "sum, byte order in included",
+        Box::new(move || {
+            sum.add(&Frame::new_checked(black_box(&source[..])).expect("it is one"));
+            black_box(&mut sum);
+        }),
+    );
+    let mut sum = Sum::new(values, false);
+    sum.add(&Frame::new_checked(&frame(values_per_packet, &quantised).1[..]).expect("it is one"));
+    row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result(exponent))));
+    let mut start = Instant::now();
+    row("reading the clock", Box::new(move || start = black_box(start).max(Instant::now())));
+}
+
+/// Nanoseconds per call.
+fn time(run: &mut dyn FnMut()) -> f64 {
+    let tries = (0..TRIES).map(|_| {
+        let (start, mut calls) = (Instant::now(), 0u32);
+        while start.elapsed() < TIME {
+            (0..100).for_each(|_| run());
+            calls += 100;
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(calls)
+    });
+    tries.fold(f64::INFINITY, f64::min)
+}
+
+fn frame(values_per_packet: ValuesPerPacket, values: &[i32]) -> (FrameRepr, Vec<u8>) {
+    let worker = Seat::try_from(0u16).expect("the first seat");
+    let repr = FrameRepr {
+        destination: MacAddr([2, 0, 0, 0, 0, 1]),
+        source: MacAddr([2, 0, 0, 0, 0, 2]),
+        values_per_packet,
+        header: HeaderRepr {
+            kind: Kind::Gradient,
+            flags: Flags::NONE,
+            epoch: 1.into(),
+            job: 1.into(),
+            shard: ShardId::from(0),
+            worker,
+            sequence: ChunkSeq::default(),
+            contributors: Contributors::one(worker),
+            exponent: Exponent::from(0),
+            length: values.len() as u16,
+            incarnation: Incarnation::from(1),
+        },
+    };
+    let mut bytes = vec![0; repr.buffer_len()];
+    repr.emit(values, &mut bytes).expect("there is room");
+    (repr, bytes)
+}

@@ -1,0 +1,112 @@
+//! Receives frames in batches: one system call for many frames.
+
+use std::io;
+use std::mem::size_of;
+
+use crate::messages::Messages;
+use crate::{BATCH, PacketSocket};
+
+/// The largest frame that generic segmentation offload makes.
+const MOST_FRAME_BYTES: usize = 1 << 16;
+/// Room before a frame for the VLAN tag that the kernel took out of it.
+const TAG_BYTES: usize = 4;
+/// Destination and source come before a VLAN tag.
+const ADDRESSES_BYTES: usize = 12;
+const CONTROL_WORDS: usize = 8;
+
+/// What the kernel says beside a frame, of linux/if_packet.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct AuxData {
+    status: u32,
+    len: u32,
+    snaplen: u32,
+    mac: u16,
+    net: u16,
+    vlan_tci: u16,
+    vlan_tpid: u16,
+}
+
+const VLAN_VALID: u32 = 1 << 4;
+const VLAN_TPID_VALID: u32 = 1 << 6;
+const ETHERTYPE_VLAN: u16 = 0x8100;
+
+/// The frames that came last, and room for as many.
+pub struct Receiver {
+    /// One slot per frame, of `slot_bytes`.
+    frames: Vec<u8>,
+    slot_bytes: usize,
+    control: Vec<[u64; CONTROL_WORDS]>,
+    messages: Messages,
+}
+
+impl Receiver {
+    /// Room for a batch of any frames there are.
+    pub fn allocate() -> Self {
+        Self::with_room(BATCH, MOST_FRAME_BYTES)
+    }
+
+    /// Room for so many frames of up to `frame_bytes` bytes, both at least 1.
+    pub fn with_room(frames: usize, frame_bytes: usize) -> Self {
+        // Slots begin at cache lines of their own, as far as the first does.
+        let slot_bytes = (TAG_BYTES + frame_bytes).next_multiple_of(64);
+        Self {
+            frames: vec![0; frames * slot_bytes],
+            slot_bytes,
+            control: vec![[0; CONTROL_WORDS]; frames],
+            messages: Messages::allocate(frames),
+        }
+    }
+
+    /// Receives what is there, as far as there is room; the number of frames.
+    ///
+    /// # Errors
+    /// What the socket reports.
+    pub fn receive(&mut self, socket: &PacketSocket) -> io::Result<usize> {
+        let slots = self.frames.chunks_exact_mut(self.slot_bytes).map(|slot| &mut slot[TAG_BYTES..]);
+        self.messages.receive(socket, slots.zip(self.control.iter_mut().map(|control| &mut control[..])))
+    }
+
+    /// Frame `n` of the last batch, with its VLAN tag put back; `None` if it was cut.
+    pub fn frame(&mut self, n: usize) -> Option<&[u8]> {
+        let (length, was_cut) = self.messages.received(n);
+        if was_cut {
+            return None;
+        }
+        let slot = &mut self.frames[n * self.slot_bytes..][..self.slot_bytes];
+        match vlan_tag(&self.control[n], self.messages.control_bytes(n)) {
+            Some(tag) if length >= ADDRESSES_BYTES => {
+                slot.copy_within(TAG_BYTES..TAG_BYTES + ADDRESSES_BYTES, 0);
+                slot[ADDRESSES_BYTES..][..TAG_BYTES].copy_from_slice(&tag);
+                Some(&slot[..length + TAG_BYTES])
+            }
+            _ => Some(&slot[TAG_BYTES..TAG_BYTES + length]),
+        }
+    }
+}
+
+/// The tag that the kernel took out of a frame, as `filled` bytes of control messages tell.
+fn vlan_tag(control: &[u64; CONTROL_WORDS], filled: usize) -> Option<[u8; TAG_BYTES]> {
+    // SAFETY: it computes a number.
+    let [header, whole] =
+        [0, size_of::<AuxData>() as u32].map(|data| unsafe { libc::CMSG_LEN(data) } as usize);
+    if filled < whole {
+        return None;
+    }
+    // SAFETY: the buffer is longer than a cmsghdr, aligned for it, and any bits are one.
+    let message = unsafe { control.as_ptr().cast::<libc::cmsghdr>().read() };
+    if (message.cmsg_level, message.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+        return None;
+    }
+    // SAFETY: the buffer holds an AuxData after the header (see below), and any bits are one.
+    let data = unsafe { control.as_ptr().cast::<u8>().add(header).cast::<AuxData>().read_unaligned() };
+    if data.status & VLAN_VALID == 0 {
+        return None;
+    }
+    let kind = if data.status & VLAN_TPID_VALID != 0 { data.vlan_tpid } else { ETHERTYPE_VLAN };
+    let ([a, b], [c, d]) = (kind.to_be_bytes(), data.vlan_tci.to_be_bytes());
+    Some([a, b, c, d])
+}
+
+// SAFETY: it computes a number.
+const _: () = assert!(unsafe { libc::CMSG_LEN(size_of::<AuxData>() as u32) } as usize <= 8 * CONTROL_WORDS);

@@ -1,0 +1,161 @@
+//! A raw packet socket on one interface.
+
+use std::ffi::CString;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h (Linux 4.20), which libc lacks.
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+
+/// What a socket receives, how it sends, and what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// The EtherType of the frames that it receives; `None` for all frames but those that the host itself
+    /// sends on the interface.
+    pub ether_type: Option<u16>,
+    /// Whether the interface also takes frames to other hosts' addresses.
+    pub promiscuous: bool,
+    /// Sends past the interface's queueing discipline. Quicker, but nothing shapes the traffic then.
+    pub bypass_queueing: bool,
+    /// Bytes of kernel memory for frames that wait to be received.
+    pub receive_buffer_bytes: usize,
+    /// The same for frames that wait to be sent; `None` leaves the system's default.
+    pub send_buffer_bytes: Option<usize>,
+}
+
+impl SocketOptions {
+    /// Every frame on the interface, as a switch receives them. What shapes traffic is the queueing
+    /// discipline, not the buffers.
+    pub const EVERYTHING: Self = Self {
+        ether_type: None,
+        promiscuous: true,
+        bypass_queueing: false,
+        receive_buffer_bytes: 16 << 20,
+        send_buffer_bytes: Some(16 << 20),
+    };
+}
+
+/// A non-blocking socket bound to an interface.
+#[derive(Debug)]
+pub struct PacketSocket(OwnedFd);
+
+/// The number of an interface in this thread's network namespace.
+///
+/// # Errors
+/// If there is no such interface.
+pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
+    let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: `name` is a NUL-terminated string that lives through the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index as libc::c_int),
+    }
+}
+
+/// The most bytes after the Ethernet header that an interface in this thread's network namespace sends at
+/// once.
+///
+/// # Errors
+/// If there is no such interface.
+pub fn mtu(name: &str) -> io::Result<usize> {
+    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+    // SAFETY: all fields of ifreq may be zero.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    // The last byte stays zero.
+    let most = request.ifr_name.len() - 1;
+    let room = request.ifr_name[..most].get_mut(..name.len()).filter(|_| !name.contains('\0'));
+    let room = room.ok_or_else(invalid)?;
+    room.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from as libc::c_char);
+    // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
+    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: the request is an ifreq with a NUL-terminated name, and lives through the call.
+    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has filled in the MTU.
+    usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).map_err(|_| invalid())
+}
+
+impl PacketSocket {
+    /// Opens a socket on interface number `index`.
+    ///
+    /// # Errors
+    /// If the kernel refuses the socket; root is needed.
+    pub fn open(index: libc::c_int, options: &SocketOptions) -> io::Result<PacketSocket> {
+        // Protocol 0: nothing is received before the socket is bound to its interface.
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: as above.
+        let socket = PacketSocket(unsafe { OwnedFd::from_raw_fd(fd) });
+        if options.ether_type.is_none() {
+            // A socket for one EtherType is deaf to them anyway.
+            socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
+        }
+        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
+        if options.bypass_queueing {
+            socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
+        }
+        socket.grow_buffer([libc::SO_RCVBUFFORCE, libc::SO_RCVBUF], options.receive_buffer_bytes)?;
+        if let Some(bytes) = options.send_buffer_bytes {
+            socket.grow_buffer([libc::SO_SNDBUFFORCE, libc::SO_SNDBUF], bytes)?;
+        }
+        if options.promiscuous {
+            let promiscuous = libc::packet_mreq {
+                mr_ifindex: index,
+                mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+                mr_alen: 0,
+                mr_address: [0; 8],
+            };
+            socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
+        }
+        socket.bind(index, options.ether_type.unwrap_or(libc::ETH_P_ALL as u16))?;
+        Ok(socket)
+    }
+
+    fn bind(&self, index: libc::c_int, ether_type: u16) -> io::Result<()> {
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as libc::c_ushort,
+            sll_protocol: ether_type.to_be(),
+            sll_ifindex: index,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: the address is a sockaddr_ll of the length given.
+        let done = unsafe { libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let length = size_of::<T>() as libc::socklen_t;
+        // SAFETY: the option's value is `length` readable bytes.
+        let done = unsafe {
+            libc::setsockopt(self.0.as_raw_fd(), level, option, (&raw const *value).cast(), length)
+        };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Beyond the system's limit if allowed, else up to it.
+    fn grow_buffer(&self, [force, ask]: [libc::c_int; 2], bytes: usize) -> io::Result<()> {
+        let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        self.set(libc::SOL_SOCKET, force, &bytes).or_else(|_| self.set(libc::SOL_SOCKET, ask, &bytes))
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

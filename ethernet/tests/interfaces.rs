@@ -1,0 +1,195 @@
+//! Batches of frames over veth pairs in network namespaces. Needs root and `ip`, and says so where they are
+//! missing.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
+
+use std::io;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::thread;
+
+use inart_ethernet::{PacketSocket, Queue, Receiver, Sent, SocketOptions, interface_index, mtu};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
+
+/// IEEE local experimental 1 and 2.
+const OURS: u16 = 0x88b5;
+const OTHERS: u16 = 0x88b6;
+
+fn run(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let program = words.next().unwrap();
+    Command::new(program).args(words).status().is_ok_and(|status| status.success())
+}
+
+/// Runs a test where there is a cable from `a` to `b`.
+fn with_a_cable(test: fn()) {
+    let test = thread::spawn(move || {
+        if unshare(CloneFlags::CLONE_NEWNET).is_err() {
+            return println!("skipped: root is needed to make a network namespace");
+        }
+        if !run("ip link add a type veth peer name b") {
+            return println!("skipped: `ip link add` does not work here");
+        }
+        for end in ["a", "b"] {
+            std::fs::write(format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6"), "1").ok();
+            assert!(run(&format!("ip link set {end} up")));
+        }
+        test();
+    });
+    test.join().unwrap();
+}
+
+fn ours() -> SocketOptions {
+    SocketOptions { ether_type: Some(OURS), ..SocketOptions::EVERYTHING }
+}
+
+fn open(name: &str, options: &SocketOptions) -> PacketSocket {
+    PacketSocket::open(interface_index(name).unwrap(), options).unwrap()
+}
+
+/// A frame of that length, to a host that is not there; the bytes after the type tell it from others.
+fn frame(ether_type: u16, number: u32, bytes: usize) -> Vec<u8> {
+    let mut frame = vec![number as u8; bytes];
+    frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2]);
+    frame[12..14].copy_from_slice(&ether_type.to_be_bytes());
+    frame[14..18].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+/// With a tag of VLAN 7.
+fn tagged(frame: &[u8]) -> Vec<u8> {
+    [&frame[..12], &[0x81, 0x00, 0x00, 0x07], &frame[12..]].concat()
+}
+
+/// What comes until nothing has come for a moment; `None` for frames that were cut.
+fn heard(socket: &PacketSocket, receiver: &mut Receiver) -> Vec<Option<Vec<u8>>> {
+    let mut frames = Vec::new();
+    while poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(100u8)).unwrap() > 0 {
+        for n in 0..receiver.receive(socket).unwrap() {
+            frames.push(receiver.frame(n).map(<[u8]>::to_vec));
+        }
+    }
+    frames
+}
+
+#[test]
+fn all_frames_come_in_order_but_the_one_that_is_refused() {
+    with_a_cable(|| {
+        let (a, b) = (open("a", &SocketOptions::EVERYTHING), open("b", &ours()));
+        let (mut queue, mut receiver) = (Queue::default(), Receiver::with_room(50, 300));
+        // The frame of 3000 bytes is in the midst of the second batch: the MTU is 1500.
+        let frames: Vec<_> = (0..200)
+            .map(|number| frame(OURS, number, if number == 90 { 3000 } else { 60 + number as usize }))
+            .collect();
+        for round in 0..3 {
+            for frame in &frames {
+                if round == 0 {
+                    queue.push(frame);
+                } else {
+                    // Written in place, with more room than it takes.
+                    assert!(queue.write(4000, |room| {
+                        room[..frame.len()].copy_from_slice(frame);
+                        Some(frame.len())
+                    }));
+                }
+            }
+            assert!(!queue.write(100, |_| None), "no frame was written");
+            assert_eq!(queue.len(), 200);
+            assert_eq!(queue.flush(&a), Sent { frames: 199, refused: 1 });
+            assert!(queue.is_empty());
+            let whole = frames.iter().filter(|frame| frame.len() < 3000).cloned().map(Some);
+            assert_eq!(heard(&b, &mut receiver), whole.collect::<Vec<_>>());
+        }
+    });
+}
+
+#[test]
+fn what_the_kernel_does_not_take_at_once_is_sent_later() {
+    with_a_cable(|| {
+        // All that leaves `a` waits, but for a frame in minutes.
+        let choked = run("tc qdisc add dev a root handle 1: htb default 1")
+            && run("tc class add dev a parent 1: classid 1:1 htb rate 8bit burst 1 cburst 1 quantum 1514")
+            && run("tc qdisc add dev a parent 1:1 pfifo limit 1000");
+        if !choked {
+            return println!("skipped: `tc` cannot limit a rate here");
+        }
+        let small = SocketOptions { send_buffer_bytes: Some(1 << 15), ..SocketOptions::EVERYTHING };
+        let (a, b) = (open("a", &small), open("b", &ours()));
+        let (mut queue, mut receiver) = (Queue::default(), Receiver::allocate());
+        let frames: Vec<_> = (0..60).map(|number| frame(OURS, number, 1000)).collect();
+        frames.iter().for_each(|frame| queue.push(frame));
+        let mut taken = 0;
+        let error = loop {
+            match queue.send(&a) {
+                Ok(count) => taken += count,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert!((1..60).contains(&taken), "{taken} were taken of 60");
+        assert_eq!(queue.len(), 60 - taken);
+        // With the queueing discipline goes what waits there; nothing else is lost.
+        assert!(run("tc qdisc del dev a root"));
+        heard(&b, &mut receiver);
+        assert_eq!(queue.flush(&a), Sent { frames: (60 - taken) as u64, refused: 0 });
+        let rest: Vec<_> = frames[taken..].iter().cloned().map(Some).collect();
+        assert_eq!(heard(&b, &mut receiver), rest);
+    });
+}
+
+#[test]
+fn frames_that_are_cut_are_told_from_whole_ones() {
+    with_a_cable(|| {
+        let (a, b) = (open("a", &SocketOptions::EVERYTHING), open("b", &ours()));
+        let mut queue = Queue::default();
+        let frames = [60, 1400, 100].map(|bytes| frame(OURS, bytes, bytes as usize));
+        frames.iter().for_each(|frame| queue.push(frame));
+        assert_eq!(queue.flush(&a).frames, 3);
+        let [first, _, third] = frames;
+        assert_eq!(heard(&b, &mut Receiver::with_room(8, 100)), [Some(first), None, Some(third)]);
+    });
+}
+
+#[test]
+fn frames_have_the_tags_that_they_came_with() {
+    with_a_cable(|| {
+        let (a, b, everything) =
+            (open("a", &ours()), open("b", &ours()), open("b", &SocketOptions::EVERYTHING));
+        let mut queue = Queue::default();
+        let inner = frame(OURS, 3, 80);
+        let frames = [inner.clone(), tagged(&inner), tagged(&tagged(&inner)), frame(OTHERS, 4, 70)];
+        frames.iter().for_each(|frame| queue.push(frame));
+        assert_eq!(queue.flush(&a).frames, 4);
+        let all = heard(&everything, &mut Receiver::with_room(64, 100));
+        assert_eq!(all, frames.clone().map(Some), "a switch hears all of them, as they are");
+        // The kernel hands a frame over by the type behind one tag; then it has to have the tag.
+        let [plain, tagged, ..] = frames;
+        assert_eq!(heard(&b, &mut Receiver::with_room(64, 100)), [Some(plain), Some(tagged)]);
+        assert_eq!(heard(&a, &mut Receiver::with_room(64, 100)), [], "its own frames");
+    });
+}
+
+#[test]
+fn interfaces_tell_their_mtu() {
+    with_a_cable(|| {
+        assert_eq!(mtu("a").unwrap(), 1500);
+        assert!(run("ip link set a mtu 9000"));
+        assert_eq!(mtu("a").unwrap(), 9000);
+        assert_eq!(mtu("none").unwrap_err().raw_os_error(), Some(nix::errno::Errno::ENODEV as i32));
+        for name in ["a name that is far too long", "", "a\0b"] {
+            assert!(interface_index(name).is_err() && mtu(name).is_err(), "{name:?}");
+        }
+    });
+}
+
+#[test]
+fn frames_wait_in_order_and_may_be_dropped() {
+    let mut queue = Queue::default();
+    (0..5).for_each(|number| queue.push(&[number; 20]));
+    queue.drop_first(2);
+    assert_eq!(queue.len(), 3);
+    queue.drop_first(usize::MAX);
+    assert!(queue.is_empty());
+}

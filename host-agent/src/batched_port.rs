@@ -1,0 +1,140 @@
+//! A raw Ethernet interface, many frames per system call.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
+use inart_wire::ETHER_TYPE;
+use nix::errno::Errno;
+
+use crate::error::Error;
+use crate::interface::{self, Interface, NotSent, RECEIVE_BUFFER_BYTES};
+use crate::port_error::PortError;
+use crate::transport::{Transport, Wake};
+
+/// An interface opened for INART frames; others never reach this process. What hosts use where nobody says
+/// otherwise.
+///
+/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
+/// but waiting, and sending for some tens of milliseconds. A frame that came with a VLAN tag has it, so that
+/// it is none of INART's.
+pub struct BatchedPort {
+    interface: Interface,
+    socket: PacketSocket,
+    outgoing: Queue,
+    incoming: Receiver,
+    /// The longest frame of the job.
+    frame_bytes: usize,
+}
+
+impl BatchedPort {
+    /// Frames handed over at once, and sent: the buffers of both stay in a core's nearest cache but one.
+    const BATCH: usize = 64;
+
+    /// Opens the interface of that name.
+    ///
+    /// # Errors
+    /// [`PortError`] for an interface that does not exist or cannot be opened; root is needed.
+    pub fn open(name: &str) -> Result<Self, PortError> {
+        let found = interface::find(name)?;
+        let refused = |source: io::Error| interface::refused(name, source);
+        let options = SocketOptions {
+            ether_type: Some(ETHER_TYPE),
+            receive_buffer_bytes: RECEIVE_BUFFER_BYTES,
+            send_buffer_bytes: None,
+            ..SocketOptions::EVERYTHING
+        };
+        let index = interface_index(name).map_err(refused)?;
+        Ok(Self {
+            interface: Interface::new(&found)?,
+            socket: PacketSocket::open(index, &options).map_err(refused)?,
+            outgoing: Queue::default(),
+            incoming: Receiver::with_room(1, 1),
+            frame_bytes: 0,
+        })
+    }
+
+    /// Sends what waits; what cannot be sent is lost.
+    fn flush(&mut self) -> Result<(), PortError> {
+        while !self.outgoing.is_empty() {
+            let error = match self.outgoing.send(&self.socket) {
+                Ok(_) => {
+                    self.interface.note_sent();
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let decision = self.interface.note_not_sent(self.socket.as_fd(), errno_of(&error));
+            match decision {
+                Ok(NotSent::Again) => {}
+                Ok(NotSent::Lost) => self.outgoing.drop_first(1),
+                Ok(NotSent::AllLost) | Err(_) => self.outgoing.drop_first(usize::MAX),
+            }
+            decision?;
+        }
+        Ok(())
+    }
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw)
+}
+
+impl AsFd for BatchedPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Transport for BatchedPort {
+    fn name(&self) -> &str {
+        &self.interface.name
+    }
+
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+        self.interface.check_frame_bytes(frame_bytes)?;
+        self.incoming = Receiver::with_room(Self::BATCH, frame_bytes);
+        self.frame_bytes = frame_bytes;
+        Ok(())
+    }
+
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+        loop {
+            while self.outgoing.len() < Self::BATCH && self.outgoing.write(self.frame_bytes, &mut *fill) {}
+            let is_full = self.outgoing.len() == Self::BATCH;
+            self.flush()?;
+            if !is_full {
+                return Ok(());
+            }
+        }
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+        match self.incoming.receive(&self.socket) {
+            Ok(0) => self.interface.note_not_received(Errno::EAGAIN)?,
+            Ok(count) => {
+                self.interface.note_carried();
+                // One that was cut is longer than any frame of the job: the state machine counts it as none.
+                (0..count).for_each(|n| take(self.incoming.frame(n).unwrap_or_default()));
+                return Ok(count);
+            }
+            Err(error) => self.interface.note_not_received(errno_of(&error))?,
+        }
+        Ok(0)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        Ok(self.interface.wait(self.socket.as_fd(), timeout)?)
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        self.interface.waker()
+    }
+
+    fn watch(&mut self, source: OwnedFd) -> bool {
+        self.interface.watch(source);
+        true
+    }
+}
