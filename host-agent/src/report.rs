@@ -125,7 +125,8 @@ pub fn start(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }
 
-/// The receiving end of one connection: an iterator that ends when the peer closes.
+/// The receiving end of one connection: an iterator that ends when the peer closes. A peer that dies while it
+/// sends leaves an error of kind [`io::ErrorKind::UnexpectedEof`].
 #[derive(Debug)]
 pub struct Reports<R> {
     stream: BufReader<R>,
@@ -148,7 +149,11 @@ impl<R: Read> Reports<R> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a report of {length} bytes")));
         }
         let mut message = Vec::new();
-        self.stream.by_ref().take(length.into()).read_to_end(&mut message)?;
+        let read = self.stream.by_ref().take(length.into()).read_to_end(&mut message)?;
+        if read < length as usize {
+            let cut = format!("a report of {length} bytes ends after {read}");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut));
+        }
         postcard::from_bytes(&message)
             .map(Some)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}")))
