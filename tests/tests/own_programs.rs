@@ -239,8 +239,8 @@ fn a_rank_that_a_fault_kills_is_the_culprit() {
     let Some(_turn) = turn() else { return };
     let (mut command, folder) = star(&["--json", "--peer-timeout", "2"]);
     let faults = folder.path().join("faults.yaml");
-    std::fs::write(&faults, "events: [{at: 2 s, kill: b}]").expect("written");
-    let lengths = ["1000000"; 60];
+    std::fs::write(&faults, "events: [{at: 2 s, crash: b}]").expect("written");
+    let lengths = ["200000"; 8];
     let output = command
         .arg("--faults")
         .arg(&faults)
