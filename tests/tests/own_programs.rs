@@ -12,9 +12,10 @@ use tempfile::TempDir;
 
 /// Three workers at one switch, and a server.
 const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 100 Mbps},
-  {name: s, kind: server}, {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}],
-  links: [{ends: [s, v], rate: 50 Mbps}, {ends: [a, v], rate: 50 Mbps},
-          {ends: [b, v], rate: 50 Mbps}, {ends: [c, v], rate: 50 Mbps}],
+  {name: s, kind: server}, {name: w1, kind: worker}, {name: w2, kind: worker},
+  {name: w3, kind: worker}],
+  links: [{ends: [s, v], rate: 50 Mbps}, {ends: [w1, v], rate: 50 Mbps},
+          {ends: [w2, v], rate: 50 Mbps}, {ends: [w3, v], rate: 50 Mbps}],
   jobs: [{name: digits}]}";
 
 /// `inart emulate` on the star, with options and the program after `--`.
@@ -105,7 +106,7 @@ fn the_first_rank_that_fails_is_named_with_its_status_and_ends_the_others() {
     let output = run(&["--json", "--", "sh", "-c", &script]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    let line = "rank 1 (worker b of job digits) ended with exit status 7: last words";
+    let line = "rank 1 (worker w2 of job digits) ended with exit status 7: last words";
     assert_eq!(told["error"], line);
     assert_eq!((&told["failed"]["rank"], &told["failed"]["exit_status"]), (&1.into(), &7.into()), "{told}");
     let said = text(&output.stderr);
@@ -116,7 +117,7 @@ fn the_first_rank_that_fails_is_named_with_its_status_and_ends_the_others() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = text(&output.stderr);
     assert!(
-        said.contains("error: rank 2 (worker c of job digits) was ended by SIGKILL: it said nothing"),
+        said.contains("error: rank 2 (worker w3 of job digits) was ended by SIGKILL: it said nothing"),
         "{said}"
     );
 }
@@ -239,7 +240,7 @@ fn a_rank_that_a_fault_kills_is_the_culprit() {
     let Some(_turn) = turn() else { return };
     let (mut command, folder) = star(&["--json", "--peer-timeout", "2"]);
     let faults = folder.path().join("faults.yaml");
-    std::fs::write(&faults, "events: [{at: 2 s, crash: b}]").expect("written");
+    std::fs::write(&faults, "events: [{at: 2 s, crash: w2}]").expect("written");
     let lengths = ["200000"; 8];
     let output = command
         .arg("--faults")
@@ -251,7 +252,7 @@ fn a_rank_that_a_fault_kills_is_the_culprit() {
         .expect("runs");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    assert_eq!(told["given_up"]["culprits"], serde_json::json!(["b"]), "{told}");
+    assert_eq!(told["given_up"]["culprits"], serde_json::json!(["w2"]), "{told}");
     let ended = told["given_up"]["ended"].as_array().expect("a list");
     let workers: Vec<_> = ended.iter().filter(|end| end["worker"] == true).collect();
     assert_eq!(workers.len(), 2, "{told}");
