@@ -108,6 +108,7 @@ pub fn run_program(
     let start = Instant::now();
     let mut tell = |stage: &str| observer(Progress { stage, rounds_done: 0, rounds_total: 0 });
     let mut emulation = Emulation::start(options.clone(), &mut tell)?;
+    program.check_for_signals()?;
     let mut schemes = Vec::new();
     for &scheme in &options.schemes {
         tell(scheme.name());

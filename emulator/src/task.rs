@@ -64,12 +64,17 @@ impl HostStart<'_> {
         let controller = self.testbed.controller_address().expect("plans were installed");
         command.args([what, "--interface", place.interface, "--controller", controller]);
         command.args(["--job", &self.assignment.name]).arg("--report").arg(self.report);
-        if let Some(folder) = &self.options.expose {
-            let socket = folder.join("hosts").join(format!("{}.{}.sock", self.node, self.assignment.job));
+        if let Some(socket) = self.status() {
             command.arg("--status").arg(socket);
         }
         command.args(["--peer-timeout", &self.options.peer_timeout.as_secs_f64().to_string()]);
         command
+    }
+
+    /// Where the host tells `inart doctor` what it does.
+    fn status(&self) -> Option<PathBuf> {
+        let folder = self.options.expose.as_ref()?.join("hosts");
+        Some(folder.join(format!("{}.{}.sock", self.node, self.assignment.job)))
     }
 
     /// The command of a rank of a user's program; `file` has the assignment.
@@ -88,6 +93,7 @@ impl HostStart<'_> {
             report: self.report,
             job: &self.assignment.name,
             peer_timeout: self.options.peer_timeout,
+            status: self.status(),
         };
         command.args(&program.command[1..]).envs(surroundings.variables());
         command.envs(Surroundings::defaults(|name| std::env::var_os(name).is_some()));

@@ -49,6 +49,8 @@ def settings(
         rank, world_size = _number(told, "RANK"), _number(told, "WORLD_SIZE")
     if rank is None:
         raise AssignmentError("no rank: start the program with torchrun, set RANK, or pass rank=")
+    if peer_timeout is None:
+        peer_timeout = _number(told, "INART_PEER_TIMEOUT", float, "number of seconds")
     interface = interface or told("INART_INTERFACE")
     if interface is None:
         raise InterfaceError("no interface to send on: set INART_INTERFACE or pass interface=, such as eth0")
@@ -70,11 +72,11 @@ def settings(
     }
 
 
-def _number(told: Any, name: str) -> Optional[int]:
+def _number(told: Any, name: str, kind: Any = int, what: str = "whole number") -> Any:
     text = told(name)
     if text is None:
         return None
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        raise AssignmentError(f"{name} is {text!r}: set it to a whole number") from None
+        raise AssignmentError(f"{name} is {text!r}: set it to a {what}") from None

@@ -7,6 +7,7 @@
 
 use std::env::var;
 use std::path::Path;
+use std::time::Duration;
 
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role, RoundReport};
@@ -23,7 +24,9 @@ fn main() -> Result<()> {
     let workers = assignment.workers.len();
     let role = Role::Worker(assignment.job, rank);
     let port = Port::open(&var("INART_INTERFACE")?)?;
-    let worker = Worker::with_options(assignment, rank, port, Options::default())?;
+    let peer_timeout = Duration::try_from_secs_f64(var("INART_PEER_TIMEOUT")?.parse()?)?;
+    let worker =
+        Worker::with_options(assignment, rank, port, Options { peer_timeout, ..Options::default() })?;
     let mut reporter = Reporter::connect(Path::new(&var("INART_REPORT")?))?;
     reporter.send(&Report::Hello(role))?;
     reporter.wait_for_start()?;

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The port at which ranks meet, of the first job; that of `torchrun`.
@@ -13,7 +13,7 @@ const PORTS_PER_EPOCH: u16 = 16;
 const EPOCHS: u16 = 64;
 
 /// What a rank is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Surroundings<'a> {
     /// Its rank.
     pub rank: u16,
@@ -33,6 +33,8 @@ pub(crate) struct Surroundings<'a> {
     pub job: &'a str,
     /// How long a silent peer is waited for.
     pub peer_timeout: Duration,
+    /// Socket at which it tells `inart doctor` what it does.
+    pub status: Option<PathBuf>,
 }
 
 impl Surroundings<'_> {
@@ -46,7 +48,7 @@ impl Surroundings<'_> {
     /// The variables, whatever they were before.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let peer_timeout = self.peer_timeout.as_secs_f64();
-        vec![
+        let mut variables: Vec<(_, OsString)> = vec![
             ("RANK", self.rank.to_string().into()),
             ("LOCAL_RANK", "0".into()),
             ("WORLD_SIZE", self.ranks.to_string().into()),
@@ -59,7 +61,9 @@ impl Surroundings<'_> {
             ("INART_REPORT", self.report.into()),
             ("INART_JOB", self.job.into()),
             ("INART_PEER_TIMEOUT", peer_timeout.to_string().into()),
-        ]
+        ];
+        variables.extend(self.status.clone().map(|status| ("INART_STATUS", status.into())));
+        variables
     }
 
     /// Variables that are set where the caller has not: Python prints lines as they come, and PyTorch's
@@ -89,6 +93,7 @@ mod tests {
             report: Path::new("/r.sock"),
             job: "digits",
             peer_timeout: Duration::from_millis(2500),
+            status: Some("/w4.sock".into()),
         };
         let lines: Vec<_> = told
             .variables()
@@ -99,7 +104,7 @@ mod tests {
             lines.join(" "),
             "RANK=3 LOCAL_RANK=0 WORLD_SIZE=6 LOCAL_WORLD_SIZE=1 MASTER_ADDR=10.0.0.5 MASTER_PORT=29517 \
              GLOO_SOCKET_IFNAME=eth0 INART_ASSIGNMENT=/a.json INART_INTERFACE=eth0 INART_REPORT=/r.sock \
-             INART_JOB=digits INART_PEER_TIMEOUT=2.5"
+             INART_JOB=digits INART_PEER_TIMEOUT=2.5 INART_STATUS=/w4.sock"
         );
         let given: Vec<_> = Surroundings::defaults(|name| name == "OMP_NUM_THREADS").collect();
         assert_eq!(given, [("PYTHONUNBUFFERED", "1")]);

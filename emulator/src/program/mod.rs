@@ -32,6 +32,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// An error if a signal came before there were ranks to end.
+    pub(crate) fn check_for_signals(&mut self) -> Result<(), Error> {
+        let signal = self.stop.next_signal().map_err(Error::system("read signals"))?;
+        signal.map_or(Ok(()), |signal| Err(Error::Interrupted(signal as i32)))
+    }
+
     /// Refuses a command that cannot be started.
     ///
     /// # Errors
