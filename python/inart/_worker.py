@@ -27,7 +27,7 @@ class Worker:
 
     def __init__(self, inner: _inart.Worker) -> None:
         self._inner = inner
-        self._at_shutdown: List[Callable[[], None]] = []
+        self._at_shutdown: List[Callable[[], object]] = []
         _alive.add(self)
 
     @property

@@ -77,13 +77,16 @@ impl Settings {
         let assignment = signals::wait_for(source.assignment())?;
         assignment.validate().map_err(|error| wrong(error.to_string()))?;
         let rank = self.rank_in(&assignment)?;
-        let port = Port::open(&self.interface).map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
+        let port = Port::open(&self.interface)
+            .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
         // A second run of this rank must not be heard as the first.
         let who = format!("worker-{rank}");
         signals::wait_for(source.claim(&assignment, &who, options.incarnation))?;
         let agent = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
         if let Some(reporter) = reporter {
-            let gone = |error| Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"));
+            let gone = |error| {
+                Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
+            };
             reporter.send(&Report::Hello(Role::Worker(assignment.job, rank))).map_err(gone)?;
             while !reporter.wait_for_start_timeout(signals::SLICE).map_err(gone)? {
                 signals::check()?;
@@ -100,7 +103,9 @@ impl Settings {
                 job: self.job.clone().unwrap_or_default(),
                 security: self.security()?,
             }),
-            (Some(_), Some(_)) => Err(wrong("both an assignment and a controller are given: give one of them")),
+            (Some(_), Some(_)) => {
+                Err(wrong("both an assignment and a controller are given: give one of them"))
+            }
             (None, None) => Err(wrong(
                 "neither an assignment nor a controller is given: set INART_ASSIGNMENT or INART_CONTROLLER, or pass \
                  assignment= or controller=",
@@ -117,7 +122,12 @@ impl Settings {
                 Some(IdentityFiles { certificate: certificate.clone(), key: key.clone() })
             }
             (None, None) => None,
-            _ => return Err(Trouble::new("ControllerError", "TLS: give both tls_cert and tls_key, or neither")),
+            _ => {
+                return Err(Trouble::new(
+                    "ControllerError",
+                    "TLS: give both tls_cert and tls_key, or neither",
+                ));
+            }
         };
         Ok(Security::Tls(ClientTls::load(ca, identity.as_ref(), self.tls_name.as_deref())?))
     }
@@ -125,7 +135,10 @@ impl Settings {
     fn options(&self) -> PyResult<Options> {
         let listen = |address: &String| {
             StatusSocket::listen(address).map_err(|error| {
-                Trouble::new("Error", format!("status {address}: cannot listen there ({error}); give another"))
+                Trouble::new(
+                    "Error",
+                    format!("status {address}: cannot listen there ({error}); give another"),
+                )
             })
         };
         let status = self.status.as_ref().map(listen).transpose()?;

@@ -28,7 +28,10 @@ pub(crate) fn local(
             "{world_size} workers and {servers} servers: give 1 to {MOST_HOSTS} of each"
         )));
     }
-    let job = Job { assignment: assignment(world_size, servers, exact), peer_timeout: peer_timeout(peer_timeout_seconds)? };
+    let job = Job {
+        assignment: assignment(world_size, servers, exact),
+        peer_timeout: peer_timeout(peer_timeout_seconds)?,
+    };
     py.detach(|| job.start()).map_err(|error| Trouble::from(error).raise(py))
 }
 

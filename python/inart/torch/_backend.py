@@ -101,6 +101,14 @@ class ProcessGroupInArt(dist.ProcessGroup):
         self._works.append(work)
         return work
 
+    def broadcast(self, tensors: Any, opts: Any = None, **named: Any) -> Any:
+        """Gloo's broadcast; of bfloat16 as well, which torch 1.13's Gloo does not know."""
+        given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+        same_bits = [x.view(torch.float16) if x.dtype == torch.bfloat16 else x for x in given]
+        if isinstance(tensors, torch.Tensor):
+            same_bits = same_bits[0]
+        return self._gloo.broadcast(same_bits, *(() if opts is None else (opts,)), **named)
+
     def _divisor(self, tensors: Any, opts: Any) -> Optional[int]:
         """What to divide the sum by; ``None`` if the switches cannot do it."""
         given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
@@ -147,7 +155,6 @@ for _name in (
     "alltoall",
     "alltoall_base",
     "barrier",
-    "broadcast",
     "gather",
     "monitored_barrier",
     "recv",

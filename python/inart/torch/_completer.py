@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-import weakref
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import torch
 
@@ -122,7 +121,8 @@ class Completer:
         self._thread.join()
 
 
-_completers: weakref.WeakKeyDictionary[Worker, Completer] = weakref.WeakKeyDictionary()
+#: Until their workers are shut down.
+_completers: Dict[Worker, Completer] = {}
 _making = threading.Lock()
 
 
@@ -131,6 +131,7 @@ def completer_of(worker: Worker) -> Completer:
     with _making:
         if worker not in _completers:
             _completers[worker] = Completer(worker)
+            worker._at_shutdown.append(lambda: _completers.pop(worker, None))
         return _completers[worker]
 
 

@@ -1,7 +1,6 @@
 """The communication hook for DistributedDataParallel."""
 
-from __future__ import annotations
-
+# DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
 from typing import Any, Optional
 
 import torch
@@ -32,7 +31,8 @@ class HookState:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
         if worker is None:
             worker = join(**arguments) if arguments else default_worker()
-        check_ranks(worker, dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else None
+        if dist.is_initialized():
+            check_ranks(worker, dist.get_rank(), dist.get_world_size())
         self.worker = worker
         self._completer = completer_of(worker)
 
