@@ -1,12 +1,16 @@
 //! `inart emulate TOPOLOGY -- COMMAND`: programs of a user's own, one process per worker. Real processes in real
 //! namespaces; skipped with a message without root.
 
+#[path = "python/package.rs"]
+mod package;
+
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use inart_tests::{document, inart, turn};
+use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use package::{PYTHON, has, package};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -291,4 +295,39 @@ fn inart_worker_is_a_program_like_any_other() {
         (&true.into(), &(3 * 3 * 8).into()),
         "{summary}"
     );
+}
+
+/// The example as it is: DDP's buckets, of lengths that InArt is not told in advance, several in flight.
+#[test]
+fn ddp_learns_the_same_on_the_switch_as_with_gloo() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["torch"]) {
+        return;
+    }
+    let example = workspace().join("examples/ddp_digits.py").display().to_string();
+    let train = |how: &str| {
+        let words = ["--json", "--", PYTHON, &example, "--steps", "60", "--all-reduce", how];
+        let (mut command, _folder) = star(&words);
+        let output = command.env("PYTHONPATH", package()).output().expect("runs");
+        let summary = summary(&output);
+        // Of each rank: accuracy, digest of the weights.
+        let ends: Vec<Vec<String>> = lines_of_ranks(&output.stderr)
+            .iter()
+            .filter_map(|line| line.split_once("accuracy "))
+            .map(|(_, end)| end.split(',').map(str::to_owned).collect())
+            .collect();
+        assert_eq!(ends.len(), 3, "{output:?}");
+        assert!(ends.iter().all(|end| end[1] == ends[0][1]), "{ends:?}");
+        (summary, ends[0][0].trim_end_matches('%').parse::<f64>().expect("a number"))
+    };
+    let (inart, accuracy) = train("inart");
+    // One bucket or more per step, whatever DDP makes of the model, of 50826 parameters together.
+    let job = &inart["schemes"]["inart"]["jobs"][0];
+    assert_eq!((&inart["bit_exact"], &job["tensors_not_compared"]), (&true.into(), &0.into()), "{inart}");
+    for worker in job["workers"].as_array().expect("a list") {
+        assert_eq!(worker["bytes"], 60 * 4 * 50826, "{worker}");
+    }
+    let (gloo, other) = train("gloo");
+    assert_eq!((&gloo["bit_exact"], &gloo["sums_checked"]), (&Value::Null, &0.into()), "{gloo}");
+    assert!(accuracy > 50.0 && (accuracy - other).abs() < 3.0, "{accuracy} and {other}");
 }

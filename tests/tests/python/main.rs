@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use inart_controller::JobPlan;
-use inart_emulator::{Options, Testbed, Work, Workload};
+use inart_emulator::{Options, Testbed};
 use inart_planner::{Levels, Results, Topology, schemes};
 use inart_tests::{inart, turn, workspace};
 use inart_wire::ValuesPerPacket;
@@ -176,7 +176,6 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
         results: Results::Counted,
         schemes: vec![schemes::INART],
         jobs: 1,
-        work: Work { rounds: 1, workload: Workload::AllReduce { values: 1 } },
         values: ValuesPerPacket::N64,
         window_chunks: 64,
         scale: None,
