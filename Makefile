@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
+.PHONY: help demo demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -12,7 +12,7 @@ endif
 endif
 
 help: ## Show this list
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 deps:
 	@scripts/install-deps.sh
@@ -27,6 +27,11 @@ build: deps ## Build the inart command (target/release/inart)
 demo: deps ## Train a model on the paper's Fig. 1 network, every sum checked
 	$(CARGO) build $(ONCE) --bin inart
 	target/debug/inart emulate topologies/fig1.yaml --chart out/fig1.svg
+
+demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by Gloo on the same links
+	@scripts/torch-venv.sh
+	$(CARGO) build $(ONCE) --bin inart
+	@scripts/demo_torch.py target/debug/inart target/torch/bin/python3
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast

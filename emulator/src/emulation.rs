@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
+use inart_core::Assignment;
 use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
 use inart_trainer::train_single_host;
 
@@ -11,9 +12,11 @@ use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
 use crate::options::Options;
+use crate::program::{Program, ProgramJob, ProgramScheme, ProgramSummary};
 use crate::scale::Scale;
-use crate::supervisor::Supervisor;
-use crate::testbed::Testbed;
+use crate::supervisor::{Supervisor, Watched};
+use crate::task::Task;
+use crate::testbed::{Testbed, TestbedCounters};
 use crate::work::{Work, Workload};
 
 /// How long the search for a plan may take.
@@ -33,6 +36,14 @@ pub struct Progress<'a> {
     pub rounds_total: u32,
 }
 
+/// Jobs that have run under a scheme.
+struct Seen {
+    runs: Vec<JobRun>,
+    watched: Watched,
+    before: TestbedCounters,
+    after: TestbedCounters,
+}
+
 /// A scheme with a plan for each job.
 struct Planned {
     scheme: &'static dyn Scheme,
@@ -44,16 +55,20 @@ struct Planned {
 /// # Errors
 /// Any [`Error`]: options that are refused, a system call, a process that ended, a wrong sum, or an aborted
 /// job.
-pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Result<Summary, Error> {
+pub fn emulate(
+    options: &Options,
+    work: Work,
+    observer: &mut dyn FnMut(Progress<'_>),
+) -> Result<Summary, Error> {
+    work.validate()?;
     let start = Instant::now();
-    let work = options.work;
     let rounds_total = work.rounds * (options.schemes.len() * options.jobs) as u32;
     let mut rounds_before = 0;
     let mut tell = |stage: &str, rounds_done| observer(Progress { stage, rounds_done, rounds_total });
 
     let mut emulation = Emulation::start(options.clone(), &mut |stage| tell(stage, 0))?;
     tell("training on one host", 0);
-    let single_host = train_alone(options)?;
+    let single_host = train_alone(options, work)?;
     let (mut schemes, mut sums_checked) = (Vec::new(), 0);
     for &scheme in &options.schemes {
         let name = scheme.name();
@@ -75,6 +90,42 @@ pub fn emulate(options: &Options, observer: &mut dyn FnMut(Progress<'_>)) -> Res
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),
         single_host,
+        schemes,
+    })
+}
+
+/// Emulates with a user's own program as the workers of every job, one process per rank, under each scheme in
+/// turn. As for [`emulate`], the thread has to live as long as it takes.
+///
+/// # Errors
+/// Any [`Error`]: besides those of [`emulate`] a rank that failed, or a signal that ended all.
+pub fn run_program(
+    options: &Options,
+    program: &mut Program,
+    observer: &mut dyn FnMut(Progress<'_>),
+) -> Result<ProgramSummary, Error> {
+    program.validate()?;
+    let start = Instant::now();
+    let mut tell = |stage: &str| observer(Progress { stage, rounds_done: 0, rounds_total: 0 });
+    let mut emulation = Emulation::start(options.clone(), &mut tell)?;
+    program.check_for_signals()?;
+    let mut schemes = Vec::new();
+    for &scheme in &options.schemes {
+        tell(scheme.name());
+        schemes.push(emulation.run_program(scheme, program)?);
+    }
+    let jobs = || schemes.iter().flat_map(|scheme| &scheme.jobs);
+    Ok(ProgramSummary {
+        topology: emulation.testbed.topology().name().to_owned(),
+        command: program.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        bit_exact: jobs().any(|job| job.tensors > 0).then_some(true),
+        sums_checked: jobs().map(|job| job.sums_checked).sum(),
+        scale: emulation.scale(),
+        seed: options.seed,
+        drop: options.drop.share().get(),
+        values: options.values.get(),
+        window: options.window_chunks,
+        elapsed_seconds: start.elapsed().as_secs_f64(),
         schemes,
     })
 }
@@ -128,37 +179,83 @@ impl Emulation {
         work: Work,
         tell: &mut dyn FnMut(u32),
     ) -> Result<(SchemeFigures, u64), Error> {
-        let planned = self.planned.iter().find(|planned| planned.scheme == scheme);
-        let planned = planned.expect("it is one of the options' schemes");
-        let name = scheme.name();
-        let plans: Vec<_> = planned.plans.iter().map(|plan| self.job_plan(plan)).collect();
-        let assignments = self.testbed.install(name, &plans)?;
-        let before = self.testbed.counters()?;
         let length = work.workload.gradient_len();
-        let runs = assignments.into_iter().map(|told| JobRun::new(name, told, work.rounds, length));
-        let mut runs: Vec<_> = runs.collect();
-        let slowest_bps = planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min);
+        let slowest_bps = self.planned_rate_bps(scheme).expect("one of the options' schemes");
         let longest_round = 32.0 * length as f64 / slowest_bps / self.scale.factor();
         let longest_round =
             Duration::try_from_secs_f64(longest_round).unwrap_or(LONGEST_ROUND).min(LONGEST_ROUND);
-        let supervisor = Supervisor::new(&self.options, work, &mut self.testbed, &runs, longest_round)?;
-        let happened = supervisor.run(&mut runs, tell)?;
-        let after = self.testbed.counters()?;
+        let job = |assignment| JobRun::new(scheme.name(), assignment, work.rounds, length);
+        let Seen { runs, watched, before, after } =
+            self.watch(scheme, Task::Rounds(work), Some(longest_round), job, tell)?;
 
         let sums = runs.iter().map(JobRun::sums_checked).sum();
-        let jobs =
-            runs.into_iter().zip(&planned.plans).map(|(run, plan)| run.figures(plan, self.scale.factor()));
+        let (plans, scale) = (self.plans(scheme), self.scale.factor());
+        let jobs = runs.into_iter().zip(plans).map(|(run, plan)| run.figures(plan, scale));
         let jobs = jobs.collect::<Result<_, _>>()?;
         let figures = SchemeFigures {
             // A switch that was killed has forgotten what it had counted.
             packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
             link_drops: (after.links - before.links).dropped,
             links: after.links - before.links,
-            faults: happened,
+            faults: watched.happened,
             switch_drops: after.drops_since(&before),
-            ..SchemeFigures::of_jobs(planned.scheme, work.rounds, jobs)
+            ..SchemeFigures::of_jobs(self.named(scheme).scheme, work.rounds, jobs)
         };
         Ok((figures, sums))
+    }
+
+    /// Runs a user's program as the workers of all jobs under one of the options' schemes.
+    ///
+    /// # Errors
+    /// [`Error`] if the plans cannot be installed, a rank or a server fails, a sum is wrong, or a signal
+    /// comes.
+    pub fn run_program(
+        &mut self,
+        scheme: &dyn Scheme,
+        program: &mut Program,
+    ) -> Result<ProgramScheme, Error> {
+        let job = |assignment| JobRun::of_program(scheme.name(), assignment);
+        let Seen { runs, watched, before, after } =
+            self.watch(scheme, Task::Program(program), None, job, &mut |_| ())?;
+        let (plans, scale) = (self.plans(scheme), self.scale.factor());
+        let jobs = runs.iter().zip(plans).zip(watched.audited);
+        let jobs = jobs.map(|((run, plan), audited)| ProgramJob::of(run, plan, scale, audited));
+        Ok(ProgramScheme {
+            scheme: self.named(scheme).scheme,
+            seconds: watched.seconds,
+            packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
+            links: after.links - before.links,
+            faults: watched.happened,
+            switch_drops: after.drops_since(&before),
+            jobs: jobs.collect(),
+        })
+    }
+
+    /// Installs a scheme's plans, runs the hosts of all jobs to their end, and reads the counters.
+    fn watch(
+        &mut self,
+        scheme: &dyn Scheme,
+        task: Task<'_>,
+        longest_round: Option<Duration>,
+        job: impl FnMut(Assignment) -> JobRun,
+        tell: &mut dyn FnMut(u32),
+    ) -> Result<Seen, Error> {
+        let plans: Vec<_> = self.plans(scheme).iter().map(|plan| self.job_plan(plan)).collect();
+        let assignments = self.testbed.install(scheme.name(), &plans)?;
+        let before = self.testbed.counters()?;
+        let mut runs: Vec<_> = assignments.into_iter().map(job).collect();
+        let supervisor = Supervisor::new(&self.options, task, &mut self.testbed, &runs, longest_round)?;
+        let watched = supervisor.run(&mut runs, tell)?;
+        Ok(Seen { runs, watched, before, after: self.testbed.counters()? })
+    }
+
+    fn named(&self, scheme: &dyn Scheme) -> &Planned {
+        let planned = self.planned.iter().find(|planned| planned.scheme == scheme);
+        planned.expect("it is one of the options' schemes")
+    }
+
+    fn plans(&self, scheme: &dyn Scheme) -> &[Plan] {
+        &self.named(scheme).plans
     }
 
     fn job_plan(&self, plan: &Plan) -> JobPlan {
@@ -212,11 +309,11 @@ fn choose_scale(options: &Options, planned: &[Planned]) -> Result<Scale, Error> 
 }
 
 /// The same training without a network; nothing, where nothing is trained.
-fn train_alone(options: &Options) -> Result<Vec<SingleHost>, Error> {
-    let Workload::Train { batch } = options.work.workload else { return Ok(Vec::new()) };
+fn train_alone(options: &Options, work: Work) -> Result<Vec<SingleHost>, Error> {
+    let Workload::Train { batch } = work.workload else { return Ok(Vec::new()) };
     let train = |(index, job): (usize, Job)| {
         let seed = options.job_seed(index);
-        let history = train_single_host(seed, job.workers.len(), batch, options.work.rounds as usize)?;
+        let history = train_single_host(seed, job.workers.len(), batch, work.rounds as usize)?;
         Ok(SingleHost {
             job: job.name,
             loss: history.evaluation.loss,

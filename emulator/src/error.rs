@@ -9,6 +9,7 @@ use inart_targets::{ProgramError, SwitchError};
 use inart_trainer::ConfigError;
 
 use crate::abort::AbortReport;
+use crate::program::RankEnd;
 use crate::wiring::WiringError;
 
 /// Why an emulation ends without figures, in one line.
@@ -88,6 +89,12 @@ pub enum Error {
         /// Where, and what.
         mismatch: Box<Mismatch>,
     },
+    /// A rank of a user's program failed.
+    #[error("{0}")]
+    Rank(Box<RankEnd>),
+    /// The emulation was told to end by a signal with this number.
+    #[error("interrupted; all ranks were ended")]
+    Interrupted(i32),
     /// Every sum was right, yet workers ended with different weights.
     #[error("scheme {scheme}, job {job}: worker {worker} ended with other weights than the first worker")]
     Diverged {
@@ -109,6 +116,7 @@ impl Error {
                 | Self::Aborted(_)
                 | Self::Mismatch { .. }
                 | Self::Diverged { .. }
+                | Self::Rank(_)
                 | Self::Switch { .. }
         )
     }

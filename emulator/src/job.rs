@@ -1,14 +1,10 @@
-//! One job under one scheme: collects what its hosts report, has every round audited, and ends in figures.
+//! One job under one scheme: collects what its hosts report, has every sum audited, and ends in figures.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::Lockstep;
 use inart_core::{Assignment, ServerCounters, Split};
-use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_host_agent::report::{Report, Role, Trained};
 use inart_planner::Plan;
 
+use crate::auditor::Auditor;
 use crate::error::Error;
 use crate::figures::{JobFigures, Pace, Planned};
 
@@ -16,35 +12,46 @@ use crate::figures::{JobFigures, Pace, Planned};
 pub struct JobRun {
     scheme: String,
     assignment: Assignment,
-    rounds: u32,
-    gradient_len: usize,
-    chunks: Vec<Range<usize>>,
-    /// Rounds of which not every worker has reported: each worker's report by rank.
-    pending: BTreeMap<u32, Vec<Option<RoundReport>>>,
-    /// By round whose sums were right: time of the all-reduce at the worker that began it last, so that
-    /// waiting for slower computations does not count, in seconds, by the clock.
-    audited: Vec<f64>,
+    rounds: Rounds,
+    auditor: Auditor,
     losses: Vec<f32>,
     /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
     done: Vec<Option<Option<Trained>>>,
     servers: Vec<Option<ServerCounters>>,
-    retransmissions: u64,
+}
+
+/// What is known in advance of a job's rounds.
+#[derive(Clone, Copy, Debug)]
+enum Rounds {
+    /// How many, and the gradient's length in each.
+    Known { rounds: u32, gradient_len: usize },
+    /// A user's program sums what it likes, and ends when it likes.
+    Open { is_over: bool },
 }
 
 impl JobRun {
     /// A job that is about to start.
     pub fn new(scheme: &str, assignment: Assignment, rounds: u32, gradient_len: usize) -> Self {
+        Self::of(scheme, assignment, Rounds::Known { rounds, gradient_len })
+    }
+
+    /// The same of a job whose workers are a user's program.
+    pub fn of_program(scheme: &str, assignment: Assignment) -> Self {
+        Self::of(scheme, assignment, Rounds::Open { is_over: false })
+    }
+
+    fn of(scheme: &str, assignment: Assignment, rounds: Rounds) -> Self {
+        let trained = match rounds {
+            Rounds::Known { rounds, .. } => rounds as usize,
+            Rounds::Open { .. } => 0,
+        };
         Self {
             scheme: scheme.to_owned(),
             rounds,
-            gradient_len,
-            chunks: Split::new(&assignment, gradient_len).chunks().collect(),
-            pending: BTreeMap::new(),
-            audited: Vec::new(),
-            losses: vec![0.0; rounds as usize],
+            auditor: Auditor::new(assignment.workers.len()),
+            losses: vec![0.0; trained],
             done: vec![None; assignment.workers.len()],
             servers: vec![None; assignment.shards.len()],
-            retransmissions: 0,
             assignment,
         }
     }
@@ -54,19 +61,37 @@ impl JobRun {
         &self.assignment
     }
 
+    /// What its workers reported of their sums.
+    pub fn auditor(&self) -> &Auditor {
+        &self.auditor
+    }
+
     /// Rounds whose sums were found right at every worker.
     pub fn rounds_audited(&self) -> u32 {
-        self.audited.len() as u32
+        self.auditor.audited().len() as u32
     }
 
     /// Sums compared so far: one per round, chunk and worker.
     pub fn sums_checked(&self) -> u64 {
-        (self.audited.len() * self.chunks.len() * self.assignment.workers.len()) as u64
+        self.auditor.sums_checked()
+    }
+
+    /// Bytes of gradients and partials that came in at its servers.
+    pub fn ps_ingress_bytes(&self) -> u64 {
+        self.servers.iter().flatten().map(|server| server.bytes_received).sum()
     }
 
     /// Whether every worker has ended its last round.
     pub fn is_done(&self) -> bool {
-        self.done.iter().all(Option::is_some)
+        match self.rounds {
+            Rounds::Known { .. } => self.done.iter().all(Option::is_some),
+            Rounds::Open { is_over } => is_over,
+        }
+    }
+
+    /// Every worker's program has ended.
+    pub fn end_of_program(&mut self) {
+        self.rounds = Rounds::Open { is_over: true };
     }
 
     /// Whether every server has told its counters.
@@ -79,15 +104,14 @@ impl JobRun {
         let workers = self.assignment.workers.len();
         match (role, report) {
             (Role::Worker(_, rank), Report::Round(report)) => {
-                let round = report.round;
-                let reports = self.pending.entry(round).or_insert_with(|| vec![None; workers]);
-                if let Some(place) = reports.get_mut(rank.index()) {
-                    *place = Some(report);
-                }
-                if reports.iter().all(Option::is_some) {
-                    let reports = self.pending.remove(&round).unwrap_or_default();
-                    self.audit(round, &reports.into_iter().flatten().collect::<Vec<_>>())?;
-                }
+                let values = match self.rounds {
+                    Rounds::Known { gradient_len, .. } => Some(gradient_len),
+                    Rounds::Open { .. } => None,
+                };
+                self.auditor.take(&self.assignment, values, rank, report).map_err(|mismatch| {
+                    let (scheme, job) = (self.scheme.clone(), self.assignment.name.clone());
+                    Error::Mismatch { scheme, job, mismatch }
+                })?;
             }
             (Role::Worker(..), Report::Training { round, loss }) => {
                 if let Some(sum) = self.losses.get_mut(round as usize) {
@@ -109,36 +133,18 @@ impl JobRun {
         Ok(())
     }
 
-    fn audit(&mut self, round: u32, reports: &[RoundReport]) -> Result<(), Error> {
-        let names = self.assignment.workers.iter().map(|worker| worker.name.as_str());
-        let (sent, received): (Vec<_>, Vec<_>) = names
-            .zip(reports)
-            .enumerate()
-            .map(|(rank, (worker, report))| {
-                let RoundReport { sent, exponents, result, result_exponents, .. } = report;
-                (
-                    Sent { worker, values: sent, exponents },
-                    Received { rank, worker, result, exponents: result_exponents },
-                )
-            })
-            .unzip();
-        let due = Lockstep::default();
-        check_round(&due, round, &sent, &received, &self.chunks).map_err(|mismatch| Error::Mismatch {
-            scheme: self.scheme.clone(),
-            job: self.assignment.name.clone(),
-            mismatch: Box::new(mismatch),
-        })?;
-        self.audited.push(reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min));
-        self.retransmissions += reports.iter().map(|report| report.counters.retransmissions).sum::<u64>();
-        Ok(())
-    }
-
     /// The job's figures, once it has ended. The plan's rate is unscaled.
     pub fn figures(self, plan: &Plan, scale: f64) -> Result<JobFigures, Error> {
-        let job = self.assignment.name;
+        let ps_ingress_bytes = self.ps_ingress_bytes();
+        let seconds: Vec<_> = self.auditor.audited().iter().map(|sum| sum.seconds).collect();
+        let job = self.assignment.name.clone();
         let failed = |why: String| Error::Failed { who: format!("job {job}"), why };
-        if self.audited.len() != self.rounds as usize {
-            return Err(failed(format!("ended after {} of {} rounds", self.audited.len(), self.rounds)));
+        let (rounds, gradient_len) = match self.rounds {
+            Rounds::Known { rounds, gradient_len } => (rounds as usize, gradient_len),
+            Rounds::Open { .. } => (seconds.len(), 0),
+        };
+        if seconds.len() != rounds {
+            return Err(failed(format!("ended after {} of {rounds} rounds", seconds.len())));
         }
         let done: Option<Vec<Option<Trained>>> = self.done.into_iter().collect();
         let done = done.ok_or_else(|| failed("a worker did not tell how it ended".into()))?;
@@ -148,21 +154,22 @@ impl JobRun {
             return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.clone() });
         }
         let workers = done.len();
-        let frame_bytes = self.chunks.len() * self.assignment.values_per_packet.frame_bytes();
-        let pace = Pace::of(&self.audited, frame_bytes, self.gradient_len, scale);
+        let chunks = Split::new(&self.assignment, gradient_len).chunks().count();
+        let frame_bytes = chunks * self.assignment.values_per_packet.frame_bytes();
+        let pace = Pace::of(&seconds, frame_bytes, gradient_len, scale);
         Ok(JobFigures {
             job,
             bit_exact: true,
             rate_bps: pace.rate_bps,
             planned_rate_bps: plan.rate_bps,
             throughput_bps: pace.rate_bps * workers as f64,
-            planned: Planned::of(plan, 4.0 * self.gradient_len as f64, workers),
+            planned: Planned::of(plan, 4.0 * gradient_len as f64, workers),
             goodput_bps: pace.goodput_bps,
             comm_seconds: pace.wall_comm_seconds * scale,
             comm_seconds_mean: pace.wall_comm_seconds_mean * scale,
             wall_comm_seconds: pace.wall_comm_seconds,
-            ps_ingress_bytes: self.servers.iter().flatten().map(|server| server.bytes_received).sum(),
-            retransmissions: self.retransmissions,
+            ps_ingress_bytes,
+            retransmissions: self.auditor.tallies().iter().map(|tally| tally.retransmissions).sum(),
             trained: done.into_iter().next().flatten(),
             losses: self.losses,
         })
@@ -172,6 +179,7 @@ impl JobRun {
 #[cfg(test)]
 mod tests {
     use inart_core::{ShardAssignment, WorkerAddress};
+    use inart_host_agent::report::RoundReport;
     use inart_planner::{Options, Topology, schemes};
     use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
 
@@ -179,10 +187,10 @@ mod tests {
 
     const JOB: u16 = 1;
 
-    fn run() -> JobRun {
+    fn assignment() -> Assignment {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
-        let assignment = Assignment {
+        Assignment {
             job: JobId::try_from(i64::from(JOB)).expect("small"),
             name: "digits".into(),
             epoch: Epoch::from(1u16),
@@ -197,8 +205,11 @@ mod tests {
                 rate_bps: 1e6,
                 seats: vec![],
             }],
-        };
-        JobRun::new("atp", assignment, 1, 3)
+        }
+    }
+
+    fn run() -> JobRun {
+        JobRun::new("atp", assignment(), 1, 3)
     }
 
     fn plan() -> Plan {
@@ -288,5 +299,49 @@ mod tests {
             matches!(diverged.figures(&plan(), 0.01), Err(Error::Diverged { worker, .. }) if worker == "w1")
         );
         assert!(matches!(run().figures(&plan(), 0.01), Err(Error::Failed { .. })));
+    }
+
+    /// A tensor of so many values in a round, all 1; the sum is 2 in each of them.
+    fn tensor(round: u32, values: usize) -> Report {
+        let exponents = vec![-20; values.div_ceil(32)];
+        Report::Round(RoundReport {
+            round,
+            comm_seconds: 0.5,
+            counters: Default::default(),
+            sent: vec![1; values],
+            exponents: exponents.clone(),
+            result: vec![2; values],
+            result_exponents: exponents,
+        })
+    }
+
+    #[test]
+    fn a_program_sums_tensors_of_any_length_as_often_as_it_likes() {
+        let mut run = JobRun::of_program("inart", assignment());
+        // One rank is two tensors ahead of the other.
+        for (rank, round, values) in [(0, 0, 70), (0, 1, 3), (1, 0, 70), (0, 2, 5), (1, 1, 3)] {
+            run.take(worker(rank), tensor(round, values)).expect("right");
+        }
+        assert_eq!((run.rounds_audited(), run.sums_checked(), run.auditor().pending()), (2, 8, 1));
+        let lengths: Vec<_> = run.auditor().audited().iter().map(|sum| sum.values).collect();
+        assert_eq!(lengths, [70, 3]);
+        let tally = run.auditor().tallies()[1];
+        assert_eq!((tally.tensors, tally.bytes, tally.seconds), (2, 292, 1.0));
+        run.take(worker(0), Report::Done { trained: None }).expect("taken");
+        run.take(worker(1), Report::Done { trained: None }).expect("taken");
+        assert!(!run.is_done(), "the processes may go on");
+        run.end_of_program();
+        assert!(run.is_done());
+    }
+
+    #[test]
+    fn ranks_of_a_program_that_sum_different_lengths_are_told() {
+        let mut run = JobRun::of_program("inart", assignment());
+        run.take(worker(0), tensor(0, 7)).expect("waits for the other");
+        let error = run.take(worker(1), tensor(0, 8)).expect_err("not one tensor").to_string();
+        assert!(
+            error.ends_with("round 0, chunk 0, worker w1: the report holds 8 sent values instead of 7"),
+            "{error}"
+        );
     }
 }

@@ -1,12 +1,13 @@
 //! A whole training job on one machine: a network of namespaces with the topology's rates, embedded switches
 //! under P4Runtime, workers and servers that train a real model, and an auditor that checks every sum.
 //!
-//! [`emulate`] does it all. Nothing it makes has a name in the system: namespaces, links, sockets and files
+//! [`emulate`] does it all, and [`run_program`] the same with a user's own program as workers. Nothing it makes has a name in the system: namespaces, links, sockets and files
 //! are held by file descriptors, and child processes end with their parent, so that the kernel cleans up
 //! however the emulation ends, and any number of them can run side by side.
 
 pub mod abort;
 mod agents;
+mod auditor;
 mod background;
 mod capacity;
 pub mod chart;
@@ -17,10 +18,12 @@ mod error;
 pub mod external;
 pub mod fault;
 pub mod figures;
+mod grid;
 mod job;
 mod layout;
 pub mod namespace;
 mod options;
+pub mod program;
 pub mod relay;
 pub mod scale;
 mod scratch;
@@ -28,13 +31,14 @@ pub mod site;
 mod supervisor;
 mod switches;
 mod table;
+mod task;
 mod testbed;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;
 mod work;
 
-pub use emulation::{Emulation, Progress, emulate};
+pub use emulation::{Emulation, Progress, emulate, run_program};
 pub use error::Error;
 pub use options::{DEFAULT_SCHEMES, Options};
 pub use testbed::{Testbed, TestbedCounters};

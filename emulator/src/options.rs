@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::external::ExternalTestbed;
 use crate::fault::DropRate;
 use crate::scale::Scale;
-use crate::work::{Work, Workload};
 
 /// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
 pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] = [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::EVEN];
@@ -30,8 +29,6 @@ pub struct Options {
     pub results: Results,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
-    /// What workers do per job and scheme.
-    pub work: Work,
     /// Values per frame.
     pub values: ValuesPerPacket,
     /// Chunks in flight per worker and shard: a power of two.
@@ -67,12 +64,6 @@ pub fn capabilities(topology: &Topology) -> Capabilities {
 
 /// The most jobs at the same time.
 const MAX_JOBS: usize = 16;
-/// The most rounds.
-const MAX_ROUNDS: u32 = 100_000;
-/// The training set has 1438 images.
-const MAX_BATCH: usize = 1000;
-/// 400 MB, of which every worker reports four times as much per round.
-const MAX_VALUES: usize = 100_000_000;
 
 impl Options {
     /// Refuses what cannot be emulated.
@@ -89,20 +80,6 @@ impl Options {
         }
         if !(1..=MAX_JOBS).contains(&self.jobs) {
             return refuse("jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
-        }
-        let Work { rounds, workload } = self.work;
-        if !(1..=MAX_ROUNDS).contains(&rounds) {
-            return refuse("rounds", format!("{rounds}; give a number from 1 to {MAX_ROUNDS}"));
-        }
-        match workload {
-            Workload::Train { batch } if !(1..=MAX_BATCH).contains(&batch) => {
-                return refuse("batch", format!("{batch}; give a number from 1 to {MAX_BATCH}"));
-            }
-            Workload::AllReduce { values } if !(1..=MAX_VALUES).contains(&values) => {
-                let problem = format!("{values} values of 4 B; give from 4 B to 400 MB");
-                return refuse("gradient", problem);
-            }
-            _ => {}
         }
         if !self.window_chunks.is_power_of_two() || self.window_chunks > inart_p4::SLOTS {
             let problem =
@@ -181,7 +158,6 @@ mod tests {
             levels: Levels::One,
             results: Results::Counted,
             jobs: 1,
-            work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
             values: ValuesPerPacket::N64,
             window_chunks: 64,
             scale: None,
@@ -209,14 +185,10 @@ mod tests {
     #[test]
     fn every_option_out_of_range_is_named() {
         assert!(options().validate().is_ok());
-        let work = |rounds, workload| Options { work: Work { rounds, workload }, ..options() };
         for (wrong, named) in [
             (Options { schemes: vec![], ..options() }, "schemes"),
             (Options { schemes: vec![schemes::ATP, schemes::ATP], ..options() }, "schemes: atp"),
             (Options { jobs: 0, ..options() }, "jobs: 0;"),
-            (work(0, Workload::Train { batch: 1 }), "rounds: 0;"),
-            (work(1, Workload::Train { batch: 1001 }), "batch: 1001;"),
-            (work(1, Workload::AllReduce { values: 0 }), "gradient: 0 values"),
             (Options { window_chunks: 48, ..options() }, "window: 48;"),
         ] {
             let message = wrong.validate().expect_err(named).to_string();

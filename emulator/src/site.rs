@@ -2,6 +2,8 @@
 //! testbed.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use inart_controller::PortMap;
@@ -29,6 +31,21 @@ pub struct HostPlace<'a> {
     pub namespace: &'a Namespace,
     /// Its interface there.
     pub interface: &'a str,
+}
+
+impl HostPlace<'_> {
+    /// The IPv4 address of the interface.
+    ///
+    /// # Errors
+    /// If it has none, or the system cannot say.
+    pub fn ipv4(&self) -> io::Result<Ipv4Addr> {
+        self.namespace.run(|| {
+            let mut addresses = nix::ifaddrs::getifaddrs()?.filter(|of| of.interface_name == self.interface);
+            addresses
+                .find_map(|of| Some(of.address?.as_sockaddr_in()?.ip()))
+                .ok_or_else(|| io::Error::other(format!("{} has no IPv4 address", self.interface)))
+        })
+    }
 }
 
 /// Where a switch is reached.

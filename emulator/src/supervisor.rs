@@ -1,14 +1,13 @@
 //! The hosts of all jobs under one scheme. Starts them, executes the fault schedule, and collects reports
 //! until all hosts have ended, with figures or with errors.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use inart_core::Assignment;
 use inart_faults::quantity::Span;
 use inart_faults::{Step, Victim};
 use inart_host_agent::report::{Report, Role};
-use inart_wire::{Rank, ShardId};
+use inart_wire::{JobId, Rank, ShardId};
 use nix::sys::signal::Signal;
 
 use crate::abort::{AbortReport, HostEnd};
@@ -17,8 +16,9 @@ use crate::error::Error;
 use crate::figures::FaultRecord;
 use crate::job::JobRun;
 use crate::options::Options;
+use crate::program::{Ranks, relayed};
+use crate::task::{HostStart, Task, write_assignment};
 use crate::testbed::Testbed;
-use crate::work::{Work, Workload};
 
 /// How long the hosts of an aborted job may take to end: far more than the limit, so that the time is
 /// measured.
@@ -37,10 +37,22 @@ struct Host {
     node: String,
 }
 
+/// What was seen of the hosts.
+pub struct Watched {
+    /// What the fault schedule did.
+    pub happened: Vec<FaultRecord>,
+    /// From the moment all workers were there, or a user's program was started, to the end.
+    pub seconds: f64,
+    /// By job, whether any worker said hello.
+    pub audited: Vec<bool>,
+}
+
 /// The hosts of all jobs.
 pub struct Supervisor<'a> {
     options: &'a Options,
-    work: Work,
+    task: Task<'a>,
+    /// The ranks of a user's program.
+    ranks: Option<Ranks>,
     testbed: &'a mut Testbed,
     agents: Agents,
     report: std::path::PathBuf,
@@ -56,13 +68,14 @@ pub struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Of the jobs of these runs, whose rounds take so long at most by the plans; nobody is started yet.
+    /// Of the jobs of these runs, whose rounds take so long at most by the plans, or as long as they like;
+    /// nobody is started yet.
     pub fn new(
         options: &'a Options,
-        work: Work,
+        task: Task<'a>,
         testbed: &'a mut Testbed,
         runs: &[JobRun],
-        longest_round: Duration,
+        longest_round: Option<Duration>,
     ) -> Result<Self, Error> {
         let report = testbed.scratch_path("reports.sock");
         let _ = std::fs::remove_file(&report); // an earlier scheme's
@@ -82,10 +95,14 @@ impl<'a> Supervisor<'a> {
         }
         let mut steps = testbed.schedule().steps.clone().into_iter();
         let next_step = steps.next();
-        let agents = Agents::new(&report, LONGEST_SILENCE + ROUNDS_OF_SILENCE * longest_round)?;
+        let silence =
+            longest_round.map_or(Duration::MAX, |round| LONGEST_SILENCE + ROUNDS_OF_SILENCE * round);
+        let agents = Agents::new(&report, silence)?;
+        let ranks = matches!(task, Task::Program(_)).then(|| Ranks::new(runs));
         Ok(Self {
             options,
-            work,
+            task,
+            ranks,
             testbed,
             agents,
             report,
@@ -99,15 +116,18 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// Starts the hosts of all jobs, servers first, and collects reports until all have ended. Returns what
-    /// the fault schedule did.
-    pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Vec<FaultRecord>, Error> {
+    /// Starts the hosts of all jobs, servers first, and collects reports until all have ended.
+    pub fn run(mut self, runs: &mut [JobRun], tell: &mut dyn FnMut(u32)) -> Result<Watched, Error> {
         let is_server = |host: &Host| matches!(host.role, Role::Server(..));
         let servers: Vec<_> = (0..self.hosts.len()).filter(|&host| is_server(&self.hosts[host])).collect();
         let workers: Vec<_> = (0..self.hosts.len()).filter(|&host| !is_server(&self.hosts[host])).collect();
         for group in [servers, workers] {
+            let start = Instant::now();
             for &host in &group {
                 self.start(host, runs)?;
+            }
+            if self.ranks.is_some() && group.first().is_some_and(|&host| !is_server(&self.hosts[host])) {
+                return self.watch(start, runs, tell); // ranks say hello when they like, or never
             }
             let mut hellos = 0;
             while hellos < group.len() {
@@ -118,66 +138,82 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
-        self.agents.begin();
-        let start = Instant::now();
+        runs.iter().for_each(|run| self.agents.begin(run.assignment().job));
+        self.watch(Instant::now(), runs, tell)
+    }
+
+    /// Executes the fault schedule, whose times count from `start`, and collects reports until all is over.
+    fn watch(
+        mut self,
+        start: Instant,
+        runs: &mut [JobRun],
+        tell: &mut dyn FnMut(u32),
+    ) -> Result<Watched, Error> {
         while !self.is_over(runs) {
             self.do_what_is_due(start, runs)?;
             match self.agents.next()? {
                 Some(heard) => self.take(heard, runs)?,
                 None => self.look_after(runs)?,
             }
+            self.look_after_ranks(runs)?;
             tell(runs.iter().map(JobRun::rounds_audited).sum());
         }
+        let end = self.ranks.as_ref().and_then(Ranks::ended_at).unwrap_or_else(Instant::now);
+        let seconds = end.saturating_duration_since(start).as_secs_f64();
         self.end_faults()?;
-        if !self.ended.is_empty() {
+        let outcome = self.ranks.as_mut().map_or(Ok(()), Ranks::outcome);
+        if matches!(outcome, Err(Error::Interrupted(_))) || self.ended.is_empty() {
+            outcome?;
+        } else {
             return Err(self.aborted(runs));
         }
         if let Some((at, step)) = self.next_step {
             let step = step.describe(self.testbed.topology());
-            let problem = format!("\"{step}\" at {at} came after the training; give more rounds");
+            let fix = if self.ranks.is_some() { "give an earlier time" } else { "give more rounds" };
+            let problem = format!("\"{step}\" at {at} came after the training; {fix}");
             return Err(Error::Option { option: "faults", problem });
         }
         self.testbed.settle()?;
-        Ok(self.happened)
+        let is_known = |job| self.ranks.as_ref().is_none_or(|ranks| ranks.is_any_known(job));
+        let audited = (0..runs.len()).map(is_known).collect();
+        Ok(Watched { happened: self.happened, seconds, audited })
     }
 
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
         let Host { role, job, node } = &self.hosts[host];
-        let assignment = runs[*job].assignment();
-        let place = self.testbed.host(node);
-        let mut command: Command = place.namespace.command(&self.options.program);
-        let what = match role {
-            Role::Server(_, shard) => {
-                command.args(["server", "--shard", &shard.to_string()]);
-                "server"
-            }
-            Role::Worker(_, rank) => {
-                let seed = self.options.job_seed(*job).to_string();
-                let rounds = self.work.rounds.to_string();
-                command.args(["worker", "--rank", &rank.to_string(), "--rounds", &rounds, "--seed", &seed]);
-                match self.work.workload {
-                    Workload::Train { batch } => {
-                        command.args(["--train", "digits", "--batch", &batch.to_string()])
-                    }
-                    Workload::AllReduce { values } => command.args(["--all-reduce", &values.to_string()]),
-                };
-                "worker"
-            }
+        let (role, assignment) = (*role, runs[*job].assignment());
+        let start = HostStart {
+            options: self.options,
+            testbed: self.testbed,
+            node,
+            job: *job,
+            assignment,
+            report: &self.report,
         };
-        let controller = self.testbed.controller_address().expect("plans were installed");
-        command.args(["--interface", place.interface, "--controller", controller, "--job", &assignment.name]);
-        command.arg("--report").arg(&self.report);
-        if let Some(folder) = &self.options.expose {
-            let socket = folder.join("hosts").join(format!("{node}.{}.sock", assignment.job));
-            command.arg("--status").arg(socket);
+        let named = |what: &str| format!("{what} {node} of job {}", assignment.name);
+        match (role, &self.task) {
+            (Role::Server(_, shard), _) => self.agents.start(role, named("server"), start.server(shard)),
+            (Role::Worker(_, rank), Task::Rounds(work)) => {
+                self.agents.start(role, named("worker"), start.worker(rank, *work))
+            }
+            (Role::Worker(_, rank), Task::Program(program)) => {
+                let command = start.rank(rank, program, &write_assignment(self.testbed, assignment)?)?;
+                let prefix =
+                    if runs.len() > 1 { format!("{}/{rank}", assignment.name) } else { rank.to_string() };
+                let lines = relayed(&program.printer, &prefix);
+                self.ranks.iter_mut().for_each(|ranks| ranks.started(role));
+                self.agents.start_heard(role, named("worker"), command, lines)
+            }
         }
-        command.args(["--peer-timeout", &self.options.peer_timeout.as_secs_f64().to_string()]);
-        let name = format!("{what} {node} of job {}", assignment.name);
-        self.agents.start(*role, name, command)
     }
 
     /// Whether every job has its figures, or no host is left that could report them.
     fn is_over(&mut self, runs: &[JobRun]) -> bool {
+        if let Some(ranks) = &self.ranks {
+            let servers_ended = || self.since.is_some() || runs.iter().all(JobRun::is_ended);
+            return ranks.have_ended()
+                && (ranks.is_failing() || runs.iter().all(JobRun::is_done) && servers_ended());
+        }
         let aborted: Vec<usize> = (0..runs.len()).filter(|job| !runs[*job].is_ended()).collect();
         if aborted.is_empty() {
             return true;
@@ -193,7 +229,7 @@ impl<'a> Supervisor<'a> {
         let role = match (speaker, &report) {
             (Some(role), _) => role,
             // One that was killed and started again.
-            (None, Report::Failed { .. }) if self.since.is_some() => return Ok(()),
+            (None, Report::Failed { .. }) if self.since.is_some() || self.ranks.is_some() => return Ok(()),
             (None, Report::Failed { error }) => {
                 return Err(Error::Failed { who: "a host that could not start".into(), why: error.clone() });
             }
@@ -203,14 +239,11 @@ impl<'a> Supervisor<'a> {
         let Some(run) = runs.iter_mut().find(|run| run.assignment().job == number) else { return Ok(()) };
         match report {
             Report::Failed { error } => return self.end(role, error),
+            Report::Hello(role) => self.ranks.iter_mut().for_each(|ranks| ranks.hello(role)),
             Report::Done { .. } => {
                 run.take(role, report)?;
                 if run.is_done() {
-                    let servers = self
-                        .hosts
-                        .iter()
-                        .filter(|host| matches!(host.role, Role::Server(its, _) if its == number));
-                    servers.for_each(|host| self.agents.stop(host.role));
+                    self.stop_servers(number);
                 }
             }
             report => run.take(role, report)?,
@@ -218,10 +251,26 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
+    /// The job with this number needs its servers no more.
+    fn stop_servers(&self, number: JobId) {
+        let servers = self.hosts.iter().map(|host| host.role);
+        let servers = servers.filter(|role| matches!(role, Role::Server(its, _) if *its == number));
+        servers.for_each(|role| self.agents.stop(role));
+    }
+
     /// A host ended with an error. That is expected if a host was killed or stopped before.
     fn end(&mut self, role: Role, error: String) -> Result<(), Error> {
         let Some(since) = self.since else {
-            return Err(Error::Failed { who: self.agents.name(role), why: error });
+            let failed = Error::Failed { who: self.agents.name(role), why: error };
+            return match (&mut self.ranks, role) {
+                // A rank may go on after an error; how its process ends counts.
+                (Some(_), Role::Worker(..)) => Ok(()),
+                (Some(ranks), Role::Server(..)) => {
+                    ranks.server_failed(failed);
+                    Ok(())
+                }
+                (None, _) => Err(failed),
+            };
         };
         let node = self.hosts.iter().find(|host| host.role == role).map(|host| host.node.clone());
         let is_culprit = node.is_some_and(|node| self.culprits.contains(&node));
@@ -237,6 +286,9 @@ impl<'a> Supervisor<'a> {
 
     /// No report came for a moment: looks for processes that ended without a report.
     fn look_after(&mut self, runs: &[JobRun]) -> Result<(), Error> {
+        if self.ranks.is_some() {
+            return self.look_after_servers(runs);
+        }
         let Some(since) = self.since else { return self.agents.check() };
         for host in 0..self.hosts.len() {
             let Host { role, job, ref node } = self.hosts[host];
@@ -258,6 +310,41 @@ impl<'a> Supervisor<'a> {
             let who = silent.map_or("the hosts".to_owned(), |host| self.agents.name(host.role));
             let why = format!("hangs since {} was killed or stopped", self.culprits.join(", "));
             return Err(Error::Failed { who, why });
+        }
+        Ok(())
+    }
+
+    /// Looks for servers of a user's program that ended without a report.
+    fn look_after_servers(&mut self, runs: &[JobRun]) -> Result<(), Error> {
+        for host in 0..self.hosts.len() {
+            let Host { role, job, ref node } = self.hosts[host];
+            let expected = self.culprits.contains(node) || runs[job].is_ended();
+            if matches!(role, Role::Server(..))
+                && !expected
+                && let Some(words) = self.agents.last_output(role)
+            {
+                self.end(role, words)?;
+            }
+        }
+        let over = self.ranks.as_ref().and_then(Ranks::ended_at);
+        if over.is_some_and(|over| over.elapsed() > LONGEST_END) {
+            let who = "the parameter servers".into();
+            return Err(Error::Failed { who, why: "they do not end after the last rank has ended".into() });
+        }
+        Ok(())
+    }
+
+    /// Looks after the ranks of a user's program.
+    fn look_after_ranks(&mut self, runs: &mut [JobRun]) -> Result<(), Error> {
+        let (Some(ranks), Task::Program(program)) = (&mut self.ranks, &mut self.task) else { return Ok(()) };
+        let over: Vec<_> = runs.iter().map(JobRun::is_done).collect();
+        let failed = ranks.look_after(&mut self.agents, runs, &mut program.stop, &self.culprits)?;
+        for (run, _) in runs.iter().zip(over).filter(|(run, was_over)| run.is_done() && !was_over) {
+            self.stop_servers(run.assignment().job);
+        }
+        for role in failed.into_iter().filter(|_| self.since.is_some()).collect::<Vec<_>>() {
+            let words = self.agents.last_output(role).unwrap_or_default();
+            self.end(role, words)?;
         }
         Ok(())
     }

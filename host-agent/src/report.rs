@@ -1,13 +1,16 @@
 //! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
 //! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
-use inart_core::{ServerCounters, WorkerCounters};
-use inart_wire::{JobId, Rank, ShardId};
+use inart_core::{RoundRecord, ServerCounters, WorkerCounters};
+use inart_wire::{Exponent, JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
+
+use crate::RoundStats;
 
 /// One message from a host process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +71,22 @@ pub struct RoundReport {
     pub result_exponents: Vec<i8>,
 }
 
+impl RoundReport {
+    /// What a round took, and what went into its sum and came out.
+    pub fn new(stats: RoundStats, record: RoundRecord) -> Self {
+        let numbers = |exponents: &[Exponent]| exponents.iter().map(|exponent| exponent.get()).collect();
+        Self {
+            round: stats.round,
+            comm_seconds: stats.communication.as_secs_f64(),
+            counters: stats.counters,
+            sent: record.sent,
+            exponents: numbers(&record.exponents),
+            result: record.result,
+            result_exponents: numbers(&record.result_exponents),
+        }
+    }
+}
+
 /// How good a training ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trained {
@@ -113,7 +132,21 @@ impl Reporter {
     /// # Errors
     /// If the other end is gone, or sends something else.
     pub fn wait_for_start(&mut self) -> io::Result<()> {
+        self.stream.set_read_timeout(None)?;
         self.stream.read_exact(&mut [0])
+    }
+
+    /// The same for so long at most, which is not 0; whether the worker may begin.
+    ///
+    /// # Errors
+    /// As [`wait_for_start`](Self::wait_for_start).
+    pub fn wait_for_start_timeout(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.stream.set_read_timeout(Some(timeout))?;
+        match self.stream.read_exact(&mut [0]) {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -125,7 +158,8 @@ pub fn start(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }
 
-/// The receiving end of one connection: an iterator that ends when the peer closes.
+/// The receiving end of one connection: an iterator that ends when the peer closes. A peer that dies while it
+/// sends leaves an error of kind [`io::ErrorKind::UnexpectedEof`].
 #[derive(Debug)]
 pub struct Reports<R> {
     stream: BufReader<R>,
@@ -148,7 +182,11 @@ impl<R: Read> Reports<R> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a report of {length} bytes")));
         }
         let mut message = Vec::new();
-        self.stream.by_ref().take(length.into()).read_to_end(&mut message)?;
+        let read = self.stream.by_ref().take(length.into()).read_to_end(&mut message)?;
+        if read < length as usize {
+            let cut = format!("a report of {length} bytes ends after {read}");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut));
+        }
         postcard::from_bytes(&message)
             .map(Some)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}")))

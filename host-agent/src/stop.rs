@@ -33,8 +33,18 @@ impl StopSignal {
     /// # Errors
     /// If the signal descriptor cannot be read.
     pub fn is_received(&mut self) -> io::Result<bool> {
-        self.received |= self.signals.read_signal()?.is_some();
+        self.next_signal()?;
         Ok(self.received)
+    }
+
+    /// The next signal that came and was not asked for yet.
+    ///
+    /// # Errors
+    /// If the signal descriptor cannot be read.
+    pub fn next_signal(&mut self) -> io::Result<Option<Signal>> {
+        let Some(info) = self.signals.read_signal()? else { return Ok(None) };
+        self.received = true;
+        Ok(Signal::try_from(info.ssi_signo as i32).ok())
     }
 }
 

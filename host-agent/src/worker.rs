@@ -132,8 +132,8 @@ impl Worker {
     /// Why there is no sum; then the job is over.
     pub fn wait<T: AsMut<[f32]>>(&self, mut handle: Handle<T>) -> Result<(T, RoundStats), Error> {
         loop {
-            match self.end(handle, None)? {
-                Ok(ended) => return Ok(ended),
+            match self.end(handle, None, |_| ())? {
+                Ok((tensor, stats, ())) => return Ok((tensor, stats)),
                 Err(again) => handle = again,
             }
         }
@@ -148,19 +148,36 @@ impl Worker {
         handle: Handle<T>,
         timeout: Duration,
     ) -> Result<Result<(T, RoundStats), Handle<T>>, Error> {
-        self.end(handle, Some(timeout))
+        self.end(handle, Some(timeout), |_| ()).map(|ended| ended.map(|(tensor, stats, ())| (tensor, stats)))
     }
 
-    fn end<T: AsMut<[f32]>>(
+    /// The same, with what this worker put into that sum and what it got, bit for bit, however many threads
+    /// wait.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[expect(clippy::type_complexity, reason = "a wait that ended, or its handle")]
+    pub fn wait_recorded<T: AsMut<[f32]>>(
+        &self,
+        handle: Handle<T>,
+        timeout: Duration,
+    ) -> Result<Result<(T, RoundStats, RoundRecord), Handle<T>>, Error> {
+        self.end(handle, Some(timeout), Reduced::record)
+    }
+
+    #[expect(clippy::type_complexity, reason = "a wait that ended, or its handle")]
+    fn end<T: AsMut<[f32]>, R>(
         &self,
         mut handle: Handle<T>,
         timeout: Option<Duration>,
-    ) -> Result<Result<(T, RoundStats), Handle<T>>, Error> {
+        see: impl FnOnce(&Reduced) -> R,
+    ) -> Result<Result<(T, RoundStats, R), Handle<T>>, Error> {
         let Some((reduced, now, counters)) = handle.pending.shared.end(handle.pending.id, timeout)? else {
             return Ok(Err(handle));
         };
         handle.pending.is_taken = true;
         reduced.read(handle.tensor.as_mut());
+        let seen = see(&reduced);
         let last = self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last.replace(reduced);
         if let Some(last) = last {
             handle.pending.shared.reuse(last);
@@ -170,7 +187,7 @@ impl Worker {
             communication: now.since(handle.start),
             counters: counters - handle.before,
         };
-        Ok(Ok((handle.tensor, stats)))
+        Ok(Ok((handle.tensor, stats, seen)))
     }
 
     /// Replaces the gradient by the sum over all workers' gradients of this round: starts, and waits.

@@ -23,7 +23,8 @@ pub fn inart() -> PathBuf {
         let mut cargo = Command::new(env!("CARGO"));
         // The workspace with an example, so that features, and with them third-party crates, are those of the
         // tests.
-        cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart", "--example", "digits"]);
+        cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart"]);
+        cargo.args(["--example", "digits", "--example", "rank"]);
         cargo.current_dir(workspace());
         if folder.ends_with("release") {
             cargo.arg("--release");

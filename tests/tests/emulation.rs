@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
-use inart_emulator::{Options, Testbed, Work, Workload};
+use inart_emulator::{Options, Testbed};
 use inart_planner::{Results, Topology, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
@@ -182,7 +182,6 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         results: Results::Counted,
         schemes: vec![schemes::LBMM],
         jobs: 1,
-        work: Work { rounds: 1, workload: Workload::Train { batch: 1 } },
         values: ValuesPerPacket::N64,
         window_chunks: 64,
         scale: None,

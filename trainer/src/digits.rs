@@ -32,6 +32,17 @@ impl Digits {
     }
 }
 
+/// The whole data set, one image a line: its digit, a space, and a character per pixel, row by row: its darkness
+/// from 0 to 16 as a digit of base 17, from `0` to `g`.
+pub fn images_as_text() -> String {
+    let data = smartcore::dataset::digits::load_dataset();
+    let pixel = |value: &f32| char::from_digit(*value as u32, DARKEST as u32 + 1).expect("from 0 to 16");
+    let images = data.data.chunks(PIXELS).zip(&data.target);
+    images
+        .map(|(pixels, digit)| format!("{} {}\n", *digit as u8, pixels.iter().map(pixel).collect::<String>()))
+        .collect()
+}
+
 /// The training and the test set, split by the seed.
 pub fn split(seed: u64) -> (Digits, Digits) {
     let data = smartcore::dataset::digits::load_dataset();
@@ -98,6 +109,16 @@ mod tests {
             }
             assert!(set.images.iter().flatten().all(|p| (0.0..=1.0).contains(p)));
         }
+    }
+
+    #[test]
+    fn the_examples_have_the_same_images() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits.txt");
+        let text = std::fs::read_to_string(file).expect("it is there");
+        assert!(
+            text == images_as_text(),
+            "write it anew: cargo run -p inart-trainer --example images > examples/digits.txt"
+        );
     }
 
     #[test]

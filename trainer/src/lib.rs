@@ -11,7 +11,7 @@ mod mlp;
 mod single_host;
 mod trainer;
 
-pub use digits::{CLASSES, PIXELS};
+pub use digits::{CLASSES, PIXELS, images_as_text};
 pub use mlp::PARAMETERS;
 pub use single_host::{History, train_single_host};
 pub use trainer::{Config, ConfigError, Evaluation, Trainer};

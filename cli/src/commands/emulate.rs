@@ -1,5 +1,8 @@
 //! `inart emulate`.
 
+mod program;
+
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,13 +26,8 @@ use super::output::print;
 pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     topology: PathBuf,
-    /// Schemes to compare.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_values = inart_emulator::DEFAULT_SCHEMES.map(|scheme| scheme.name()),
-        value_parser = super::scheme::parser()
-    )]
+    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program].
+    #[arg(long, value_delimiter = ',', value_parser = super::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
@@ -38,9 +36,9 @@ pub struct Args {
     /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
     results: Results,
-    /// Rounds per job and scheme.
-    #[arg(long, default_value_t = 100)]
-    rounds: u32,
+    /// Rounds per job and scheme [default: 100].
+    #[arg(long)]
+    rounds: Option<u32>,
     /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes
     /// to.
     #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
@@ -54,9 +52,9 @@ pub struct Args {
     /// Chunks in flight per worker and shard, a power of two.
     #[arg(long, default_value_t = 64)]
     window: u32,
-    /// Images per worker and round.
-    #[arg(long, default_value_t = 32)]
-    batch: usize,
+    /// Images per worker and round [default: 32].
+    #[arg(long)]
+    batch: Option<usize>,
     /// Multiply the topology's rates by this, like 1/200 [default: what this machine can carry].
     #[arg(long)]
     scale: Option<Scale>,
@@ -86,27 +84,44 @@ pub struct Args {
     /// Draw the figures into this SVG file [default: out/ and the topology's name].
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
+    /// A program to run once per worker, in the worker's network namespace, with the environment that
+    /// `torchrun` sets and what `inart` in Python reads (docs/programs.md).
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
+
+/// Rounds per job and scheme where nobody says otherwise.
+const ROUNDS: u32 = 100;
+/// Images per worker and round where nobody says otherwise.
+const BATCH: usize = 32;
 
 /// Runs the command. A run that fails, rather than being impossible, ends with status 1.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let place = args.topology.display().to_string();
     let text = std::fs::read_to_string(&args.topology).with_context(|| place.clone())?;
+    if !args.command.is_empty() {
+        refuse_what_the_program_decides(&args)?;
+    }
     let workload = match args.gradient {
         // As many bytes as fit; the emulator refuses none, and too many.
         Some(size) => Workload::AllReduce { values: (size.0 / 4.0) as usize },
-        None => Workload::Train { batch: args.batch },
+        None => Workload::Train { batch: args.batch.unwrap_or(BATCH) },
+    };
+    let work = Work { rounds: args.rounds.unwrap_or(ROUNDS), workload };
+    let schemes = match (args.schemes.is_empty(), args.command.is_empty()) {
+        (false, _) => args.schemes,
+        (true, true) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
+        (true, false) => vec![inart_planner::schemes::DEFAULT],
     };
     let topology = Topology::from_yaml(&text).context(place)?;
     let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
     let values = args.values.of(&topology, None, has_program).context("--values")?;
     let options = Options {
         topology,
-        schemes: args.schemes,
+        schemes,
         levels: args.levels,
         results: args.results,
         jobs: args.jobs,
-        work: Work { rounds: args.rounds, workload },
         values,
         window_chunks: args.window,
         scale: args.scale,
@@ -119,11 +134,15 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         switch: args.switch,
         external: args.network.as_deref().map(read_external).transpose()?,
     };
+    let faults_place = args.faults.map_or_else(|| "--faults".into(), |file| faults_place(&file));
+    if !args.command.is_empty() {
+        return program::run(&options, args.command, json, &faults_place);
+    }
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
     try_chart(&chart).with_context(|| chart_place(&chart))?;
     let bar = progress_bar();
-    let result = emulate(&options, &mut |progress| show(&bar, progress));
+    let result = emulate(&options, work, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
@@ -140,8 +159,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
         Err(inart_emulator::Error::Faults(error)) => {
-            let place = args.faults.map_or_else(|| "--faults".into(), |file| faults_place(&file));
-            return Err(error).context(place);
+            return Err(error).context(faults_place);
         }
         Err(error) => return Err(with_flag(error)),
     };
@@ -154,12 +172,29 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A program decides itself what it sums, and draws its own charts.
+fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
+    let given = [
+        ("rounds", args.rounds.is_some()),
+        ("gradient", args.gradient.is_some()),
+        ("batch", args.batch.is_some()),
+        ("chart", args.chart.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => anyhow::bail!(
+            "--{option}: is for InArt's own workers; with a program of yours leave it out, or leave out the program"
+        ),
+    }
+}
+
 /// Names the flag of a setting that the emulator refuses.
 fn with_flag(error: inart_emulator::Error) -> anyhow::Error {
     match error {
         inart_emulator::Error::Option { option, problem } if option == EXTERNAL => {
             anyhow::anyhow!("--network: {problem}")
         }
+        inart_emulator::Error::Option { option: "command", problem } => anyhow::anyhow!("COMMAND: {problem}"),
         inart_emulator::Error::Option { option, problem } => anyhow::anyhow!("--{option}: {problem}"),
         error => error.into(),
     }

@@ -1,18 +1,16 @@
 //! What `inart worker` and `inart server` have in common.
 
-use std::fs::File;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
-use inart_controller::api::{Client, ClientError};
+use inart_control::{FileProblem, Source, SourceError};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Options, StopSignal};
-use inart_tls::ChannelError;
 use inart_wire::Incarnation;
 
 use super::security::ClientArgs;
@@ -88,71 +86,43 @@ impl HostArgs {
 }
 
 impl HostArgs {
-    /// Notes beside the assignment, or at the controller, that `who` runs with it, and refuses a second run:
-    /// sequences would start anew within the same epoch, and a switch that still holds a sum of the first run
-    /// would answer with it. A controller that is asked again by the same `life` of a host, since its answer
-    /// was lost, answers again.
+    /// Notes that `who` runs with the assignment, and refuses a second run ([`Source::claim`]).
     pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
-        let Some(file) = &self.assignment else {
-            let (job, epoch) = (assignment.job, assignment.epoch);
-            return self.ask(async |controller| controller.claim(job, epoch, who, life).await);
-        };
-        let mut name = file.clone().into_os_string();
-        name.push(format!(".epoch-{}.{who}.used", assignment.epoch));
-        let place = || format!("--assignment {}", file.display());
-        match File::create_new(&name) {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => anyhow::bail!(
-                "{}: {who} has run with it before, and switches may still hold sums of that run; \
-                 push the plan with --new-epoch and start all hosts with the assignment it writes",
-                place()
-            ),
-            Err(error) => Err(error)
-                .with_context(|| format!("{}: cannot note beside it that {who} runs with it", place())),
-        }
+        let source = self.source()?;
+        super::control::block_on(async { source.claim(assignment, who, life).await.map_err(told) })
     }
 
     fn assignment(&self) -> anyhow::Result<Assignment> {
-        match &self.assignment {
-            Some(file) => read_assignment(file),
-            None => self.ask(async |controller| controller.assignment(&self.job).await),
-        }
+        let source = self.source()?;
+        super::control::block_on(async { source.assignment().await.map_err(told) })
     }
 
-    /// Asks the controller; again and again while it is not there or not ready, which a controller that
-    /// starts or restarts is soon.
-    fn ask<T>(&self, question: impl AsyncFn(Client) -> Result<T, ClientError>) -> anyhow::Result<T> {
-        let address = self.controller.as_deref().context("--assignment or --controller is missing")?;
-        let security = self.security.security()?;
-        let give_up = Instant::now() + CONTROLLER_PATIENCE;
-        super::control::block_on(async {
-            loop {
-                let answer = match Client::connect(address, &security).await {
-                    Ok(controller) => question(controller).await,
-                    Err(error) => Err(error),
-                };
-                match answer {
-                    Err(ClientError::Connect(ChannelError::Connect { .. }) | ClientError::NotYet { .. })
-                        if Instant::now() < give_up =>
-                    {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                    }
-                    answer => return answer.context("--controller"),
-                }
-            }
-        })
+    fn source(&self) -> anyhow::Result<Source> {
+        if let Some(file) = &self.assignment {
+            return Ok(Source::File(file.clone()));
+        }
+        let address = self.controller.clone().context("--assignment or --controller is missing")?;
+        Ok(Source::Controller { address, job: self.job.clone(), security: self.security.security()? })
     }
 }
 
-/// How long a host waits for a controller that is not ready.
-const CONTROLLER_PATIENCE: Duration = Duration::from_secs(30);
-
-fn read_assignment(file: &Path) -> anyhow::Result<Assignment> {
-    let place = || format!("--assignment {}", file.display());
-    let text = std::fs::read_to_string(file).with_context(place)?;
-    serde_json::from_str(&text)
-        .map_err(|error| anyhow::anyhow!("{error}; `inart push --assignments DIR` writes one"))
-        .with_context(place)
+/// The error with the flags that it is about.
+fn told(error: SourceError) -> anyhow::Error {
+    let (file, problem) = match error {
+        SourceError::File { file, problem } => (file, problem),
+        SourceError::Controller(error) => return anyhow::Error::new(error).context("--controller"),
+    };
+    let problem = match problem {
+        FileProblem::Malformed(error) => {
+            anyhow::anyhow!("{error}; `inart push --assignments DIR` writes one")
+        }
+        FileProblem::Used { who } => anyhow::anyhow!(
+            "{who} has run with it before, and switches may still hold sums of that run; \
+             push the plan with --new-epoch and start all hosts with the assignment it writes"
+        ),
+        problem => problem.into(),
+    };
+    problem.context(format!("--assignment {}", file.display()))
 }
 
 /// Where a host tells what it does.

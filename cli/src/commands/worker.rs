@@ -83,18 +83,7 @@ fn run_rounds(
 }
 
 fn round_report(worker: &Worker, stats: RoundStats) -> Report {
-    let record = worker.record().expect("a round has ended");
-    let numbers =
-        |exponents: &[inart_wire::Exponent]| exponents.iter().map(|exponent| exponent.get()).collect();
-    Report::Round(RoundReport {
-        round: stats.round,
-        comm_seconds: stats.communication.as_secs_f64(),
-        counters: stats.counters,
-        sent: record.sent,
-        exponents: numbers(&record.exponents),
-        result: record.result,
-        result_exponents: numbers(&record.result_exponents),
-    })
+    Report::Round(RoundReport::new(stats, worker.record().expect("a round has ended")))
 }
 
 impl Summary {

@@ -1,10 +1,7 @@
-//! The controller's own gRPC API (`proto/inart/v1/controller.proto`): what hosts are told, who runs, and how
-//! the switches are.
+//! The controller's own gRPC API: what hosts are told, who runs, and how the switches are. Its messages and
+//! the client are `inart-control`'s.
 
-mod client;
-mod convert;
-pub mod proto;
 mod server;
 
-pub use client::{Client, ClientError};
+pub use inart_control::{Client, ClientError, proto};
 pub use server::{ListenError, Listener, Serving, serve};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use inart_control::proto::{self, controller_server};
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
@@ -15,7 +16,6 @@ use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-use super::proto::{self, controller_server};
 use crate::daemon::State;
 use crate::records::Claim;
 

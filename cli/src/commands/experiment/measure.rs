@@ -227,7 +227,6 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         // As the paper plans, and the figures do.
         results: Results::Ignored,
         jobs: 1,
-        work: Work { rounds: 1, workload: Workload::AllReduce { values: 1 } },
         values: VALUES,
         window_chunks: 64,
         scale: Some(args.scale),

@@ -1,0 +1,117 @@
+//! All-reduce by InArt beside all-reduce by Gloo (PyTorch's `torch.distributed`, a ring), on the same machine,
+//! the same links and tensors of the same lengths.
+//!
+//! ```text
+//!   workers ── switch ── parameter server      every link: HTB at the same rate in each direction
+//! ```
+//! Both run under `inart emulate`, InArt by its own workers (`--gradient`), every sum compared bit for bit,
+//! Gloo as a Python program, every value compared with the sum that it has to be. A time is that of the
+//! worker that began last, from the call to its return; the median of the repeats counts.
+
+mod measure;
+mod star;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use inart_planner::units::{Rate, Size};
+use inart_wire::ValuesPerPacket;
+
+use measure::{Commands, Pair};
+use star::Star;
+
+/// Compares InArt's all-reduce with Gloo's.
+#[derive(Parser)]
+struct Arguments {
+    /// How many workers.
+    #[arg(long, value_delimiter = ',', default_values_t = [2, 6])]
+    workers: Vec<usize>,
+    /// Sizes of tensors, such as 1KB or 25MB.
+    #[arg(long, value_delimiter = ',', default_values = ["1KB", "100KB", "1MB", "5MB"])]
+    bytes: Vec<Size>,
+    /// Rates of the links, which are also the plan's.
+    #[arg(long, value_delimiter = ',', default_values = ["100Mbps"])]
+    rate: Vec<Rate>,
+    /// How often each tensor is summed.
+    #[arg(long, default_value_t = 5)]
+    repeats: u32,
+    /// Values per frame.
+    #[arg(long, default_value_t = ValuesPerPacket::N256)]
+    values: ValuesPerPacket,
+    /// The `inart` command to measure.
+    #[arg(long, default_value = "target/release/inart")]
+    inart: String,
+    /// A Python that has PyTorch.
+    #[arg(long, default_value = "/usr/bin/python3")]
+    python: String,
+    /// Print a JSON list instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    ensure!(arguments.repeats > 0, "--repeats 0: give at least 1");
+    let commands = Commands::new(&arguments.inart, &arguments.python, arguments.values, arguments.repeats)?;
+    let lengths: Vec<usize> = arguments.bytes.iter().map(|bytes| (bytes.0 / 4.0) as usize).collect();
+    ensure!(lengths.iter().all(|length| *length > 0), "--bytes: give 4 B or more");
+    let mut pairs = Vec::new();
+    for rate in &arguments.rate {
+        for &workers in &arguments.workers {
+            let star = Star { workers, rate_bps: rate.0 };
+            ensure!(workers >= 2, "--workers {workers}: give 2 or more");
+            let place = || format!("{workers} workers, {:.0} Mbps", rate.0 / 1e6);
+            eprintln!("{}", place());
+            pairs.extend(commands.measure(&star, &lengths).with_context(place)?);
+        }
+    }
+    if arguments.json {
+        print_json(&pairs);
+    } else {
+        print_table(&pairs);
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "a command's result")]
+fn print_json(pairs: &[Pair]) {
+    let rows = pairs.iter().map(|pair| {
+        serde_json::json!({
+            "workers": pair.star.workers,
+            "rate_bps": pair.star.rate_bps,
+            "bytes": 4 * pair.values,
+            "seconds": pair.seconds,
+            "gloo_seconds": pair.gloo_seconds,
+            "ratio": pair.gloo_seconds / pair.seconds,
+            "limit_seconds": pair.limit_seconds,
+            "gloo_limit_seconds": pair.star.ring_limit_seconds(pair.values),
+            "sums_checked": pair.sums_checked,
+            "gloo_values_checked": pair.gloo_values_checked,
+        })
+    });
+    println!("{:#}", serde_json::Value::from_iter(rows));
+}
+
+#[expect(clippy::print_stdout, reason = "a command's result")]
+fn print_table(pairs: &[Pair]) {
+    println!("time of an all-reduce (median), every sum checked; limit: what the links set");
+    println!(
+        "{:>7} {:>10} {:>10} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9}",
+        "workers", "Mbps", "bytes", "InArt", "limit", "Gloo", "limit", "Gloo/", "InArt/"
+    );
+    println!("{:>72} {:>20} {:>9}", "", "InArt", "limit");
+    for pair in pairs {
+        let ms = |seconds: f64| format!("{:.2} ms", 1e3 * seconds);
+        println!(
+            "{:>7} {:>10.0} {:>10} {:>11} {:>11} {:>11} {:>11} {:>9.2} {:>9.2}",
+            pair.star.workers,
+            pair.star.rate_bps / 1e6,
+            4 * pair.values,
+            ms(pair.seconds),
+            ms(pair.limit_seconds),
+            ms(pair.gloo_seconds),
+            ms(pair.star.ring_limit_seconds(pair.values)),
+            pair.gloo_seconds / pair.seconds,
+            pair.seconds / pair.limit_seconds,
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! What hosts and people ask of a controller: the messages of its gRPC API
+//! (`proto/inart/v1/controller.proto`), a [`Client`], and [`Source`], where a host gets its assignment from.
+//!
+//! The controller itself, which answers, is `inart-controller`. Whoever only asks needs neither planner nor
+//! solver.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod convert;
+pub mod proto;
+mod source;
+
+pub use client::{Client, ClientError};
+pub use source::{FileProblem, Source, SourceError};

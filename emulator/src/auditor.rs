@@ -1,0 +1,129 @@
+//! Checks the sums of a job, tensor by tensor, as soon as every worker has reported one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use inart_core::audit::{Mismatch, Received, Sent, check_round};
+use inart_core::policy::Lockstep;
+use inart_core::{Assignment, Split};
+use inart_host_agent::report::RoundReport;
+use inart_wire::Rank;
+
+/// What a job's workers reported of their sums.
+#[derive(Debug)]
+pub struct Auditor {
+    /// Rounds of which not every worker has reported: each worker's report by rank.
+    pending: BTreeMap<u32, Vec<Option<RoundReport>>>,
+    audited: Vec<AuditedSum>,
+    tallies: Vec<Tally>,
+    sums_checked: u64,
+}
+
+/// A tensor whose sum was found right at every worker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AuditedSum {
+    /// Length of the tensor.
+    pub values: usize,
+    /// Time of the all-reduce at the worker that began it last, so that waiting for slower computations does
+    /// not count, in seconds, by the clock.
+    pub seconds: f64,
+}
+
+/// What one worker reported, of sums that were found right.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// How many tensors.
+    pub tensors: u64,
+    /// Their values, 4 bytes each.
+    pub bytes: u64,
+    /// From the start of each all-reduce to its end, added up, in seconds, by the clock.
+    pub seconds: f64,
+    /// Chunks that it retransmitted meanwhile.
+    pub retransmissions: u64,
+}
+
+impl Auditor {
+    /// Of a job of so many workers, of whom nobody has reported.
+    pub fn new(workers: usize) -> Self {
+        let tallies = vec![Tally::default(); workers];
+        Self { pending: BTreeMap::new(), audited: Vec::new(), tallies, sums_checked: 0 }
+    }
+
+    /// Takes in what a worker reports of a round, and checks the round if it is the last to do so.
+    ///
+    /// # Errors
+    /// The first difference. `values` is how long the tensor has to be; else as long as that of rank 0.
+    pub fn take(
+        &mut self,
+        assignment: &Assignment,
+        values: Option<usize>,
+        rank: Rank,
+        report: RoundReport,
+    ) -> Result<(), Box<Mismatch>> {
+        let round = report.round;
+        let workers = self.tallies.len();
+        let reports = self.pending.entry(round).or_insert_with(|| vec![None; workers]);
+        if let Some(place) = reports.get_mut(rank.index()) {
+            *place = Some(report);
+        }
+        if reports.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let reports: Vec<_> = self.pending.remove(&round).unwrap_or_default().into_iter().flatten().collect();
+        let values = values.unwrap_or_else(|| reports.first().map_or(0, |first| first.sent.len()));
+        let chunks: Vec<_> = Split::new(assignment, values).chunks().collect();
+        check(assignment, round, &reports, &chunks)?;
+        self.sums_checked += (chunks.len() * workers) as u64;
+        let seconds = reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min);
+        self.audited.push(AuditedSum { values, seconds });
+        for (tally, report) in self.tallies.iter_mut().zip(&reports) {
+            tally.tensors += 1;
+            tally.bytes += 4 * values as u64;
+            tally.seconds += report.comm_seconds;
+            tally.retransmissions += report.counters.retransmissions;
+        }
+        Ok(())
+    }
+
+    /// The tensors whose sums were found right at every worker.
+    pub fn audited(&self) -> &[AuditedSum] {
+        &self.audited
+    }
+
+    /// Sums compared so far: one per tensor, chunk and worker.
+    pub fn sums_checked(&self) -> u64 {
+        self.sums_checked
+    }
+
+    /// By rank.
+    pub fn tallies(&self) -> &[Tally] {
+        &self.tallies
+    }
+
+    /// Tensors that some workers have reported and others have not.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+}
+
+/// Compares what each worker received with the sum of what all report to have sent.
+fn check(
+    assignment: &Assignment,
+    round: u32,
+    reports: &[RoundReport],
+    chunks: &[Range<usize>],
+) -> Result<(), Box<Mismatch>> {
+    let names = assignment.workers.iter().map(|worker| worker.name.as_str());
+    let (sent, received): (Vec<_>, Vec<_>) = names
+        .zip(reports)
+        .enumerate()
+        .map(|(rank, (worker, report))| {
+            let RoundReport { sent, exponents, result, result_exponents, .. } = report;
+            (
+                Sent { worker, values: sent, exponents },
+                Received { rank, worker, result, exponents: result_exponents },
+            )
+        })
+        .unzip();
+    check_round(&Lockstep::default(), round, &sent, &received, chunks).map_err(Box::new)
+}

@@ -1,0 +1,46 @@
+"""All-reduce on the switches of the network.
+
+    import inart
+
+    inart.init()             # rank, assignment and interface from the environment, or as arguments
+    inart.all_reduce(x)      # x: a float32 NumPy array or CPU tensor; afterwards the sum over all workers
+    handle = inart.start(x)  # several at a time
+    handle.wait()
+
+``inart.torch`` has the same for PyTorch: a communication hook for DDP, and a process-group backend.
+``inart.local(4)`` makes the four workers of a job within this process, without a network.
+"""
+
+from ._default import all_reduce, init, is_initialized, shutdown, start, worker
+from ._errors import (
+    AbortedError,
+    AssignmentError,
+    ControllerError,
+    Error,
+    InterfaceError,
+    TensorError,
+    TimeoutError,
+)
+from ._inart import __version__
+from ._worker import Handle, Worker, join, local
+
+__all__ = [
+    "AbortedError",
+    "AssignmentError",
+    "ControllerError",
+    "Error",
+    "Handle",
+    "InterfaceError",
+    "TensorError",
+    "TimeoutError",
+    "Worker",
+    "__version__",
+    "all_reduce",
+    "init",
+    "is_initialized",
+    "join",
+    "local",
+    "shutdown",
+    "start",
+    "worker",
+]

@@ -1,0 +1,64 @@
+"""The worker that calls without a worker use."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ._errors import Error
+from ._worker import Handle, Worker, join
+
+_default: Optional[Worker] = None
+
+
+def init(*args: Any, **kwargs: Any) -> Worker:
+    """Joins a job as :func:`join` does, with the same arguments, and makes it the default of this process.
+
+    Raises:
+        Error: the process has a default already.
+        AssignmentError, ControllerError, InterfaceError: as :func:`join`.
+    """
+    global _default
+    if _default is not None:
+        raise Error(
+            f"this process is {_default!r} already: call inart.shutdown() first, or inart.join() for a second job"
+        )
+    _default = join(*args, **kwargs)
+    _default._at_shutdown.append(_forget)
+    return _default
+
+
+def _forget() -> None:
+    global _default
+    _default = None
+
+
+def is_initialized() -> bool:
+    """Whether this process has a default worker."""
+    return _default is not None
+
+
+def worker() -> Worker:
+    """The default worker.
+
+    Raises:
+        Error: there is none.
+    """
+    if _default is None:
+        raise Error("no job was joined: call inart.init() first")
+    return _default
+
+
+def start(x: Any) -> Handle:
+    """:meth:`Worker.start` of the default worker."""
+    return worker().start(x)
+
+
+def all_reduce(x: Any, timeout: Optional[float] = None) -> None:
+    """:meth:`Worker.all_reduce` of the default worker."""
+    worker().all_reduce(x, timeout)
+
+
+def shutdown() -> None:
+    """Shuts the default worker down, if there is one."""
+    if _default is not None:
+        _default.shutdown()

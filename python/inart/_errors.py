@@ -1,0 +1,44 @@
+"""What can go wrong. Every message names the place and the fix."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Optional
+
+
+class Error(RuntimeError):
+    """The base of all errors of this package."""
+
+
+class AssignmentError(Error):
+    """There is no assignment, or it does not fit: another rank, another world size, used before."""
+
+
+class ControllerError(Error):
+    """The controller cannot be reached, or refuses."""
+
+
+class InterfaceError(Error):
+    """The network interface is missing, down, or may not be used."""
+
+
+class AbortedError(Error):
+    """The job is over, at all of its workers.
+
+    Attributes:
+        culprit: name of the worker or parameter server that caused it; ``None`` if it is this worker.
+        rank: the culprit's rank, if it is a worker.
+        shard: the culprit's shard, if it is a parameter server.
+    """
+
+    culprit: Optional[str] = None
+    rank: Optional[int] = None
+    shard: Optional[int] = None
+
+
+class TensorError(Error, ValueError):
+    """This array cannot be summed: its type, its layout or its size. The job goes on."""
+
+
+class TimeoutError(Error, builtins.TimeoutError):
+    """A sum was not there in time. It is still under way: it may be waited for again."""

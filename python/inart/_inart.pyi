@@ -1,0 +1,40 @@
+from typing import Any, Dict, List, Optional
+
+__version__: str
+
+class Handle:
+    """A sum that is under way. If it is dropped, the sum is lost to this worker, and to nobody else."""
+
+    @property
+    def seconds(self) -> Optional[float]:
+        """Seconds from the start to the end of the wait; ``None`` before that."""
+
+    def wait(self, timeout: Optional[float] = None) -> None:
+        """Waits until the sum is in the array.
+
+        Other threads run meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. It may be waited for again.
+
+        Args:
+            timeout: seconds to wait at most; ``None`` is for ever.
+
+        Raises:
+            TimeoutError: the sum is not there yet. It is still under way.
+            AbortedError: the job is over.
+            Error: the worker was shut down.
+        """
+
+    def done(self) -> bool:
+        """Whether waiting would return or raise at once. If so, the sum is in the array."""
+
+class Worker:
+    job: str
+    name: str
+    rank: int
+    world_size: int
+    def start(self, address: int, length: int, owner: Any) -> Handle: ...
+    def shutdown(self) -> None: ...
+
+def join(settings: Dict[str, Any]) -> Worker: ...
+def local(
+    world_size: int, servers: int, exact: bool, peer_timeout_seconds: Optional[float]
+) -> List[Worker]: ...

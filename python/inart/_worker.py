@@ -1,0 +1,192 @@
+"""A worker of a job."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Type
+
+from . import _inart
+from ._floats import floats_of
+from ._settings import Path, settings
+
+Handle = _inart.Handle
+
+#: Workers that the end of the program shuts down: threads that wait for sums have to be gone by then.
+_alive: "weakref.WeakSet[Worker]" = weakref.WeakSet()
+
+
+class Worker:
+    """A worker of a job, from :func:`join` or :func:`local`.
+
+    Several sums may be under way. All workers of the job start sums of the same lengths in the same order;
+    they may wait for them in any order, and from any thread. From joining to the shutdown the other workers
+    hear that this one is there, whatever the program computes.
+    """
+
+    def __init__(self, inner: _inart.Worker) -> None:
+        self._inner = inner
+        self._at_shutdown: List[Callable[[], object]] = []
+        _alive.add(self)
+
+    @property
+    def rank(self) -> int:
+        """This worker's place in the job, from 0."""
+        return self._inner.rank
+
+    @property
+    def world_size(self) -> int:
+        """How many workers the job has."""
+        return self._inner.world_size
+
+    @property
+    def job(self) -> str:
+        """The job's name."""
+        return self._inner.job
+
+    @property
+    def name(self) -> str:
+        """This worker's name in the topology."""
+        return self._inner.name
+
+    def start(self, x: Any) -> Handle:
+        """Starts to replace ``x`` by the sum of all workers' arrays, and returns at once.
+
+        Args:
+            x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Its values
+                are copied now; the sum is written into it while its handle is waited for. Until then nobody
+                may use its memory.
+
+        Raises:
+            TensorError: ``x`` cannot be summed. The job goes on: nothing was sent.
+            AbortedError: the job is over; or ``x`` has a NaN or an infinity, which ends it.
+        """
+        return self._inner.start(*floats_of(x))
+
+    def all_reduce(self, x: Any, timeout: Optional[float] = None) -> None:
+        """Replaces ``x`` by the sum of all workers' arrays; bit for bit the same at all of them.
+
+        Args:
+            x: as for :meth:`start`.
+            timeout: seconds to wait at most; ``None`` is for ever. A worker that is gone is found after the
+                peer timeout either way.
+
+        Raises:
+            TensorError, AbortedError: as :meth:`start`.
+            TimeoutError: the sum was not there in time; ``x`` is as it was, and its sum is lost to this worker.
+        """
+        self.start(x).wait(timeout)
+
+    def shutdown(self) -> None:
+        """Leaves the job. Sums that are under way are lost to this worker. A second time does nothing."""
+        _alive.discard(self)
+        self._inner.shutdown()
+        while self._at_shutdown:
+            self._at_shutdown.pop()()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.shutdown()
+
+    def __repr__(self) -> str:
+        return f"<inart.Worker {self.name}: rank {self.rank} of {self.world_size}, job {self.job}>"
+
+
+@atexit.register
+def _shut_down_all() -> None:
+    for worker in list(_alive):
+        worker.shutdown()
+
+
+def join(
+    assignment: Optional[Path] = None,
+    controller: Optional[str] = None,
+    job: Optional[str] = None,
+    rank: Optional[int] = None,
+    interface: Optional[str] = None,
+    peer_timeout: Optional[float] = None,
+    *,
+    status: Optional[str] = None,
+    tls_ca: Optional[Path] = None,
+    tls_cert: Optional[Path] = None,
+    tls_key: Optional[Path] = None,
+    tls_name: Optional[str] = None,
+    insecure: bool = False,
+) -> Worker:
+    """Joins a job as one of its workers.
+
+    A process may be a worker of several jobs. What is not given is read from the environment.
+
+    Args:
+        assignment: the job's assignment, a file as ``inart push --assignments`` writes it
+            (``INART_ASSIGNMENT``).
+        controller: instead of that, the address of a controller, ``HOST:PORT`` or ``unix:/path``
+            (``INART_CONTROLLER``). It is waited for up to 30 s, until it has installed the plan.
+        job: with a controller, the job's name (``INART_JOB``); needed if it has several.
+        rank: this worker's rank, from 0 (``RANK``, as torchrun sets it; then ``WORLD_SIZE`` has to be the
+            number of the job's workers).
+        interface: the network interface to send on, such as ``eth0`` (``INART_INTERFACE``).
+        peer_timeout: seconds for which a worker or server that is waited for may be silent before the job is
+            aborted; 2.5 if not given.
+        status: where ``inart doctor`` may ask what this worker does: a path for a Unix socket, or
+            ``127.0.0.1:PORT`` (``INART_STATUS``).
+        tls_ca: connect to the controller by TLS, and believe servers with a certificate of this authority
+            (PEM file).
+        tls_cert, tls_key: the certificate to show, and its key (PEM files).
+        tls_name: the name in the controller's certificate, where it is not that of its address.
+        insecure: connect to a controller on another machine without TLS.
+
+    If ``INART_REPORT`` is set, every sum is reported to the emulator that listens there, which checks it bit
+    for bit; joining then returns when the emulator lets all workers begin.
+
+    Raises:
+        AssignmentError: there is no assignment, it does not fit, or this rank has run with it before.
+        ControllerError: the controller is not there, or refuses.
+        InterfaceError: the interface is missing, down, or may not be used (raw Ethernet needs root).
+    """
+    return Worker(
+        _inart.join(
+            settings(
+                assignment,
+                controller,
+                job,
+                rank,
+                interface,
+                peer_timeout,
+                status=status,
+                tls_ca=tls_ca,
+                tls_cert=tls_cert,
+                tls_key=tls_key,
+                tls_name=tls_name,
+                insecure=insecure,
+            )
+        )
+    )
+
+
+def local(
+    world_size: int, servers: int = 1, *, exact: bool = False, peer_timeout: Optional[float] = None
+) -> List[Worker]:
+    """All workers of a job within this process, by rank; to try things out, without a network or root.
+
+    Frames go through memory, and parameter servers, which are threads, do all sums. Each worker is to be used
+    by a thread of its own, or by :meth:`Worker.start`.
+
+    Args:
+        world_size: how many workers, 1 to 64.
+        servers: how many parameter servers, 1 to 64.
+        exact: whether sums are exact sums of the floats, rounded once, instead of sums of quantised values.
+        peer_timeout: as for :func:`join`.
+
+    Raises:
+        ValueError: numbers out of range.
+    """
+    return [Worker(inner) for inner in _inart.local(world_size, servers, exact, peer_timeout)]

@@ -1,0 +1,77 @@
+"""The communication hook for DistributedDataParallel."""
+
+# DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
+from typing import Any, Optional
+
+import torch
+import torch.distributed as dist
+
+from .. import _default, _errors
+from .._worker import Worker, join
+from ._completer import completer_of
+
+
+class HookState:
+    """What :func:`all_reduce_hook` sums with: a worker of a job.
+
+    ``HookState()`` takes the default worker (``inart.init``), and makes it from the environment if there is
+    none. With arguments of :func:`inart.join`, such as ``job`` and ``controller``, it joins a job of its own;
+    the rank is torchrun's (``RANK``). ``HookState(worker=...)`` takes that worker.
+
+    Models that sum at the same time need a state with a job of their own each, or one state: then their
+    backward passes are in the same order at all ranks.
+
+    Raises:
+        AssignmentError: the job's ranks are not those of ``torch.distributed``.
+        Error: as :func:`inart.join`.
+    """
+
+    def __init__(self, worker: Optional[Worker] = None, **arguments: Any) -> None:
+        if worker is not None and arguments:
+            raise TypeError("HookState takes a worker, or arguments to join with, not both")
+        if worker is None:
+            worker = join(**arguments) if arguments else default_worker()
+        if dist.is_initialized():
+            check_ranks(worker, dist.get_rank(), dist.get_world_size())
+        self.worker = worker
+        self._completer = completer_of(worker)
+
+
+def default_worker() -> Worker:
+    """The default worker, made from the environment if there is none."""
+    return _default.worker() if _default.is_initialized() else _default.init()
+
+
+def check_ranks(worker: Worker, rank: int, size: int) -> None:
+    """Compares a worker with the group that it sums for.
+
+    Raises:
+        AssignmentError: another rank, or another number of workers.
+    """
+    if (worker.rank, worker.world_size) != (rank, size):
+        raise _errors.AssignmentError(
+            f"{worker!r}, but torch.distributed has rank {rank} of {size}: start as many processes as the job has "
+            "workers, and give each the same rank in both"
+        )
+
+
+def all_reduce_hook(
+    state: HookState, bucket: dist.GradBucket
+) -> torch.futures.Future[torch.Tensor]:
+    """Replaces a bucket's gradients by their mean over all workers, for ``model.register_comm_hook``.
+
+    It starts the sum and returns, so that buckets are summed during the rest of the backward pass. DDP
+    launches buckets in the same order at all ranks, which is the order that sums need. Gradients are summed
+    and divided as float32; float16 and bfloat16 are rounded once, at the end.
+
+    Returns:
+        A future of the bucket's buffer. An error of the sum fails it: ``backward()`` then raises
+        ``RuntimeError`` with the error's name and message, such as the worker that is gone.
+
+    Raises:
+        TensorError: the gradients are sparse, or of another type.
+        AbortedError: the job is over; or a gradient has a NaN or an infinity, which ends it.
+    """
+    buffer = bucket.buffer()
+    pending = state._completer.start(buffer, state.worker.world_size)
+    return pending.future(buffer)

@@ -1,0 +1,103 @@
+//! Errors of the libraries as exceptions of `inart._errors`.
+
+use inart_control::SourceError;
+use inart_core::Failure;
+use inart_host_agent::Error;
+use inart_tls::TlsError;
+use inart_wire::ShardId;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// An exception to be, which can be raised any number of times.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    /// Name of the exception's class.
+    class: &'static str,
+    pub(crate) message: String,
+    culprit: Option<Culprit>,
+}
+
+/// The host that an aborted job names as the cause.
+#[derive(Clone, Debug)]
+struct Culprit {
+    name: String,
+    rank: Option<u16>,
+    shard: Option<u16>,
+}
+
+impl Trouble {
+    pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Self {
+        Self { class, message: message.into(), culprit: None }
+    }
+
+    /// The exception.
+    pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
+        self.exception(py).unwrap_or_else(|error| error)
+    }
+
+    fn exception(&self, py: Python<'_>) -> PyResult<PyErr> {
+        let class = py.import("inart._errors")?.getattr(self.class)?;
+        let exception = class.call1((&self.message,))?;
+        if let Some(culprit) = &self.culprit {
+            exception.setattr("culprit", &culprit.name)?;
+            exception.setattr("rank", culprit.rank)?;
+            exception.setattr("shard", culprit.shard)?;
+        }
+        Ok(PyErr::from_value(exception))
+    }
+}
+
+/// As the last resort where a class is missing: what is raised names it.
+impl From<Trouble> for PyErr {
+    fn from(trouble: Trouble) -> Self {
+        Python::try_attach(|py| trouble.raise(py)).unwrap_or_else(|| PyRuntimeError::new_err(trouble.message))
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Assignment(_) => Self::new("AssignmentError", message),
+            Error::Port(_) | Error::Io { .. } => Self::new("InterfaceError", message),
+            Error::Failure(failure) => {
+                Self { culprit: culprit(&failure), ..Self::new("AbortedError", message) }
+            }
+            Error::TooManyTensors { .. } | Error::Ended(_) => Self::new("Error", message),
+        }
+    }
+}
+
+/// `None` for this worker itself, which knows its name.
+fn culprit(failure: &Failure) -> Option<Culprit> {
+    let server = |server: &String, shard: ShardId| Culprit {
+        name: server.clone(),
+        rank: None,
+        shard: Some(shard.get()),
+    };
+    match failure {
+        Failure::NotFinite { .. } => None,
+        Failure::Aborted { culprit, name, .. } => {
+            Some(Culprit { name: name.clone(), rank: Some(culprit.get()), shard: None })
+        }
+        Failure::ServerLost { shard, server: name, .. }
+        | Failure::ServerRestarted { shard, server: name }
+        | Failure::ServerSilent { shard, server: name, .. } => Some(server(name, *shard)),
+    }
+}
+
+impl From<SourceError> for Trouble {
+    fn from(error: SourceError) -> Self {
+        let class = match error {
+            SourceError::File { .. } => "AssignmentError",
+            SourceError::Controller(_) => "ControllerError",
+        };
+        Self::new(class, error.to_string())
+    }
+}
+
+impl From<TlsError> for Trouble {
+    fn from(error: TlsError) -> Self {
+        Self::new("ControllerError", format!("TLS: {error}"))
+    }
+}

@@ -1,0 +1,124 @@
+//! A sum that is under way.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use inart_host_agent::report::RoundReport;
+use inart_host_agent::{Handle as Started, RoundStats};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::Trouble;
+use crate::floats::Floats;
+use crate::shared::Shared;
+use crate::signals;
+
+/// A tensor that is being summed.
+#[pyclass(frozen, module = "inart")]
+pub(crate) struct Handle {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+}
+
+enum State {
+    Pending(Started<Floats>),
+    Done(RoundStats),
+    Failed(Trouble),
+    /// Only while a thread holds the lock.
+    Waiting,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>, started: Started<Floats>) -> Self {
+        Self { shared, state: Mutex::new(State::Pending(started)) }
+    }
+
+    /// Waits for so long at most; `None` if that was too short.
+    fn wait_for(&self, timeout: Duration) -> Option<Result<RoundStats, Trouble>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = match mem::replace(&mut *state, State::Waiting) {
+            State::Pending(started) => match self.end(started, timeout) {
+                Ok(Ok(stats)) => State::Done(stats),
+                Ok(Err(started)) => State::Pending(started),
+                Err(trouble) => State::Failed(trouble),
+            },
+            ended => ended,
+        };
+        match &*state {
+            State::Done(stats) => Some(Ok(*stats)),
+            State::Failed(trouble) => Some(Err(trouble.clone())),
+            State::Pending(_) | State::Waiting => None,
+        }
+    }
+
+    fn end(
+        &self,
+        started: Started<Floats>,
+        timeout: Duration,
+    ) -> Result<Result<RoundStats, Started<Floats>>, Trouble> {
+        if !self.shared.is_audited() {
+            let ended = self.shared.with(|worker| worker.wait_timeout(started, timeout))?;
+            return Ok(ended.map(|(_, stats)| stats));
+        }
+        match self.shared.with(|worker| worker.wait_recorded(started, timeout))? {
+            Ok((_, stats, record)) => {
+                self.shared.report_round(RoundReport::new(stats, record))?;
+                Ok(Ok(stats))
+            }
+            Err(started) => Ok(Err(started)),
+        }
+    }
+
+    /// Waits until `until`, or for ever; `None` if the time is up.
+    fn wait_until(&self, until: Option<Instant>) -> PyResult<Option<RoundStats>> {
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let slice = left.map_or(signals::SLICE, |left| left.min(signals::SLICE));
+            if let Some(ended) = self.wait_for(slice) {
+                return Ok(Some(ended?));
+            }
+            if left == Some(slice) {
+                return Ok(None);
+            }
+            signals::check()?;
+        }
+    }
+}
+
+#[pymethods]
+impl Handle {
+    /// Waits until the sum is in the array; raises `TimeoutError` after `timeout` seconds.
+    #[pyo3(signature = (timeout = None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        let until = timeout.map(deadline).transpose()?.flatten();
+        if py.detach(|| self.wait_until(until))?.is_none() {
+            let seconds = timeout.unwrap_or_default();
+            let message = format!("the sum is not there after {seconds} s; wait again, or longer");
+            return Err(Trouble::new("TimeoutError", message).raise(py));
+        }
+        Ok(())
+    }
+
+    /// Whether waiting would return or raise at once.
+    fn done(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.wait_for(Duration::ZERO)).is_some()
+    }
+
+    /// Seconds from the start to the end of the wait; `None` before that.
+    #[getter]
+    fn seconds(&self, py: Python<'_>) -> Option<f64> {
+        py.detach(|| match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Done(stats) => Some(stats.communication.as_secs_f64()),
+            _ => None,
+        })
+    }
+}
+
+/// When so many seconds from now are over; `None` if that is too far to tell.
+fn deadline(seconds: f64) -> PyResult<Option<Instant>> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(PyValueError::new_err(format!("timeout {seconds}: give seconds, 0 or more, or None")));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).ok().and_then(|timeout| Instant::now().checked_add(timeout)))
+}

@@ -1,0 +1,177 @@
+//! Joining a job as a worker: assignment, interface, claim, and whoever audits.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use inart_control::Source;
+use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT};
+use inart_host_agent::report::{Report, Reporter, Role};
+use inart_host_agent::status::StatusSocket;
+use inart_host_agent::{Options, Port, Worker as Agent};
+use inart_tls::{ClientTls, IdentityFiles, Security};
+use inart_wire::Rank;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::Trouble;
+use crate::shared::Shared;
+use crate::signals;
+use crate::worker::Worker;
+
+/// What a worker joins with; the names are those of the arguments of `inart.init`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    assignment: Option<PathBuf>,
+    controller: Option<String>,
+    job: Option<String>,
+    rank: i64,
+    world_size: Option<usize>,
+    interface: String,
+    peer_timeout: Option<f64>,
+    report: Option<PathBuf>,
+    status: Option<String>,
+    tls_ca: Option<PathBuf>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    tls_name: Option<String>,
+    insecure: bool,
+}
+
+/// Joins the job that a dictionary of settings names.
+#[pyfunction]
+pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Worker> {
+    py.detach(|| {
+        let mut reporter = settings.reporter()?;
+        let joined = settings.join(reporter.as_mut());
+        match (joined, reporter) {
+            (Ok((agent, assignment, rank)), reporter) => {
+                Ok(Worker::new(Shared::new(agent, reporter, None), &assignment, rank))
+            }
+            (Err(error), Some(mut reporter)) => {
+                // The error is raised too; whoever the report was for may be gone.
+                let _ = reporter.send(&Report::Failed { error: error.to_string() });
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
+    })
+}
+
+impl Settings {
+    fn reporter(&self) -> Result<Option<Reporter>, Trouble> {
+        let Some(socket) = &self.report else { return Ok(None) };
+        let connected = Reporter::connect(socket).map_err(|error| {
+            let place = socket.display();
+            Trouble::new(
+                "Error",
+                format!("INART_REPORT {place}: cannot connect to it ({error}); unset it to report nothing"),
+            )
+        });
+        connected.map(Some)
+    }
+
+    fn join(&self, reporter: Option<&mut Reporter>) -> PyResult<(Agent, Assignment, Rank)> {
+        let source = self.source()?;
+        let options = self.options()?;
+        let assignment = signals::wait_for(source.assignment())?;
+        assignment.validate().map_err(|error| wrong(error.to_string()))?;
+        let rank = self.rank_in(&assignment)?;
+        let port = Port::open(&self.interface)
+            .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
+        // A second run of this rank must not be heard as the first.
+        let who = format!("worker-{rank}");
+        signals::wait_for(source.claim(&assignment, &who, options.incarnation))?;
+        let agent = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
+        if let Some(reporter) = reporter {
+            let gone = |error| {
+                Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
+            };
+            reporter.send(&Report::Hello(Role::Worker(assignment.job, rank))).map_err(gone)?;
+            while !reporter.wait_for_start_timeout(signals::SLICE).map_err(gone)? {
+                signals::check()?;
+            }
+        }
+        Ok((agent, assignment, rank))
+    }
+
+    fn source(&self) -> Result<Source, Trouble> {
+        match (&self.assignment, &self.controller) {
+            (Some(file), None) => Ok(Source::File(file.clone())),
+            (None, Some(address)) => Ok(Source::Controller {
+                address: address.clone(),
+                job: self.job.clone().unwrap_or_default(),
+                security: self.security()?,
+            }),
+            (Some(_), Some(_)) => {
+                Err(wrong("both an assignment and a controller are given: give one of them"))
+            }
+            (None, None) => Err(wrong(
+                "neither an assignment nor a controller is given: set INART_ASSIGNMENT or INART_CONTROLLER, or pass \
+                 assignment= or controller=",
+            )),
+        }
+    }
+
+    fn security(&self) -> Result<Security, Trouble> {
+        let Some(ca) = &self.tls_ca else {
+            return Ok(if self.insecure { Security::Plain } else { Security::Local });
+        };
+        let identity = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(IdentityFiles { certificate: certificate.clone(), key: key.clone() })
+            }
+            (None, None) => None,
+            _ => {
+                return Err(Trouble::new(
+                    "ControllerError",
+                    "TLS: give both tls_cert and tls_key, or neither",
+                ));
+            }
+        };
+        Ok(Security::Tls(ClientTls::load(ca, identity.as_ref(), self.tls_name.as_deref())?))
+    }
+
+    fn options(&self) -> PyResult<Options> {
+        let listen = |address: &String| {
+            StatusSocket::listen(address).map_err(|error| {
+                Trouble::new(
+                    "Error",
+                    format!("status {address}: cannot listen there ({error}); give another"),
+                )
+            })
+        };
+        let status = self.status.as_ref().map(listen).transpose()?;
+        Ok(Options { peer_timeout: peer_timeout(self.peer_timeout)?, status, ..Options::default() })
+    }
+
+    fn rank_in(&self, assignment: &Assignment) -> Result<Rank, Trouble> {
+        let workers = assignment.workers.len();
+        let rank = Rank::try_from(self.rank).ok().filter(|rank| rank.index() < workers).ok_or_else(|| {
+            let (rank, job, last) = (self.rank, &assignment.name, workers.saturating_sub(1));
+            wrong(format!("rank {rank}: the job {job} has ranks 0 to {last}; set RANK or pass rank="))
+        })?;
+        match self.world_size {
+            Some(size) if size != workers => Err(wrong(format!(
+                "the job {} has {workers} workers, but WORLD_SIZE is {size}: start {workers} processes, or plan the \
+                 job for {size} workers",
+                assignment.name
+            ))),
+            _ => Ok(rank),
+        }
+    }
+}
+
+fn wrong(message: impl Into<String>) -> Trouble {
+    Trouble::new("AssignmentError", message)
+}
+
+/// Seconds as a peer timeout; the default without any.
+///
+/// # Errors
+/// `ValueError` if they are not above 0.
+pub(crate) fn peer_timeout(seconds: Option<f64>) -> PyResult<Duration> {
+    let Some(seconds) = seconds else { return Ok(DEFAULT_PEER_TIMEOUT) };
+    let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|timeout| !timeout.is_zero());
+    timeout.ok_or_else(|| PyValueError::new_err(format!("peer_timeout {seconds}: give seconds above 0")))
+}

@@ -1,0 +1,25 @@
+//! The extension module `inart._inart`: a worker of `inart-host-agent` for Python.
+//!
+//! What users see is the package around it (`python/inart`), which checks arrays and reads the environment.
+//! Nothing here holds the interpreter's lock while it waits.
+
+mod errors;
+mod floats;
+mod handle;
+mod join;
+mod local;
+mod shared;
+mod signals;
+mod worker;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+fn _inart(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<handle::Handle>()?;
+    module.add_class::<worker::Worker>()?;
+    module.add_function(wrap_pyfunction!(join::join, module)?)?;
+    module.add_function(wrap_pyfunction!(local::local, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,124 @@
+//! A whole job within this process, to try things out: no network, no root.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_host_agent::{Error, InProcess, Options, Server, Stopper, Worker as Agent};
+use inart_wire::{MacAddr, Rank, ShardId, ValuesPerPacket};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::Trouble;
+use crate::join::peer_timeout;
+use crate::shared::Shared;
+use crate::worker::Worker;
+
+/// Makes a job of so many workers, and parameter servers as threads, and returns the workers by rank.
+#[pyfunction]
+pub(crate) fn local(
+    py: Python<'_>,
+    world_size: u16,
+    servers: u16,
+    exact: bool,
+    peer_timeout_seconds: Option<f64>,
+) -> PyResult<Vec<Worker>> {
+    if world_size == 0 || world_size > MOST_HOSTS || servers == 0 || servers > MOST_HOSTS {
+        return Err(PyValueError::new_err(format!(
+            "{world_size} workers and {servers} servers: give 1 to {MOST_HOSTS} of each"
+        )));
+    }
+    let job = Job {
+        assignment: assignment(world_size, servers, exact),
+        peer_timeout: peer_timeout(peer_timeout_seconds)?,
+    };
+    py.detach(|| job.start()).map_err(|error| Trouble::from(error).raise(py))
+}
+
+/// Threads cost something.
+const MOST_HOSTS: u16 = 64;
+/// In bits per second: a rate that memory does not reach.
+const RATE_BPS: f64 = 1e11;
+
+struct Job {
+    assignment: Assignment,
+    peer_timeout: std::time::Duration,
+}
+
+impl Job {
+    fn options(&self) -> Options {
+        Options { peer_timeout: self.peer_timeout, ..Options::default() }
+    }
+
+    fn start(&self) -> Result<Vec<Worker>, Error> {
+        let network = InProcess::new();
+        let servers = Servers::start(self, &network)?;
+        (0u16..)
+            .zip(&self.assignment.workers)
+            .map(|(rank, address)| {
+                let rank = Rank::try_from(rank).expect("at most MOST_HOSTS workers");
+                let port = network.port(address.mac);
+                let agent = Agent::with_options(self.assignment.clone(), rank, port, self.options())?;
+                Ok(Worker::new(Shared::new(agent, None, Some(servers.clone())), &self.assignment, rank))
+            })
+            .collect()
+    }
+}
+
+fn assignment(workers: u16, servers: u16, exact_sums: bool) -> Assignment {
+    // Locally administered addresses: workers first, then servers.
+    let mac = |host: u16| MacAddr([2, 0, 0, 0, (host >> 8) as u8, host as u8]);
+    let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
+    let shard = |shard| ShardAssignment {
+        server: format!("s{shard}"),
+        mac: mac(workers + shard),
+        share: 1.0 / f64::from(servers),
+        rate_bps: RATE_BPS / f64::from(servers),
+        seats: Vec::new(),
+    };
+    Assignment {
+        job: 1.into(),
+        name: "local".into(),
+        epoch: 1.into(),
+        values_per_packet: ValuesPerPacket::N256,
+        window_chunks: 64,
+        exact_sums,
+        workers: (0..workers).map(worker).collect(),
+        shards: (0..servers).map(shard).collect(),
+    }
+}
+
+/// Parameter servers as threads, which end with the last of their workers.
+#[derive(Clone)]
+pub(crate) struct Servers {
+    _threads: Arc<Threads>,
+}
+
+struct Threads(Vec<(Stopper, JoinHandle<()>)>);
+
+impl Servers {
+    fn start(job: &Job, network: &InProcess) -> Result<Self, Error> {
+        let mut threads = Threads(Vec::new());
+        for (index, address) in job.assignment.shards.iter().enumerate() {
+            let shard = ShardId::try_from(index).expect("at most MOST_HOSTS servers");
+            let port = network.port(address.mac);
+            let mut server = Server::with_transport(job.assignment.clone(), shard, port, job.options())?;
+            let stopper = server.stopper();
+            // Why a job was aborted, the workers know.
+            let thread = thread::spawn(move || drop(server.run()));
+            threads.0.push((stopper, thread));
+        }
+        Ok(Self { _threads: Arc::new(threads) })
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for (stopper, _) in &self.0 {
+            stopper.stop();
+        }
+        for (_, thread) in self.0.drain(..) {
+            let _ = thread.join(); // a panic there has been reported
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a worker and its handles share.
+
+use std::mem;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use inart_host_agent::report::{Report, Reporter, RoundReport};
+use inart_host_agent::{Error, Worker};
+
+use crate::errors::Trouble;
+use crate::local::Servers;
+
+/// A worker, until it is shut down.
+pub(crate) struct Shared {
+    worker: RwLock<Option<Worker>>,
+    /// Who is told of every sum.
+    reporter: Option<Mutex<Reporter>>,
+    /// What ended the job.
+    ended: OnceLock<Trouble>,
+    /// The process that joined. In others, which were forked from it, the worker's thread is missing.
+    process: u32,
+    /// Of a job within this process.
+    servers: Option<Servers>,
+}
+
+impl Shared {
+    pub(crate) fn new(worker: Worker, reporter: Option<Reporter>, servers: Option<Servers>) -> Self {
+        Self {
+            worker: RwLock::new(Some(worker)),
+            reporter: reporter.map(Mutex::new),
+            ended: OnceLock::new(),
+            process: std::process::id(),
+            servers: servers,
+        }
+    }
+
+    /// Uses the worker.
+    ///
+    /// # Errors
+    /// What it says; or that there is none any more, or not in this process.
+    pub(crate) fn with<T>(&self, body: impl FnOnce(&Worker) -> Result<T, Error>) -> Result<T, Trouble> {
+        if self.process != std::process::id() {
+            return Err(Trouble::new(
+                "Error",
+                "this process was forked from the one that joined the job, and only that one can sum: join in the \
+                 process that sums, after it was forked",
+            ));
+        }
+        let worker = self.worker.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(worker) = worker.as_ref() else {
+            return Err(Trouble::new("Error", "the worker was shut down; join the job anew"));
+        };
+        body(worker).map_err(|error| self.note(error))
+    }
+
+    /// Remembers what ended the job: the host's agent tells it in full only once.
+    fn note(&self, error: Error) -> Trouble {
+        let (later, fatal) =
+            (matches!(error, Error::Ended(_)), !matches!(error, Error::TooManyTensors { .. }));
+        let trouble = Trouble::from(error);
+        if later && let Some(first) = self.ended.get() {
+            return first.clone();
+        }
+        if fatal && self.ended.set(trouble.clone()).is_ok() {
+            self.report(|| Report::Failed { error: trouble.message.clone() });
+        }
+        trouble
+    }
+
+    /// Whether somebody wants to know what went into every sum.
+    pub(crate) fn is_audited(&self) -> bool {
+        self.reporter.is_some()
+    }
+
+    /// Reports a sum.
+    ///
+    /// # Errors
+    /// If whoever it is for is gone: sums that nobody audits are not what was asked for.
+    pub(crate) fn report_round(&self, round: RoundReport) -> Result<(), Trouble> {
+        let Some(mut reporter) = self.reporter() else { return Ok(()) };
+        reporter.send(&Report::Round(round)).map_err(|error| {
+            Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
+        })
+    }
+
+    /// Reports how it ends; there is nobody to tell if that fails.
+    fn report(&self, report: impl FnOnce() -> Report) {
+        if let Some(mut reporter) = self.reporter() {
+            let _ = reporter.send(&report());
+        }
+    }
+
+    fn reporter(&self) -> Option<MutexGuard<'_, Reporter>> {
+        self.reporter.as_ref().map(|reporter| reporter.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Ends the worker. Sums that are under way are lost to it.
+    pub(crate) fn shut_down(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
+        let worker = self.worker.write().unwrap_or_else(PoisonError::into_inner).take();
+        if worker.is_some() && self.ended.get().is_none() {
+            self.report(|| Report::Done { trained: None });
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // Its thread is not in this process and cannot be waited for.
+            mem::forget(self.worker.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+            mem::forget(self.servers.take());
+            return;
+        }
+        self.shut_down();
+    }
+}

@@ -1,0 +1,60 @@
+//! A worker, as Python holds it.
+
+use std::sync::Arc;
+
+use inart_core::Assignment;
+use inart_wire::Rank;
+use pyo3::prelude::*;
+
+use crate::floats::Floats;
+use crate::handle::Handle;
+use crate::shared::Shared;
+
+/// A worker of a job.
+#[pyclass(frozen, module = "inart._inart")]
+pub(crate) struct Worker {
+    shared: Arc<Shared>,
+    /// The job's name.
+    #[pyo3(get)]
+    job: String,
+    /// The worker's name in the topology.
+    #[pyo3(get)]
+    name: String,
+    #[pyo3(get)]
+    rank: u16,
+    /// How many workers the job has.
+    #[pyo3(get)]
+    world_size: usize,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Shared, assignment: &Assignment, rank: Rank) -> Self {
+        Self {
+            shared: Arc::new(shared),
+            job: assignment.name.clone(),
+            name: assignment.worker(rank).map_or_else(|_| String::new(), |worker| worker.name.clone()),
+            rank: rank.get(),
+            world_size: assignment.workers.len(),
+        }
+    }
+}
+
+#[pymethods]
+impl Worker {
+    /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they are
+    /// there and writable, and that nobody uses them until the handle was waited for.
+    fn start(&self, py: Python<'_>, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<Handle> {
+        // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
+        let floats = unsafe { Floats::new(address, length, owner) };
+        let started = py.detach(|| self.shared.with(|worker| worker.start(floats)));
+        match started {
+            Ok(started) => Ok(Handle::new(Arc::clone(&self.shared), started)),
+            Err(trouble) => Err(trouble.raise(py)),
+        }
+    }
+
+    /// Ends the worker; a second time does nothing.
+    fn shutdown(&self, py: Python<'_>) {
+        py.detach(|| self.shared.shut_down());
+    }
+}

@@ -1,0 +1,34 @@
+"""Runs a function once per worker, each on a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, List
+
+import inart
+
+
+def run(workers: List[inart.Worker], body: Callable[[inart.Worker], Any]) -> List[Any]:
+    """What ``body`` returned for each worker, or the exception that it raised."""
+    results: List[Any] = [None] * len(workers)
+
+    def work(index: int) -> None:
+        try:
+            results[index] = body(workers[index])
+        except Exception as error:
+            results[index] = error
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(len(workers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def right(results: List[Any]) -> List[Any]:
+    """The results, none of which is an exception."""
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return results

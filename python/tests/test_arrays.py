@@ -1,0 +1,260 @@
+"""Sums of NumPy arrays, by workers within this process."""
+
+import array
+import signal
+import threading
+import time
+import unittest
+
+import numpy
+from ranks_in_threads import right, run
+
+import inart
+
+
+def integers(rank: int, length: int, seed: int = 0) -> numpy.ndarray:
+    """Whole numbers, whose sums are exact in float32 whatever their order."""
+    random = numpy.random.default_rng([seed, rank, length])
+    return random.integers(-100, 100, length).astype(numpy.float32)
+
+
+def total(ranks: int, length: int, seed: int = 0) -> numpy.ndarray:
+    return numpy.sum([integers(rank, length, seed) for rank in range(ranks)], axis=0)
+
+
+class Sums(unittest.TestCase):
+    def test_whole_numbers_are_summed_as_numpy_does(self):
+        for ranks, servers, length in [(1, 1, 1), (2, 1, 257), (3, 2, 10_000)]:
+            workers = inart.local(ranks, servers)
+
+            def work(worker):
+                x = integers(worker.rank, length)
+                worker.all_reduce(x)
+                return x
+
+            for x in right(run(workers, work)):
+                numpy.testing.assert_array_equal(x, total(ranks, length))
+
+    def test_any_floats_are_the_same_bits_at_all_ranks(self):
+        workers = inart.local(3, 2)
+
+        def work(worker):
+            x = numpy.random.default_rng(worker.rank).normal(size=(50, 41)).astype(numpy.float32)
+            worker.all_reduce(x)
+            return x
+
+        first, *others = right(run(workers, work))
+        self.assertEqual(first.shape, (50, 41))
+        self.assertTrue(all(first.tobytes() == other.tobytes() for other in others))
+        exact = sum(
+            numpy.random.default_rng(rank).normal(size=(50, 41)).astype(numpy.float32).astype(float)
+            for rank in range(3)
+        )
+        # The first round's step is 2^-21 for 3 workers (core/src/quantise.rs), half of it for each.
+        numpy.testing.assert_allclose(first, exact, rtol=1e-7, atol=3 * 2.0**-22)
+
+    def test_an_exact_job_rounds_the_sum_once(self):
+        workers = inart.local(3, exact=True)
+        values = [numpy.float32(v) for v in (1e8, 1.25, -1e8)]
+
+        def work(worker):
+            x = numpy.array([values[worker.rank]])
+            worker.all_reduce(x)
+            return x[0]
+
+        self.assertEqual(right(run(workers, work)), [numpy.float32(1.25)] * 3)
+
+    def test_several_are_under_way_and_waited_for_in_any_order(self):
+        lengths = [5, 3000, 1, 700]
+        workers = inart.local(2)
+
+        def work(worker):
+            arrays = [integers(worker.rank, length, seed) for seed, length in enumerate(lengths)]
+            handles = [worker.start(x) for x in arrays]
+            for place in (2, 0, 3, 1) if worker.rank else (3, 2, 1, 0):
+                handles[place].wait()
+            return arrays
+
+        for arrays in right(run(workers, work)):
+            for seed, (x, length) in enumerate(zip(arrays, lengths)):
+                numpy.testing.assert_array_equal(x, total(2, length, seed))
+
+    def test_two_jobs_at_once(self):
+        first, second = inart.local(2), inart.local(2)
+
+        def work(worker):
+            other = second[worker.rank]
+            mine, more = integers(worker.rank, 999, 1), integers(worker.rank, 555, 2)
+            # Each rank in an order of its own: jobs know nothing of each other.
+            pairs = [(worker, mine), (other, more)]
+            started = [one.start(x) for one, x in (pairs if worker.rank else reversed(pairs))]
+            for handle in started:
+                handle.wait()
+            return mine, more
+
+        for mine, more in right(run(first, work)):
+            numpy.testing.assert_array_equal(mine, total(2, 999, 1))
+            numpy.testing.assert_array_equal(more, total(2, 555, 2))
+
+    def test_other_buffers_of_floats(self):
+        (worker,) = inart.local(1)
+        x = array.array("f", [1.0, 2.5])
+        handle = worker.start(x)
+        with self.assertRaises(BufferError, msg="its memory stays where it is"):
+            x.append(1.0)
+        handle.wait()
+        self.assertEqual(list(x), [1.0, 2.5])
+
+    def test_memory_is_used_in_place(self):
+        (worker,) = inart.local(1)
+        whole = numpy.arange(10, dtype=numpy.float32)
+        part = whole[3:6]
+        worker.all_reduce(part)
+        numpy.testing.assert_array_equal(whole, numpy.arange(10))
+        handle = worker.start(numpy.ones(1000, numpy.float32))  # Nobody else holds the array.
+        handle.wait()
+        self.assertGreater(handle.seconds, 0.0)
+
+
+class Refused(unittest.TestCase):
+    """What cannot be summed is refused before anything is sent: the job goes on."""
+
+    def test_arrays_that_cannot_be_summed(self):
+        readonly = numpy.ones(3, numpy.float32)
+        readonly.flags.writeable = False
+        cases = [
+            (numpy.ones(3), "float64.*astype"),
+            (numpy.ones(3, numpy.int64), "int64"),
+            (numpy.ones(3, ">f4"), ">f4"),
+            (numpy.ones((4, 4), numpy.float32)[:, 1], "not contiguous.*ascontiguousarray"),
+            (numpy.ones((4, 5), numpy.float32).T, "not contiguous"),
+            (readonly, "read-only.*copy"),
+            (numpy.ones(0, numpy.float32), "empty"),
+            ([1.0], "list has no floats"),
+            (3.0, "float has no floats"),
+        ]
+        (worker,) = inart.local(1)
+        for x, message in cases:
+            with self.assertRaisesRegex(inart.TensorError, message):
+                worker.start(x)
+        worker.all_reduce(numpy.ones(3, numpy.float32))
+
+    def test_a_nan_ends_the_job_at_all_with_the_culprits_name(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            x = numpy.ones(700, numpy.float32)
+            if worker.rank == 1:
+                x[5] = numpy.nan
+            worker.all_reduce(x)
+
+        other, culprit = run(workers, work)
+        self.assertIsInstance(culprit, inart.AbortedError)
+        self.assertRegex(str(culprit), "value 5 of this worker's gradient is NaN")
+        self.assertIsInstance(other, inart.AbortedError)
+        self.assertRegex(str(other), r"worker 1 \(w1\) has a gradient with a NaN")
+        self.assertEqual((other.culprit, other.rank, other.shard), ("w1", 1, None))
+
+    def test_a_size_that_differs_is_told_to_all(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            worker.all_reduce(numpy.ones(1000 if worker.rank else 2000, numpy.float32))
+
+        for error in run(workers, work):
+            self.assertIsInstance(error, inart.AbortedError)
+            self.assertRegex(str(error), r"worker [01] \(w[01]\) has a gradient of [12]000 values")
+
+    def test_a_worker_that_is_gone_is_named(self):
+        workers = inart.local(2, peer_timeout=0.3)
+        for worker in workers:
+            worker.start(numpy.ones(1, numpy.float32))
+        workers[1].shutdown()
+        x = numpy.ones(10, numpy.float32)
+        with self.assertRaisesRegex(inart.AbortedError, r"worker 1 \(w1\) has not been heard from") as caught:
+            workers[0].all_reduce(x)
+        self.assertEqual(caught.exception.culprit, "w1")
+        numpy.testing.assert_array_equal(x, numpy.ones(10))
+        with self.assertRaises(inart.AbortedError, msg="and again"):
+            workers[0].start(x)
+
+
+class Waiting(unittest.TestCase):
+    def test_a_wait_heeds_its_timeout_and_may_be_repeated(self):
+        workers = inart.local(2)
+        x, other = numpy.ones(5, numpy.float32), numpy.ones(5, numpy.float32)
+        handle = workers[0].start(x)
+        with self.assertRaisesRegex(inart.TimeoutError, "not there after 0.1 s"):
+            handle.wait(0.1)
+        with self.assertRaises(TimeoutError, msg="Python's own"):
+            handle.wait(0)
+        self.assertFalse(handle.done())
+        self.assertIsNone(handle.seconds)
+        with self.assertRaises(ValueError):
+            handle.wait(-1.0)
+        workers[1].all_reduce(other)
+        handle.wait(60)
+        handle.wait(0)
+        self.assertTrue(handle.done())
+        numpy.testing.assert_array_equal(x, 2 * numpy.ones(5))
+
+    def test_other_threads_run_while_one_waits(self):
+        # The peer starts only after a Python thread has counted: with the lock held, neither would.
+        workers = inart.local(2)
+        counted = threading.Event()
+
+        def count():
+            for _ in range(100_000):
+                pass
+            counted.set()
+            workers[1].all_reduce(numpy.ones(3, numpy.float32))
+
+        thread = threading.Thread(target=count)
+        handle = workers[0].start(numpy.ones(3, numpy.float32))
+        thread.start()
+        handle.wait()
+        self.assertTrue(counted.is_set())
+        thread.join()
+
+    def test_two_threads_may_wait_for_one_sum(self):
+        workers = inart.local(2)
+        x = numpy.ones(3, numpy.float32)
+        handle = workers[0].start(x)
+        waiting = [threading.Thread(target=handle.wait) for _ in range(2)]
+        for thread in waiting:
+            thread.start()
+        workers[1].all_reduce(numpy.ones(3, numpy.float32))
+        for thread in waiting:
+            thread.join()
+        self.assertEqual(x[0], 2.0)
+
+    def test_ctrl_c_ends_a_wait(self):
+        workers = inart.local(2)
+        handle = workers[0].start(numpy.ones(3, numpy.float32))
+
+        def interrupt():
+            time.sleep(0.2)
+            signal.raise_signal(signal.SIGINT)
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            threading.Thread(target=interrupt).start()
+            with self.assertRaises(KeyboardInterrupt):
+                handle.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        workers[1].all_reduce(numpy.ones(3, numpy.float32))
+        handle.wait()
+
+    def test_a_worker_that_was_shut_down_says_so(self):
+        workers = inart.local(2)
+        with workers[0] as worker:
+            handle = worker.start(numpy.ones(3, numpy.float32))
+        worker.shutdown()
+        for call in (handle.wait, lambda: worker.start(numpy.ones(3, numpy.float32))):
+            with self.assertRaisesRegex(inart.Error, "was shut down"):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+"""Joining a job: arguments, environment, and what is wrong with them."""
+
+import json
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import inart
+from inart._settings import settings
+
+BASE = {"RANK": "1", "WORLD_SIZE": "2", "INART_INTERFACE": "eth7", "INART_ASSIGNMENT": "job.json"}
+
+
+class Settings(unittest.TestCase):
+    def test_the_environment_says_what_no_argument_does(self):
+        more = {"INART_JOB": "digits", "INART_REPORT": "socket", "INART_STATUS": "status"}
+        read = settings(environment={**BASE, **more})
+        self.assertEqual((read["rank"], read["world_size"], read["interface"]), (1, 2, "eth7"))
+        self.assertEqual((read["assignment"], read["controller"]), ("job.json", None))
+        self.assertEqual((read["job"], read["report"], read["status"]), ("digits", "socket", "status"))
+
+    def test_arguments_override_it(self):
+        read = settings(controller="unix:/c", rank=3, interface="eth1", job="x", environment=BASE)
+        self.assertEqual((read["assignment"], read["controller"], read["job"]), (None, "unix:/c", "x"))
+        # The environment's world is not that of a rank which was given.
+        self.assertEqual((read["rank"], read["world_size"], read["interface"]), (3, None, "eth1"))
+
+    def test_what_is_missing_is_named(self):
+        for name, kind in [("RANK", inart.AssignmentError), ("INART_INTERFACE", inart.InterfaceError)]:
+            with self.assertRaisesRegex(kind, name):
+                settings(environment={key: value for key, value in BASE.items() if key != name})
+        with self.assertRaisesRegex(inart.AssignmentError, "RANK is 'first'"):
+            settings(environment={**BASE, "RANK": "first"})
+
+
+class Joining(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = os.path.join(self.folder.name, "job.json")
+        self.write({})
+
+    def write(self, changes):
+        worker = lambda rank: {"name": f"w{rank}", "mac": f"02:00:00:00:00:0{rank}"}
+        shard = {"server": "s0", "mac": "02:00:00:00:00:09", "share": 1.0, "rate_bps": 1e8}
+        document = {
+            "job": 1, "name": "pair", "epoch": 1, "values_per_packet": 64, "window_chunks": 16,
+            "workers": [worker(0), worker(1)], "shards": [shard],
+        }
+        with open(self.file, "w") as file:
+            json.dump({**document, **changes}, file)
+
+    def refused(self, kind, message, **arguments):
+        given = {"assignment": self.file, "rank": 0, "interface": "nowhere0", **arguments}
+        with mock.patch.dict(os.environ, clear=False):
+            for name in ("INART_REPORT", "INART_STATUS", "INART_CONTROLLER", "INART_ASSIGNMENT"):
+                os.environ.pop(name, None)
+            with self.assertRaisesRegex(kind, message):
+                inart.init(**given)
+        self.assertFalse(inart.is_initialized())
+
+    def test_bad_input_names_place_and_fix(self):
+        missing = os.path.join(self.folder.name, "missing.json")
+        self.refused(inart.AssignmentError, f"assignment {missing}: No such file", assignment=missing)
+        self.refused(inart.AssignmentError, "rank 2: the job pair has ranks 0 to 1.*RANK", rank=2)
+        self.refused(inart.AssignmentError, "rank -1", rank=-1)
+        self.refused(inart.AssignmentError, "give one of them", controller="127.0.0.1:1")
+        self.refused(inart.AssignmentError, "INART_ASSIGNMENT or INART_CONTROLLER", assignment=None)
+        self.refused(inart.InterfaceError, "interface nowhere0: there is none of that name")
+        self.refused(ValueError, "peer_timeout 0: give seconds above 0", peer_timeout=0.0)
+        self.refused(
+            inart.ControllerError, "192.0.2.1:1 is another machine", assignment=None, controller="192.0.2.1:1"
+        )
+        self.write({"window_chunks": 3})
+        self.refused(inart.AssignmentError, "window_chunks: 3")
+        with open(self.file, "w") as file:
+            file.write("{")
+        self.refused(inart.AssignmentError, "job.json: EOF.*a push of the job's plan")
+        self.assertEqual(os.listdir(self.folder.name), ["job.json"], "no note that a rank ran")
+
+    def test_the_world_of_torchrun_has_to_be_the_jobs(self):
+        world = {"RANK": "0", "WORLD_SIZE": "3"}
+        with mock.patch.dict(os.environ, world), self.assertRaisesRegex(
+            inart.AssignmentError, "the job pair has 2 workers, but WORLD_SIZE is 3"
+        ):
+            inart.init(assignment=self.file, interface="nowhere0")
+
+    def test_without_a_job_calls_say_so(self):
+        for call in (lambda: inart.all_reduce(None), lambda: inart.start(None), inart.worker):
+            with self.assertRaisesRegex(inart.Error, "call inart.init"):
+                call()
+        inart.shutdown()
+
+    def test_a_process_that_was_forked_says_so(self):
+        (worker,) = inart.local(1)
+        import numpy
+
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                worker.all_reduce(numpy.ones(3, numpy.float32))
+            except inart.Error as error:
+                os.write(write, str(error).encode())
+            worker.shutdown()
+            del worker  # Ends nothing that is the parent's.
+            os._exit(0)
+        os.close(write)
+        self.assertRegex(os.read(read, 1000).decode(), "forked")
+        os.close(read)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        worker.all_reduce(numpy.ones(3, numpy.float32))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+"""Tensors, and what sums for torch.distributed, by workers within this process."""
+
+import threading
+import unittest
+from datetime import timedelta
+
+import torch
+from ranks_in_threads import right, run
+
+import inart
+from inart.torch import _completer
+from inart.torch._backend import Work
+from inart.torch._completer import completer_of
+
+
+def close(workers):
+    for worker in workers:
+        worker.shutdown()
+
+
+class Tensors(unittest.TestCase):
+    def test_tensors_are_summed_in_place(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            x = torch.arange(6.0).reshape(2, 3)
+            y = x[1]
+            worker.all_reduce(y)
+            return x
+
+        for x in right(run(workers, work)):
+            self.assertEqual(x.tolist(), [[0, 1, 2], [6, 8, 10]])
+
+    def test_what_cannot_be_summed_is_refused(self):
+        (worker,) = inart.local(1)
+        cases = [
+            (torch.ones(3, dtype=torch.float64), "torch.float64.*float()"),
+            (torch.ones(3, dtype=torch.int64), "torch.int64"),
+            (torch.ones(3, dtype=torch.bfloat16), "torch.bfloat16"),
+            (torch.ones(4, 4)[:, 1], "not contiguous.*contiguous()"),
+            (torch.ones(3).to_sparse(), "torch.sparse_coo.*to_dense"),
+            (torch.ones(3, device="meta"), "on meta.*cpu()"),
+            (torch.ones(0), "empty"),
+        ]
+        for x, message in cases:
+            with self.assertRaisesRegex(inart.TensorError, message):
+                worker.start(x)
+        for x, message in cases:
+            # Through float32, what is narrower or not contiguous can be.
+            if message not in ("torch.bfloat16", "not contiguous.*contiguous()"):
+                with self.assertRaises(inart.TensorError):
+                    completer_of(worker).start(x)
+        worker.all_reduce(torch.ones(3))
+        worker.shutdown()
+
+
+class Completers(unittest.TestCase):
+    def test_narrow_floats_go_through_float32_and_are_rounded_once(self):
+        values = [1.0, 1 / 256, 2.0**-9]  # As bfloat16, their sum in any order of narrow sums is 1.
+        for dtype in (torch.float16, torch.bfloat16, torch.float32):
+            workers = inart.local(3)
+
+            def work(worker):
+                x = torch.full((5,), values[worker.rank], dtype=dtype)
+                pending = completer_of(worker).start(x)
+                self.assertTrue(pending.future(x).wait() is x)
+                return x
+
+            exact = torch.tensor(sum(values), dtype=torch.float64).to(dtype)
+            for x in right(run(workers, work)):
+                self.assertEqual(x.dtype, dtype)
+                self.assertTrue(torch.equal(x, exact.expand(5)), f"{x} for {exact}")
+            close(workers)
+
+    def test_means_are_the_sums_divided(self):
+        workers = inart.local(3)
+
+        def work(worker):
+            x = torch.tensor([1.0 + worker.rank, 2.0, -7.0])
+            completer_of(worker).start(x, 3).wait(60)
+            return x
+
+        for x in right(run(workers, work)):
+            self.assertTrue(torch.equal(x, torch.tensor([6.0, 6.0, -21.0]) / 3))
+        close(workers)
+
+    def test_tensors_that_are_not_contiguous_are_summed_where_they_are(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            x = torch.arange(6.0).reshape(2, 3)
+            completer_of(worker).start(x.t()[1:]).wait(60)
+            return x
+
+        for x in right(run(workers, work)):
+            self.assertEqual(x.tolist(), [[0, 2, 4], [3, 8, 10]])
+        close(workers)
+
+    def test_more_sums_than_there_is_room_for_are_waited_for(self):
+        workers = inart.local(2)
+        count = _completer.MOST_SUMS + 100
+
+        def work(worker):
+            tensors = [torch.full((2,), float(index)) for index in range(count)]
+            for pending in [completer_of(worker).start(x) for x in tensors]:
+                pending.wait(60)
+            return tensors
+
+        for tensors in right(run(workers, work)):
+            self.assertEqual([x[0].item() for x in tensors], [2.0 * index for index in range(count)])
+        close(workers)
+
+    def test_an_error_reaches_futures_and_waits(self):
+        workers = inart.local(2, peer_timeout=0.3)
+
+        def once(worker):
+            worker.all_reduce(torch.ones(1))
+
+        right(run(workers, once))
+        x = torch.ones(4)
+        pending = completer_of(workers[0]).start(x)
+        workers[1].shutdown()
+        with self.assertRaisesRegex(RuntimeError, r"AbortedError: .*worker 1 \(w1\) has not been heard from"):
+            pending.future(x).wait()
+        with self.assertRaises(inart.AbortedError):
+            pending.wait(60)
+        close(workers)
+
+    def test_a_shutdown_ends_what_is_under_way(self):
+        workers = inart.local(2)
+        pending = completer_of(workers[0]).start(torch.ones(4))
+        workers[0].shutdown()
+        with self.assertRaisesRegex(inart.Error, "was shut down"):
+            pending.wait(60)
+        self.assertNotIn("inart-completer", [thread.name for thread in threading.enumerate()])
+        close(workers)
+
+    def test_work_heeds_its_timeout_and_the_groups(self):
+        workers = inart.local(2)
+        x = torch.ones(4)
+        pending = completer_of(workers[0]).start(x)
+        work = Work(pending, [x], timedelta(seconds=0.1))
+        with self.assertRaisesRegex(inart.TimeoutError, "after 0.2 s"):
+            work.wait(timedelta(seconds=0.2))
+        with self.assertRaisesRegex(inart.TimeoutError, "after 0.1 s", msg="the group's"):
+            work.wait()
+        self.assertFalse(work.is_completed() or work.is_success())
+        workers[1].all_reduce(torch.ones(4))
+        self.assertTrue(work.wait(timedelta(seconds=60)))
+        self.assertTrue(work.is_success())
+        self.assertEqual(work.result()[0].tolist(), [2.0] * 4)
+        close(workers)
+
+
+if __name__ == "__main__":
+    unittest.main()

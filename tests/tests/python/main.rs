@@ -1,0 +1,218 @@
+//! The Python package: its own tests, and ranks as processes on a network. Those skip themselves without root, and
+//! all without Debian's Python packages.
+
+mod audit;
+mod network;
+mod package;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use inart_controller::JobPlan;
+use inart_emulator::{Options, Testbed};
+use inart_planner::{Levels, Results, Topology, schemes};
+use inart_tests::{inart, turn, workspace};
+use inart_wire::ValuesPerPacket;
+use network::{Bridge, RANKS, all_told, same, start_rank, told};
+use package::{PYTHON, has, package};
+use tempfile::TempDir;
+
+/// The package's own tests, which need no network.
+fn unit_tests(module: &str) {
+    let mut python = Command::new(PYTHON);
+    python.args(["-m", "unittest", module]).current_dir(workspace().join("python/tests"));
+    python.env("PYTHONPATH", package()).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = python.output().expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.trim_end().ends_with("OK") && !said.contains("Ran 0 "), "{said}");
+}
+
+#[test]
+fn arrays_are_summed_within_a_process() {
+    if has(&["numpy"]) {
+        unit_tests("test_arrays");
+    }
+}
+
+#[test]
+fn joining_a_job_reads_the_environment_and_names_what_is_wrong() {
+    if has(&["numpy"]) {
+        unit_tests("test_joining");
+    }
+}
+
+#[test]
+fn tensors_are_summed_within_a_process() {
+    if has(&["torch"]) {
+        unit_tests("test_torch");
+    }
+}
+
+#[test]
+fn sums_of_processes_are_numpys_and_audited_bit_for_bit() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["numpy"]) {
+        return;
+    }
+    let (bridge, folder) = (Bridge::new(), TempDir::new().expect("a folder"));
+    let (assignment, file) = bridge.job(1);
+    let socket = folder.path().join("report");
+    let reports = audit::listen(&socket, RANKS);
+    let told =
+        all_told(bridge.start(&["sums.py"], &file, &[("INART_REPORT", socket.to_str().expect("plain"))]));
+    assert_eq!(same(&told, "sums"), 12);
+    same(&told, "digest");
+    let names: Vec<_> = told.iter().map(|rank| rank["name"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["w0", "w1", "w2"]);
+    assert_eq!(audit::audit(&assignment, reports.join().expect("reported")), 12);
+
+    // Within the same epoch switches may still hold the first run's sums.
+    let again = bridge.start(&["sums.py"], &file, &[]);
+    for (rank, child) in again.into_iter().enumerate() {
+        let output = child.wait_with_output().expect("ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{said}");
+        let why = format!("AssignmentError: assignment {file}: worker-{rank} has run with it before");
+        assert!(said.contains(&why), "{said}");
+    }
+}
+
+#[test]
+fn ddp_trains_as_with_gloo_by_hook_and_by_backend() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["torch", "numpy"]) {
+        return;
+    }
+    let bridge = Bridge::new();
+    let train = |job: u16, how: &str| {
+        let (_, file) = bridge.job(job);
+        let told = all_told(bridge.start(&["ddp.py", how], &file, &[]));
+        same(&told, "digest");
+        let accuracy = same(&told, "accuracy").as_f64().expect("a number");
+        (told, accuracy)
+    };
+    let (_, gloo) = train(1, "gloo");
+    let (hook, by_hook) = train(2, "hook");
+    let (_, by_backend) = train(3, "backend");
+    let (_, narrow) = train(4, "bfloat16");
+    assert!(gloo > 0.8, "{gloo}");
+    // Of 1000 points: sums of quantised gradients differ from Gloo's in their last bits.
+    for accuracy in [by_hook, by_backend] {
+        assert!((accuracy - gloo).abs() <= 0.0101, "{accuracy}, {gloo} with Gloo");
+    }
+    assert!(narrow > 0.7, "{narrow}");
+    // Several buckets in each of 40 iterations; the first iteration's are others.
+    let (buckets, launches) = (same(&hook, "buckets"), same(&hook, "launches"));
+    assert!(buckets.as_u64() >= Some(2) && launches.as_u64() >= Some(80), "{hook:?}");
+}
+
+#[test]
+fn collectives_are_summed_on_the_switches_or_handed_to_gloo() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["torch", "numpy"]) {
+        return;
+    }
+    let (bridge, folder) = (Bridge::new(), TempDir::new().expect("a folder"));
+    let ((assignment, first), (_, second)) = (bridge.job(1), bridge.job(2));
+    let socket = folder.path().join("report");
+    let reports = audit::listen(&socket, RANKS);
+    let more = [("SECOND_ASSIGNMENT", second.as_str()), ("INART_REPORT", socket.to_str().expect("plain"))];
+    let told = all_told(bridge.start(&["groups.py"], &first, &more));
+    same(&told, "digest");
+    let sums = same(&told, "on_switches").as_u64().expect("a count");
+    assert_eq!(audit::audit(&assignment, reports.join().expect("reported")) as u64, sums);
+}
+
+#[test]
+fn a_killed_rank_ends_the_others_with_its_name() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["torch", "numpy"]) {
+        return;
+    }
+    let bridge = Bridge::new();
+    for (job, how) in (1..).zip(["arrays", "hook", "backend"]) {
+        let (_, file) = bridge.job(job);
+        let outputs: Vec<_> = bridge
+            .start(&["killed.py", how], &file, &[])
+            .into_iter()
+            .map(|rank| rank.wait_with_output().expect("ends"))
+            .collect();
+        for (rank, output) in outputs.iter().enumerate() {
+            if rank == 1 {
+                assert_eq!(output.status.signal(), Some(9), "{output:?}");
+                continue;
+            }
+            let told = told(output);
+            let error = told["error"].as_str().expect("text");
+            assert!(
+                error.contains("the job was aborted: worker 1 (w1) has not been heard from"),
+                "{how}: {error}"
+            );
+            let kind = if how == "arrays" { "AbortedError" } else { "RuntimeError" };
+            assert_eq!(told["kind"], kind, "{how}: {error}");
+        }
+    }
+}
+
+/// Two workers on a switch, and a server.
+const PAIR: &str =
+    "{name: pair, nodes: [{name: v, kind: switch, aggregation: 2 Gbps}, {name: s, kind: server},
+    {name: a, kind: worker}, {name: b, kind: worker}],
+    links: [{ends: [a, v], rate: 1 Gbps}, {ends: [b, v], rate: 1 Gbps}, {ends: [s, v], rate: 1 Gbps}],
+    jobs: [{name: whole, gradient: 1 MB}]}";
+
+#[test]
+fn a_controller_tells_ranks_what_a_switch_sums() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["numpy"]) {
+        return;
+    }
+    let topology = Topology::from_yaml(PAIR).expect("valid");
+    let options = Options {
+        topology: topology.clone(),
+        levels: Levels::One,
+        results: Results::Counted,
+        schemes: vec![schemes::INART],
+        jobs: 1,
+        values: ValuesPerPacket::N64,
+        window_chunks: 64,
+        scale: None,
+        drop: "0".parse().expect("a rate"),
+        faults: Default::default(),
+        peer_timeout: Duration::from_secs(30),
+        expose: None,
+        seed: 1,
+        program: inart(),
+        switch: None,
+        external: None,
+    };
+    let mut testbed = Testbed::start(&topology, &options, 0.1).expect("built");
+    let plan =
+        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(schemes::INART));
+    let job = inart_controller::job_number(&topology, "whole").expect("the topology's job");
+    let plan =
+        JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.1, new_epoch: true };
+    testbed.install("inart", &[plan]).expect("installed");
+    let controller = testbed.controller_address().expect("installed").to_owned();
+
+    let place = testbed.host("s");
+    let mut server = place.namespace.command(inart());
+    server.args(["server", "--shard", "0", "--interface", place.interface, "--controller", &controller]);
+    let mut server = server.stdout(Stdio::null()).spawn().expect("starts");
+    let ranks = [(0, "a"), (1, "b")].map(|(rank, host)| {
+        let place = testbed.host(host);
+        let mut command = place.namespace.command(PathBuf::from(PYTHON));
+        command.envs([("INART_CONTROLLER", controller.as_str()), ("INART_JOB", "whole")]);
+        command.env("INART_INTERFACE", place.interface);
+        start_rank(command, &["sums.py"], rank, 2)
+    });
+    let told = all_told(ranks.into());
+    server.kill().expect("alive");
+    server.wait().expect("a child");
+    same(&told, "digest");
+    assert_eq!(same(&told, "sums"), 12);
+    let counters = testbed.counters().expect("readable");
+    assert!(counters.aggregated > 0, "{counters:?}");
+}

@@ -1,0 +1,59 @@
+//! The Python package, with the extension module that cargo has built for these tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use inart_tests::workspace;
+use tempfile::TempDir;
+
+/// Debian's own Python: what has the packages of Debian.
+pub const PYTHON: &str = "/usr/bin/python3";
+
+/// Whether Python and these modules are there; says so if not.
+pub fn has(modules: &[&str]) -> bool {
+    let import = format!("import {}", modules.join(", "));
+    let found = Command::new(PYTHON).args(["-c", &import]).output();
+    let is_there = found.is_ok_and(|output| output.status.success());
+    if !is_there {
+        eprintln!(
+            "skipped: {PYTHON} has not all of {}; install Debian's packages python3-numpy, python3-torch",
+            modules.join(", ")
+        );
+    }
+    is_there
+}
+
+/// A folder for `PYTHONPATH`.
+pub fn package() -> &'static Path {
+    static PACKAGE: OnceLock<TempDir> = OnceLock::new();
+    PACKAGE
+        .get_or_init(|| {
+            let folder = TempDir::new().expect("a folder");
+            copy(&workspace().join("python/inart"), &folder.path().join("inart"));
+            std::os::unix::fs::symlink(module(), folder.path().join("inart/_inart.abi3.so")).expect("linked");
+            folder
+        })
+        .path()
+}
+
+/// This crate depends on inart-python, so that cargo has built it beside this test.
+fn module() -> PathBuf {
+    let test = std::env::current_exe().expect("running");
+    let module = test.with_file_name("libinart_python.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).expect("made");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("readable");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else if from.extension().is_some_and(|extension| extension == "py") {
+            std::fs::copy(&from, &to).expect("copied");
+        }
+    }
+}
