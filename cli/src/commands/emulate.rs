@@ -49,8 +49,8 @@ pub struct Args {
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for, and 256 at
-    /// most with --switch.
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for,
+    /// and 256 at most with --switch.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
     /// Chunks in flight per worker and shard, a power of two.
