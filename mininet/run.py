@@ -25,6 +25,9 @@ from inart_topo import InArtTopo, Refused, inart, kind_of, wiring
 # Frames of 1068 bytes per second and link that two cores carry through the switches in real time, roughly.
 FASTEST_LINK_MBPS = {"embedded": 40.0, "bmv2": 4.0}
 
+# The least MTU for frames of more than 256 values.
+JUMBO_MTU = 4126
+
 
 def arguments():
     """The command line."""
@@ -56,6 +59,13 @@ def scale_of(args):
     return min(1.0, FASTEST_LINK_MBPS[args.switch] / fastest)
 
 
+def options_of(args):
+    """The options of `inart emulate`: on bmv2 no jumbo frames unless asked for, whose program takes it seconds to load."""
+    asked = any(option.split("=")[0] == "--values" for option in args.emulate)
+    jumbo = min(link["mtu"] for link in wiring(args.topology)["links"]) >= JUMBO_MTU
+    return args.emulate + (["--values", "256"] if args.switch == "bmv2" and jumbo and not asked else [])
+
+
 def describe(net, scale):
     """What `inart emulate --network` reads."""
     hosts = {
@@ -70,7 +80,7 @@ def train(net, args, scale):
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(describe(net, scale), file)
         file.flush()
-        command = [inart(), "emulate", args.topology, "--network", file.name, *args.emulate]
+        command = [inart(), "emulate", args.topology, "--network", file.name, *options_of(args)]
         return subprocess.run(command, check=False).returncode
 
 

@@ -1,4 +1,5 @@
-//! How many values frames carry: the most that the links have room for, or what the user and the switches say.
+//! How many values frames carry: the most that the links have room for, or what the user and the switches
+//! say.
 #![allow(clippy::unwrap_used)]
 
 use inart_controller::ValuesChoice::{Auto, Exactly};

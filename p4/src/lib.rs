@@ -1,6 +1,7 @@
 //! Our P4-16 program, the generator of its per-value code, and what p4c printed for it.
 //!
-//! - [`artifact()`]: the bmv2 JSON and P4Info for frames of 32, 64, 256, 1024 or 2048 values, built into this crate;
+//! - [`artifact()`]: the bmv2 JSON and P4Info for frames of 32, 64, 256, 1024 or 2048 values, built into this
+//!   crate;
 //! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
 //! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.

@@ -126,9 +126,10 @@ fn a_link_without_an_mtu_has_the_documents_or_1500() {
 fn jobs_may_use_links_between_switches_and_those_of_their_hosts() {
     let text = "\
 name: small
-nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server}, {name: w1, kind: worker},
-  {name: w2, kind: worker}]
-links: [{ends: [w1, v1], rate: 1e9}, {ends: [w2, v1], rate: 1e9}, {ends: [v1, v2], rate: 1e9}, {ends: [v1, s1], rate: 1e9}]
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
+  {name: w1, kind: worker}, {name: w2, kind: worker}]
+links: [{ends: [w1, v1], rate: 1e9}, {ends: [w2, v1], rate: 1e9}, {ends: [v1, v2], rate: 1e9},
+  {ends: [v1, s1], rate: 1e9}]
 jobs: [{name: a, workers: [w1], servers: [s1]}]
 ";
     let topology = Topology::from_yaml(text).unwrap();

@@ -151,8 +151,8 @@ impl ControlArgs {
         }
     }
 
-    /// How many values frames on the topology carry. What `records` say is installed stays, unless the program
-    /// may be replaced.
+    /// How many values frames on the topology carry. What `records` say is installed stays, unless the
+    /// program may be replaced.
     pub fn values(
         &self,
         choice: ValuesChoice,

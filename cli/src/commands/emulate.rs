@@ -17,6 +17,7 @@ use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};
+use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::print;
@@ -46,7 +47,8 @@ pub struct Args {
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for.
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for,
+    /// and 256 at most with --switch.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
     /// Chunks in flight per worker and shard, a power of two.
@@ -114,7 +116,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         (true, false) => vec![inart_planner::schemes::DEFAULT],
     };
     let topology = Topology::from_yaml(&text).context(place)?;
-    let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
+    // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
+    let has_program = |values| {
+        (args.switch.is_none() || values <= ValuesPerPacket::N256)
+            && inart_targets::DEFAULT.has_program(values, None)
+    };
     let values = args.values.of(&topology, None, has_program).context("--values")?;
     let options = Options {
         topology,

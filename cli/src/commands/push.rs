@@ -26,8 +26,8 @@ pub struct PlanArgs {
 /// How to install it.
 #[derive(clap::Args)]
 pub struct Settings {
-    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled; or auto: what
-    /// was installed before, else the most that the links' MTU has room for.
+    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled; or
+    /// auto: what was installed before, else the most that the links' MTU has room for.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     pub values: ValuesChoice,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.

