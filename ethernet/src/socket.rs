@@ -12,7 +12,7 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
     /// The EtherType of the frames that it receives; `None` for all frames but those that the host itself
-    /// sends on the interface.
+    /// sends on the interface. With an EtherType, frames that have it behind a VLAN tag come without the tag.
     pub ether_type: Option<u16>,
     /// Whether the interface also takes frames to other hosts' addresses.
     pub promiscuous: bool,
@@ -98,10 +98,10 @@ impl PacketSocket {
         // SAFETY: as above.
         let socket = PacketSocket(unsafe { OwnedFd::from_raw_fd(fd) });
         if options.ether_type.is_none() {
-            // A socket for one EtherType is deaf to them anyway.
+            // A socket for one EtherType is deaf to them anyway, and hears of no tags.
             socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
+            socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         }
-        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         if options.bypass_queueing {
             socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         }

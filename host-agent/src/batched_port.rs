@@ -18,8 +18,7 @@ use crate::transport::{Transport, Wake};
 /// otherwise.
 ///
 /// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
-/// but waiting, and sending for some tens of milliseconds. A frame that came with a VLAN tag has it, so that
-/// it is none of INART's.
+/// but waiting, and sending for some tens of milliseconds.
 pub struct BatchedPort {
     interface: Interface,
     socket: PacketSocket,
