@@ -6,10 +6,12 @@
 mod messages;
 mod queue;
 mod receiver;
+mod ring;
 mod socket;
 
 pub use queue::{Queue, Sent};
 pub use receiver::Receiver;
+pub use ring::Ring;
 pub use socket::{PacketSocket, SocketOptions, interface_index, mtu};
 
 /// Frames per system call, at most.

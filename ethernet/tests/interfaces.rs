@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use inart_ethernet::{PacketSocket, Queue, Receiver, Sent, SocketOptions, interface_index, mtu};
+use inart_ethernet::{PacketSocket, Queue, Receiver, Ring, Sent, SocketOptions, interface_index, mtu};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 
@@ -202,4 +202,31 @@ fn frames_wait_in_order_and_may_be_dropped() {
     assert_eq!(queue.len(), 3);
     queue.drop_first(usize::MAX);
     assert!(queue.is_empty());
+}
+
+#[test]
+fn a_ring_is_filled_again_and_again_in_order() {
+    with_a_cable(|| {
+        let a = open("left", &SocketOptions::EVERYTHING);
+        let (all, ours) = (open("right", &SocketOptions::EVERYTHING), open("right", &ours()));
+        // One block of slots, which holds fewer frames than are sent in all.
+        let (mut all_ring, mut ring) = (Ring::map(&all, 1, 300).unwrap(), Ring::map(&ours, 1, 300).unwrap());
+        let mut queue = Queue::default();
+        for round in 0..20 {
+            let plain: Vec<_> = (0..50).map(|n| frame(OURS, round * 50 + n, 60 + n as usize)).collect();
+            let sent =
+                [&plain[..], &[tagged(&plain[3]), frame(OURS, 0, 1400), frame(OTHERS, 1, 90)]].concat();
+            sent.iter().for_each(|frame| queue.push(frame));
+            assert_eq!(queue.flush(&a), Sent { frames: 53, refused: 0 });
+            let whole = |frame: &Vec<u8>| (frame.len() < 1000).then(|| frame.clone());
+            let mut came = Vec::new();
+            assert_eq!(all_ring.receive(40, |frame| came.push(frame.map(<[u8]>::to_vec))), 40);
+            assert_eq!(all_ring.receive(40, |frame| came.push(frame.map(<[u8]>::to_vec))), 13);
+            assert_eq!(came, sent.iter().map(whole).collect::<Vec<_>>(), "with tags; one was cut");
+            came.clear();
+            assert_eq!(ring.receive(64, |frame| came.push(frame.map(<[u8]>::to_vec))), 52);
+            assert_eq!(came[..50], plain.iter().map(whole).collect::<Vec<_>>());
+            assert_eq!(ring.receive(64, |_| {}), 0);
+        }
+    });
 }
