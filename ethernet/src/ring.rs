@@ -75,8 +75,8 @@ impl Ring {
             if said & libc::TP_STATUS_USER == 0 {
                 return count;
             }
-            // SAFETY: the status says that the slot, whose header the kernel has filled in, is this thread's until
-            // it is given back below.
+            // SAFETY: the status says that the slot, whose header the kernel has filled in, is this thread's
+            // until it is given back below.
             let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
             // SAFETY: as above; the slot is longer than its header.
             let rest = unsafe {
