@@ -89,8 +89,8 @@ impl<'a> Generator<'a> {
         Ok(frame.map_err(|error| anyhow!("{error}"))?.incarnation())
     }
 
-    /// Sends a window of chunks and checks their results, again and again for so long; the number of gradients
-    /// summed.
+    /// Sends a window of chunks and checks their results, again and again for so long; the number of
+    /// gradients summed.
     pub fn run(&mut self, duration: Duration) -> Result<u64> {
         let (start, first) = (Instant::now(), self.answered);
         while start.elapsed() < duration {
