@@ -1,8 +1,7 @@
 //! Raw Ethernet interfaces: packet sockets, and frames received and sent in batches, many per system call.
 //!
 //! [`PacketSocket`] is a socket on one interface. [`Receiver`] holds the frames that came last, [`Ring`]
-//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent. This is the
-//! only crate of the data path with `unsafe` code.
+//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent.
 
 mod messages;
 mod queue;
