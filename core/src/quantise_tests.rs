@@ -61,6 +61,46 @@ proptest! {
         }
     }
 
+    /// Long enough for vector instructions, and what is left over by them.
+    #[test]
+    fn many_values_are_what_each_alone_is(
+        bits in proptest::collection::vec(any::<u32>(), 0..700),
+        exponent in -40..=10i8,
+    ) {
+        let values: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
+        prop_assert_eq!(first_not_finite(&values), values.iter().position(|value| !value.is_finite()));
+        let exponent = Exponent::from(exponent);
+        let scale = 2f64.powi(-i32::from(exponent));
+        let fits = |value: &f32| (f64::from(*value) * scale).round_ties_even().abs() <= f64::from(i32::MAX);
+        let values: Vec<f32> = values.into_iter().filter(|value| fits(value)).collect();
+        let mut quantised = vec![0; values.len()];
+        prop_assert_eq!(quantise(&values, exponent, &mut quantised), Ok(()));
+        let one = |value: &f32| (f64::from(*value) * scale).round_ties_even() as i32;
+        prop_assert_eq!(&quantised, &values.iter().map(one).collect::<Vec<_>>());
+        let mut floats = vec![0.0; values.len()];
+        dequantise_all(&quantised, exponent, &mut floats);
+        let one = |value: &i32| ((f64::from(*value) / scale) as f32).to_bits();
+        let floats: Vec<_> = floats.into_iter().map(f32::to_bits).collect();
+        prop_assert_eq!(floats, quantised.iter().map(one).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sums_that_fit_stay_as_they_are_up_to_the_last(
+        sums in proptest::collection::vec(i64::from(i32::MIN)..=i64::from(i32::MAX), 1..300),
+        place in any::<prop::sample::Index>(),
+        beyond in 1..1i64 << 40,
+        negative in any::<bool>(),
+    ) {
+        let mut same = sums.clone();
+        prop_assert_eq!(fit_sums(&mut same, Exponent::from(3)), Exponent::from(3));
+        prop_assert_eq!(&same, &sums);
+        let mut large = sums;
+        let place = place.index(large.len());
+        large[place] = if negative { i64::from(i32::MIN) - beyond } else { i64::from(i32::MAX) + beyond };
+        let shifted = fit_sums(&mut large, Exponent::from(3)) > Exponent::from(3);
+        prop_assert!(shifted && large.iter().all(|sum| i32::try_from(*sum).is_ok()));
+    }
+
     #[test]
     fn the_least_exponent_is_the_least_that_fits(values in proptest::collection::vec(any::<f32>(), 1..5)) {
         prop_assume!(first_not_finite(&values).is_none());

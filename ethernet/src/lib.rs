@@ -1,15 +1,17 @@
 //! Raw Ethernet interfaces: packet sockets, and frames received and sent in batches, many per system call.
 //!
-//! [`PacketSocket`] is a socket on one interface, [`Receiver`] holds the frames that came last, and [`Queue`]
-//! those that wait to be sent. This is the only crate of the data path with `unsafe` code.
+//! [`PacketSocket`] is a socket on one interface. [`Receiver`] holds the frames that came last, [`Ring`]
+//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent.
 
 mod messages;
 mod queue;
 mod receiver;
+mod ring;
 mod socket;
 
 pub use queue::{Queue, Sent};
 pub use receiver::Receiver;
+pub use ring::Ring;
 pub use socket::{PacketSocket, SocketOptions, interface_index, mtu};
 
 /// Frames per system call, at most.

@@ -27,7 +27,7 @@ impl Messages {
         }
     }
 
-    /// Lets message `n` be these bytes, with what the kernel says beside them in `control`, if that is wanted.
+    /// Lets message `n` be these bytes; what the kernel says beside them goes to `control`, if it is wanted.
     fn set(&mut self, n: usize, bytes: &mut [u8], control: Option<&mut [u64]>) {
         self.vectors[n] = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let header = &mut self.headers[n].msg_hdr;
@@ -108,6 +108,6 @@ impl Messages {
 
     /// How much of the control buffer the kernel has filled for message `n`, in bytes.
     pub(crate) fn control_bytes(&self, n: usize) -> usize {
-        self.headers[n].msg_hdr.msg_controllen as usize
+        self.headers[n].msg_hdr.msg_controllen
     }
 }

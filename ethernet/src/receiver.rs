@@ -9,9 +9,9 @@ use crate::{BATCH, PacketSocket};
 /// The largest frame that generic segmentation offload makes.
 const MOST_FRAME_BYTES: usize = 1 << 16;
 /// Room before a frame for the VLAN tag that the kernel took out of it.
-const TAG_BYTES: usize = 4;
+pub(crate) const TAG_BYTES: usize = 4;
 /// Destination and source come before a VLAN tag.
-const ADDRESSES_BYTES: usize = 12;
+pub(crate) const ADDRESSES_BYTES: usize = 12;
 const CONTROL_WORDS: usize = 8;
 
 /// What the kernel says beside a frame, of linux/if_packet.h.
@@ -100,11 +100,16 @@ fn vlan_tag(control: &[u64; CONTROL_WORDS], filled: usize) -> Option<[u8; TAG_BY
     }
     // SAFETY: the buffer holds an AuxData after the header (see below), and any bits are one.
     let data = unsafe { control.as_ptr().cast::<u8>().add(header).cast::<AuxData>().read_unaligned() };
-    if data.status & VLAN_VALID == 0 {
+    tag_of(data.status, data.vlan_tci, data.vlan_tpid)
+}
+
+/// The tag of a frame with that status.
+pub(crate) fn tag_of(status: u32, vlan_tci: u16, vlan_tpid: u16) -> Option<[u8; TAG_BYTES]> {
+    if status & VLAN_VALID == 0 {
         return None;
     }
-    let kind = if data.status & VLAN_TPID_VALID != 0 { data.vlan_tpid } else { ETHERTYPE_VLAN };
-    let ([a, b], [c, d]) = (kind.to_be_bytes(), data.vlan_tci.to_be_bytes());
+    let kind = if status & VLAN_TPID_VALID != 0 { vlan_tpid } else { ETHERTYPE_VLAN };
+    let ([a, b], [c, d]) = (kind.to_be_bytes(), vlan_tci.to_be_bytes());
     Some([a, b, c, d])
 }
 

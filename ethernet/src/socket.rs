@@ -12,7 +12,7 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
     /// The EtherType of the frames that it receives; `None` for all frames but those that the host itself
-    /// sends on the interface.
+    /// sends on the interface. With an EtherType, frames that have it behind a VLAN tag come without the tag.
     pub ether_type: Option<u16>,
     /// Whether the interface also takes frames to other hosts' addresses.
     pub promiscuous: bool,
@@ -98,10 +98,10 @@ impl PacketSocket {
         // SAFETY: as above.
         let socket = PacketSocket(unsafe { OwnedFd::from_raw_fd(fd) });
         if options.ether_type.is_none() {
-            // A socket for one EtherType is deaf to them anyway.
+            // A socket for one EtherType is deaf to them anyway, and hears of no tags.
             socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
+            socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         }
-        socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         if options.bypass_queueing {
             socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         }
@@ -122,6 +122,30 @@ impl PacketSocket {
         Ok(socket)
     }
 
+    /// The error that waits at the socket, which is cleared: that its interface went down.
+    ///
+    /// # Errors
+    /// That error.
+    pub fn take_error(&self) -> io::Result<()> {
+        let mut error: libc::c_int = 0;
+        let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: the value and its length live through the call.
+        let done = unsafe {
+            libc::getsockopt(
+                self.0.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                (&raw mut error).cast(),
+                &raw mut length,
+            )
+        };
+        match (done, error) {
+            (0, 0) => Ok(()),
+            (0, error) => Err(io::Error::from_raw_os_error(error)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
     fn bind(&self, index: libc::c_int, ether_type: u16) -> io::Result<()> {
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as libc::c_ushort,
@@ -138,7 +162,7 @@ impl PacketSocket {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+    pub(crate) fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = size_of::<T>() as libc::socklen_t;
         // SAFETY: the option's value is `length` readable bytes.
         let done = unsafe {

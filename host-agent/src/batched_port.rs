@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
+use inart_ethernet::{PacketSocket, Queue, Receiver, Ring, SocketOptions, interface_index};
 use inart_wire::ETHER_TYPE;
 use nix::errno::Errno;
 
@@ -18,15 +18,23 @@ use crate::transport::{Transport, Wake};
 /// otherwise.
 ///
 /// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
-/// but waiting, and sending for some tens of milliseconds. A frame that came with a VLAN tag has it, so that
-/// it is none of INART's.
+/// but waiting, and sending for some tens of milliseconds.
 pub struct BatchedPort {
     interface: Interface,
     socket: PacketSocket,
     outgoing: Queue,
-    incoming: Receiver,
+    /// Made when the length of the job's frames is known.
+    incoming: Incoming,
     /// The longest frame of the job.
     frame_bytes: usize,
+}
+
+/// Where frames come in.
+enum Incoming {
+    /// Buffers of this process, to which the kernel copies frames.
+    Buffers(Receiver),
+    /// Memory that the kernel shares.
+    Shared(Ring),
 }
 
 impl BatchedPort {
@@ -51,7 +59,7 @@ impl BatchedPort {
             interface: Interface::new(&found)?,
             socket: PacketSocket::open(index, &options).map_err(refused)?,
             outgoing: Queue::default(),
-            incoming: Receiver::with_room(1, 1),
+            incoming: Incoming::Buffers(Receiver::with_room(1, 1)),
             frame_bytes: 0,
         })
     }
@@ -95,7 +103,14 @@ impl Transport for BatchedPort {
 
     fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
         self.interface.check_frame_bytes(frame_bytes)?;
-        self.incoming = Receiver::with_room(Self::BATCH, frame_bytes);
+        let ring = Ring::map(&self.socket, RECEIVE_BUFFER_BYTES, frame_bytes);
+        self.incoming = match ring {
+            Ok(ring) => Incoming::Shared(ring),
+            Err(error) => {
+                tracing::info!(interface = self.interface.name, %error, "the kernel shares no memory");
+                Incoming::Buffers(Receiver::with_room(Self::BATCH, frame_bytes))
+            }
+        };
         self.frame_bytes = frame_bytes;
         Ok(())
     }
@@ -112,12 +127,22 @@ impl Transport for BatchedPort {
     }
 
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
-        match self.incoming.receive(&self.socket) {
+        // One that was cut is longer than any frame of the job: the state machine counts it as none.
+        let received = match &mut self.incoming {
+            Incoming::Buffers(receiver) => receiver.receive(&self.socket).inspect(|count| {
+                (0..*count).for_each(|n| take(receiver.frame(n).unwrap_or_default()));
+            }),
+            Incoming::Shared(ring) => {
+                match ring.receive(Self::BATCH, |frame| take(frame.unwrap_or_default())) {
+                    0 => self.socket.take_error().map(|()| 0),
+                    count => Ok(count),
+                }
+            }
+        };
+        match received {
             Ok(0) => self.interface.note_not_received(Errno::EAGAIN)?,
             Ok(count) => {
                 self.interface.note_carried();
-                // One that was cut is longer than any frame of the job: the state machine counts it as none.
-                (0..count).for_each(|n| take(self.incoming.frame(n).unwrap_or_default()));
                 return Ok(count);
             }
             Err(error) => self.interface.note_not_received(errno_of(&error))?,

@@ -27,8 +27,8 @@ pub trait Transport: Send {
     /// It cannot carry such frames.
     fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error>;
 
-    /// Sends frames, or loses them: those that `fill` writes, until it returns `None`. `fill` writes a frame to
-    /// the front of a buffer, which has room for one and holds anything, and returns its length.
+    /// Sends frames, or loses them: those that `fill` writes, until it returns `None`. `fill` writes a frame
+    /// to the front of a buffer, which has room for one and holds anything, and returns its length.
     ///
     /// # Errors
     /// Nothing can be sent any more.

@@ -57,7 +57,15 @@ proptest! {
         prop_assert_eq!(FrameRepr::parse(&frame), Ok(repr));
         let mut padded = values.clone();
         padded.resize(repr.values_per_packet.get(), 0);
-        prop_assert_eq!(frame.values().collect::<Vec<_>>(), padded);
+        prop_assert_eq!(frame.values().collect::<Vec<_>>(), &padded[..]);
+        let mut copied = vec![7; padded.len()];
+        frame.copy_values_to(&mut copied);
+        prop_assert_eq!(&copied, &padded);
+        let mut sums: Vec<i64> = (0..padded.len() as i64 - 1).map(|place| place << 33).collect();
+        frame.add_values_to(&mut sums);
+        for (place, (sum, value)) in sums.into_iter().zip(padded).enumerate() {
+            prop_assert_eq!(sum, ((place as i64) << 33) + i64::from(value));
+        }
         prop_assert!(!repr.to_string().contains('\n'));
     }
 

@@ -12,6 +12,7 @@ use inart_wire::{
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::gate::Gate;
 use crate::network;
 
 /// A result that takes longer is lost.
@@ -23,7 +24,9 @@ const SEQUENCE: std::ops::Range<usize> = 24..28;
 const VALUES: usize = 44;
 
 /// The workers.
-pub struct Generator {
+pub struct Generator<'a> {
+    /// What holds the server up while a window is sent.
+    gate: &'a Gate,
     socket: PacketSocket,
     queue: Queue,
     receiver: Receiver,
@@ -40,12 +43,13 @@ pub struct Generator {
     arrived: Vec<bool>,
 }
 
-impl Generator {
+impl<'a> Generator<'a> {
     /// Asks the server for its run, and makes the frames.
-    pub fn new(assignment: &Assignment) -> Result<Self> {
+    pub fn new(assignment: &Assignment, gate: &'a Gate) -> Result<Self> {
         let options = SocketOptions { ether_type: Some(inart_wire::ETHER_TYPE), ..SocketOptions::EVERYTHING };
         let socket = PacketSocket::open(interface_index(network::PEER)?, &options)?;
         let mut generator = Self {
+            gate,
             socket,
             queue: Queue::default(),
             receiver: Receiver::with_room(64, assignment.values_per_packet.frame_bytes()),
@@ -85,13 +89,13 @@ impl Generator {
         Ok(frame.map_err(|error| anyhow!("{error}"))?.incarnation())
     }
 
-    /// Sends and checks for so long, and until everything is answered; the number of gradients summed.
+    /// Sends a window of chunks and checks their results, again and again for so long; the number of
+    /// gradients summed.
     pub fn run(&mut self, duration: Duration) -> Result<u64> {
         let (start, first) = (Instant::now(), self.answered);
-        let mut more = true;
-        while more || self.answered < self.sent {
-            more = more && start.elapsed() < duration;
-            while more && self.sent < self.answered + self.window {
+        while start.elapsed() < duration {
+            self.gate.set(false);
+            while self.sent < self.answered + self.window {
                 for frame in &mut self.gradients[self.sent as usize % DIFFERENT] {
                     frame[SEQUENCE].copy_from_slice(&self.sent.to_be_bytes());
                     self.queue.push(frame);
@@ -100,15 +104,18 @@ impl Generator {
             }
             let refused = self.queue.flush(&self.socket).refused;
             ensure!(refused == 0, "the system refused {refused} frames");
-            let count = self.wait()?;
-            ensure!(count > 0 || self.answered == self.sent, "chunk {} has no result", self.answered);
-            for n in 0..count {
-                self.check(n)?;
-            }
-            while self.sent > self.answered
-                && std::mem::take(&mut self.arrived[(self.answered % self.window) as usize])
-            {
-                self.answered += 1;
+            self.gate.set(true);
+            while self.answered < self.sent {
+                let count = self.wait()?;
+                ensure!(count > 0, "chunk {} has no result", self.answered);
+                for n in 0..count {
+                    self.check(n)?;
+                }
+                while self.sent > self.answered
+                    && std::mem::take(&mut self.arrived[(self.answered % self.window) as usize])
+                {
+                    self.answered += 1;
+                }
             }
         }
         Ok(u64::from(self.answered - first) * self.workers)

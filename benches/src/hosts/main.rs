@@ -2,10 +2,12 @@
 //! by side in one run: `cargo run --release -p inart-benches --bin hosts`.
 //!
 //! A worker sums a tensor with a parameter server behind the cable: a frame out and one in per chunk. A
-//! parameter server sums the gradients of some workers, which a load generator sends: so many frames in and
-//! one out per chunk. What counts is the processor time of the host alone, system calls and the kernel's part
-//! of the cable included: so other work on the machine disturbs little. Every sum is compared bit for bit.
+//! parameter server sums the gradients of some workers, which a load generator sends, a window of chunks at
+//! once: so many frames in and one out per chunk. What counts is the processor time of the host alone, system
+//! calls and the kernel's part of the cable included: so other work on the machine disturbs little. Every sum
+//! is compared bit for bit.
 
+mod gate;
 mod generator;
 mod job;
 mod network;

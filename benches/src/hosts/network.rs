@@ -20,8 +20,8 @@ pub fn switch_end(host: u16) -> String {
     format!("p{host}")
 }
 
-/// Moves the process into a network namespace that goes with it, and lays a cable, and one for each of so many
-/// hosts of a whole job. Call it before there are threads.
+/// Moves the process into a network namespace that goes with it, and lays a cable, and one for each of so
+/// many hosts of a whole job. Call it before there are threads.
 pub fn lay(hosts: u16) -> Result<()> {
     unshare(CloneFlags::CLONE_NEWNET).context("cannot make a network namespace; run as root")?;
     run("ip link set lo up")?;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use inart_core::policy::{Reduction, Sum};
-use inart_core::quantise::{dequantise, first_not_finite, next_exponent, quantise};
+use inart_core::quantise::{dequantise_all, first_not_finite, next_exponent, quantise};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
     ShardId, ValuesPerPacket,
@@ -49,7 +49,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
         "byte order in",
         Box::new(move || {
             let frame = Frame::new_checked(black_box(&source[..])).expect("it is one");
-            target.iter_mut().zip(frame.values()).for_each(|(to, value)| *to = value);
+            frame.copy_values_to(&mut target);
             black_box(&mut target);
         }),
     );
@@ -62,8 +62,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
     row(
         "dequantise",
         Box::new(move || {
-            let exponent = black_box(exponent);
-            target.iter_mut().zip(&source).for_each(|(to, value)| *to = dequantise(*value, exponent));
+            dequantise_all(&source, black_box(exponent), &mut target);
             black_box(&mut target);
         }),
     );

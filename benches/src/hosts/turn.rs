@@ -1,6 +1,6 @@
 //! One turn: a host works for some time, and its processor time is read.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::{BatchedPort, Options, Port, Server, Transport, Worker};
 use inart_wire::{MacAddr, Rank, ShardId};
 
+use crate::gate::{Gate, Gated};
 use crate::generator::Generator;
 use crate::{Arguments, network};
 
@@ -163,13 +164,14 @@ fn sum_for(mut worker: Worker, peer: nix::unistd::Pid, arguments: &Arguments) ->
 /// A server that sums what the generator sends, whose time does not count.
 fn serve(port: PortKind, arguments: &Arguments) -> Result<Outcome> {
     let assignment = assignment(arguments.workers, arguments);
-    let transport = port.open(network::HOST)?;
+    let gate = Arc::new(Gate::default());
+    let transport = Gated { transport: port.open(network::HOST)?, gate: Arc::clone(&gate) };
     let mut server = Server::with_transport(assignment.clone(), ShardId::from(0), transport, options())?;
     let stopper = server.stopper();
     thread::scope(|scope| {
         let served = scope.spawn(move || server.run());
         let measured = (|| {
-            let mut generator = Generator::new(&assignment)?;
+            let mut generator = Generator::new(&assignment, &gate)?;
             let this = network::this_thread();
             // The first window of chunks has buffers made for it.
             generator.run(Duration::from_millis(50))?;
@@ -178,6 +180,7 @@ fn serve(port: PortKind, arguments: &Arguments) -> Result<Outcome> {
             let processor_seconds = network::processor_seconds_without(this)? - before;
             Ok(Outcome { frames, processor_seconds })
         })();
+        gate.set(true);
         stopper.stop();
         match served.join() {
             Ok(served) => served?,
