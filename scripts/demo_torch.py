@@ -14,13 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPOLOGY = ROOT / "topologies" / "rack.yaml"
-SCALE = "1/20"  # links of 50 Mbps: slow enough for two cores and eight hosts
+SCALE = "1/100"  # links of 10 Mbps: slow enough for two cores and eight hosts
 RESULT = re.compile(r"\[0\] accuracy ([\d.]+)%, weights (\w+), ([\d.]+) ms per step")
 
 
 def main():
     inart, python, *options = sys.argv[1:]
-    print(f"{TOPOLOGY.name} at {SCALE} of its rates: six workers, links of 50 Mbps\n")
+    print(f"{TOPOLOGY.name} at {SCALE} of its rates: six workers, links of 10 Mbps\n")
     runs = {who: train(inart, python, who, options) for who in ["inart", "gloo"]}
     print(f"\n{'':7} {'time per step':>14} {'accuracy':>9}  {'weights':16}  sums compared bit for bit")
     for who, run in runs.items():

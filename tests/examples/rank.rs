@@ -1,5 +1,5 @@
-//! A program of a user's own, as `inart emulate TOPOLOGY -- rank LENGTHS…` starts it once per worker: sums one
-//! tensor of each length, all at the same time, and reports the sums as the Python package does.
+//! A program of a user's own, as `inart emulate TOPOLOGY -- rank LENGTHS…` starts it once per worker: sums
+//! one tensor of each length, all at the same time, and reports the sums as the Python package does.
 //!
 //! Every worker's tensor holds its rank + 1 everywhere, so the sum is known.
 

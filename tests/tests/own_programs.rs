@@ -1,5 +1,5 @@
-//! `inart emulate TOPOLOGY -- COMMAND`: programs of a user's own, one process per worker. Real processes in real
-//! namespaces; skipped with a message without root.
+//! `inart emulate TOPOLOGY -- COMMAND`: programs of a user's own, one process per worker. Real processes in
+//! real namespaces; skipped with a message without root.
 
 #[path = "python/package.rs"]
 mod package;

@@ -32,8 +32,8 @@ impl Digits {
     }
 }
 
-/// The whole data set, one image a line: its digit, a space, and a character per pixel, row by row: its darkness
-/// from 0 to 16 as a digit of base 17, from `0` to `g`.
+/// The whole data set, one image a line: its digit, a space, and a character per pixel, row by row: its
+/// darkness from 0 to 16 as a digit of base 17, from `0` to `g`.
 pub fn images_as_text() -> String {
     let data = smartcore::dataset::digits::load_dataset();
     let pixel = |value: &f32| char::from_digit(*value as u32, DARKEST as u32 + 1).expect("from 0 to 16");

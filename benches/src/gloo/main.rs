@@ -1,5 +1,5 @@
-//! All-reduce by InArt beside all-reduce by Gloo (PyTorch's `torch.distributed`, a ring), on the same machine,
-//! the same links and tensors of the same lengths.
+//! All-reduce by InArt beside all-reduce by Gloo (PyTorch's `torch.distributed`, a ring), on the same
+//! machine, the same links and tensors of the same lengths.
 //!
 //! ```text
 //!   workers ── switch ── parameter server      every link: HTB at the same rate in each direction
