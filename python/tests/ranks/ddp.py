@@ -7,7 +7,7 @@ import torch.distributed as dist
 from report import digest, tell
 
 HOW = sys.argv[1]
-ITERATIONS = 40
+ITERATIONS = 60
 
 
 def data(seed: int, count: int):
@@ -41,8 +41,8 @@ def main() -> None:
             return inart.torch.all_reduce_hook(state, bucket)
 
         ddp.register_comm_hook(state, hook)
-    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.3)
-    x, y = data(seed=2, count=600)
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.1, momentum=0.9)
+    x, y = data(seed=2, count=1500)
     x = x.to(dtype)
     for _ in range(ITERATIONS):
         optimizer.zero_grad()
