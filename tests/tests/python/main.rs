@@ -1,5 +1,5 @@
-//! The Python package: its own tests, and ranks as processes on a network. Those skip themselves without root, and
-//! all without Debian's Python packages.
+//! The Python package: its own tests, and ranks as processes on a network. Those skip themselves without
+//! root, and all without Debian's Python packages.
 
 mod audit;
 mod network;
