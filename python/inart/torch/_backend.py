@@ -73,8 +73,8 @@ class ProcessGroupInArt(dist.ProcessGroup):
     All other collectives, types and operations, and groups without a job of their own, are Gloo's.
     """
 
-    #: Finished work that is kept: C++ code may look at it once more, and does not keep Python objects.
-    _KEPT = 64
+    #: Work that is kept, finished or not: C++ code may look at it once more, and does not keep Python objects.
+    _KEPT = 4
 
     def __init__(
         self, store: dist.Store, rank: int, size: int, timeout: timedelta, worker: Optional[Worker]
