@@ -19,6 +19,9 @@ ignored=$((16#$(awk '/^SigIgn/ { print $2 }' /proc/self/status)))
 for signal in 2:SIGINT 15:SIGTERM; do
     ((ignored & 1 << (${signal%:*} - 1))) && say "what ${signal#*:} leaves of an emulation (the caller ignores it; nohup and & do so)"
 done
+for module in numpy torch; do
+    /usr/bin/python3 -c "import $module" >/dev/null 2>&1 || say "sums from Python with $module (install Debian's package python3-$module)"
+done
 /usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
 if ! have p4c-bm2-ss; then
     say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"

@@ -29,7 +29,7 @@ def settings(
     """The settings of ``inart.join`` as a dictionary for the extension module.
 
     An assignment or a controller that is given as an argument takes the place of both in the environment.
-    ``WORLD_SIZE`` is what the job is compared with, where the rank is the environment's too.
+    ``INART_JOB`` is not heeded for an assignment that is given. ``WORLD_SIZE`` is what the job is compared with, where the rank is the environment's too.
 
     Raises:
         AssignmentError: there is no rank, or it is no number.
@@ -40,6 +40,8 @@ def settings(
     def told(name: str) -> Optional[str]:
         return environ.get(name) or None
 
+    if job is None and assignment is None:
+        job = told("INART_JOB")
     if assignment is None and controller is None:
         assignment, controller = told("INART_ASSIGNMENT"), told("INART_CONTROLLER")
         if assignment is not None:
@@ -57,7 +59,7 @@ def settings(
     return {
         "assignment": None if assignment is None else os.fspath(assignment),
         "controller": controller,
-        "job": told("INART_JOB") if job is None else job,
+        "job": job,
         "rank": rank,
         "world_size": world_size,
         "interface": interface,

@@ -76,6 +76,13 @@ impl Settings {
         let options = self.options()?;
         let assignment = signals::wait_for(source.assignment())?;
         assignment.validate().map_err(|error| wrong(error.to_string()))?;
+        if let Some(job) = self.job.as_ref().filter(|job| !job.is_empty() && **job != assignment.name) {
+            let name = &assignment.name;
+            return Err(wrong(format!(
+                "the assignment is of the job {name}, not of {job}: give one of them"
+            ))
+            .into());
+        }
         let rank = self.rank_in(&assignment)?;
         let port = Port::open(&self.interface)
             .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;

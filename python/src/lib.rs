@@ -8,6 +8,7 @@ mod floats;
 mod handle;
 mod join;
 mod local;
+mod servers;
 mod shared;
 mod signals;
 mod worker;

@@ -1,16 +1,14 @@
 //! A whole job within this process, to try things out: no network, no root.
 
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
-use inart_host_agent::{Error, InProcess, Options, Server, Stopper, Worker as Agent};
+use inart_host_agent::{Error, InProcess, Options, Server, Worker as Agent};
 use inart_wire::{MacAddr, Rank, ShardId, ValuesPerPacket};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::Trouble;
 use crate::join::peer_timeout;
+use crate::servers::Servers;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
@@ -50,9 +48,19 @@ impl Job {
         Options { peer_timeout: self.peer_timeout, ..Options::default() }
     }
 
+    fn start_servers(&self, network: &InProcess) -> Result<Servers, Error> {
+        let mut servers = Vec::new();
+        for (index, address) in self.assignment.shards.iter().enumerate() {
+            let shard = ShardId::try_from(index).expect("at most MOST_HOSTS servers");
+            let port = network.port(address.mac);
+            servers.push(Server::with_transport(self.assignment.clone(), shard, port, self.options())?);
+        }
+        Ok(Servers::start(servers))
+    }
+
     fn start(&self) -> Result<Vec<Worker>, Error> {
         let network = InProcess::new();
-        let servers = Servers::start(self, &network)?;
+        let servers = self.start_servers(&network)?;
         (0u16..)
             .zip(&self.assignment.workers)
             .map(|(rank, address)| {
@@ -85,40 +93,5 @@ fn assignment(workers: u16, servers: u16, exact_sums: bool) -> Assignment {
         exact_sums,
         workers: (0..workers).map(worker).collect(),
         shards: (0..servers).map(shard).collect(),
-    }
-}
-
-/// Parameter servers as threads, which end with the last of their workers.
-#[derive(Clone)]
-pub(crate) struct Servers {
-    _threads: Arc<Threads>,
-}
-
-struct Threads(Vec<(Stopper, JoinHandle<()>)>);
-
-impl Servers {
-    fn start(job: &Job, network: &InProcess) -> Result<Self, Error> {
-        let mut threads = Threads(Vec::new());
-        for (index, address) in job.assignment.shards.iter().enumerate() {
-            let shard = ShardId::try_from(index).expect("at most MOST_HOSTS servers");
-            let port = network.port(address.mac);
-            let mut server = Server::with_transport(job.assignment.clone(), shard, port, job.options())?;
-            let stopper = server.stopper();
-            // Why a job was aborted, the workers know.
-            let thread = thread::spawn(move || drop(server.run()));
-            threads.0.push((stopper, thread));
-        }
-        Ok(Self { _threads: Arc::new(threads) })
-    }
-}
-
-impl Drop for Threads {
-    fn drop(&mut self) {
-        for (stopper, _) in &self.0 {
-            stopper.stop();
-        }
-        for (_, thread) in self.0.drain(..) {
-            let _ = thread.join(); // a panic there has been reported
-        }
     }
 }

@@ -7,7 +7,7 @@ use inart_host_agent::report::{Report, Reporter, RoundReport};
 use inart_host_agent::{Error, Worker};
 
 use crate::errors::Trouble;
-use crate::local::Servers;
+use crate::servers::Servers;
 
 /// A worker, until it is shut down.
 pub(crate) struct Shared {

@@ -41,8 +41,8 @@ impl Worker {
 
 #[pymethods]
 impl Worker {
-    /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they are
-    /// there and writable, and that nobody uses them until the handle was waited for.
+    /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they
+    /// are there and writable, and that nobody uses them until the handle was waited for.
     fn start(&self, py: Python<'_>, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<Handle> {
         // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
         let floats = unsafe { Floats::new(address, length, owner) };

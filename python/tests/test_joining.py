@@ -23,6 +23,8 @@ class Settings(unittest.TestCase):
     def test_arguments_override_it(self):
         read = settings(controller="unix:/c", rank=3, interface="eth1", job="x", environment=BASE)
         self.assertEqual((read["assignment"], read["controller"], read["job"]), (None, "unix:/c", "x"))
+        other = settings(assignment="a.json", environment={**BASE, "INART_JOB": "digits"})
+        self.assertEqual((other["assignment"], other["job"]), ("a.json", None))
         # The environment's world is not that of a rank which was given.
         self.assertEqual((read["rank"], read["world_size"], read["interface"]), (3, None, "eth1"))
 
@@ -66,6 +68,7 @@ class Joining(unittest.TestCase):
         self.refused(inart.AssignmentError, "rank 2: the job pair has ranks 0 to 1.*RANK", rank=2)
         self.refused(inart.AssignmentError, "rank -1", rank=-1)
         self.refused(inart.AssignmentError, "give one of them", controller="127.0.0.1:1")
+        self.refused(inart.AssignmentError, "is of the job pair, not of other", job="other")
         self.refused(inart.AssignmentError, "INART_ASSIGNMENT or INART_CONTROLLER", assignment=None)
         self.refused(inart.InterfaceError, "interface nowhere0: there is none of that name")
         self.refused(ValueError, "peer_timeout 0: give seconds above 0", peer_timeout=0.0)

@@ -73,8 +73,8 @@ class ProcessGroupInArt(dist.ProcessGroup):
     All other collectives, types and operations, and groups without a job of their own, are Gloo's.
     """
 
-    #: Finished work that is kept: C++ code may look at it once more, and does not keep Python objects.
-    _KEPT = 64
+    #: Work that is kept, finished or not: C++ code may look at it once more, and does not keep Python objects.
+    _KEPT = 4
 
     def __init__(
         self, store: dist.Store, rank: int, size: int, timeout: timedelta, worker: Optional[Worker]
@@ -148,6 +148,9 @@ for _name in (
     "_get_sequence_number_for_group",
     "_reduce_scatter_base",
     "_set_sequence_number_for_group",
+    "all_gather_single",
+    "all_gather_single_coalesced",
+    "all_to_all_single",
     "allgather",
     "allgather_coalesced",
     "allgather_into_tensor_coalesced",
@@ -156,11 +159,15 @@ for _name in (
     "alltoall_base",
     "barrier",
     "gather",
+    "gather_into_tensor",
+    "gather_single",
     "monitored_barrier",
     "recv",
     "recv_anysource",
     "reduce",
     "reduce_scatter",
+    "reduce_scatter_single",
+    "reduce_scatter_single_coalesced",
     "reduce_scatter_tensor_coalesced",
     "scatter",
     "send",

@@ -7,7 +7,7 @@ import torch.distributed as dist
 from report import digest, tell
 
 HOW = sys.argv[1]
-ITERATIONS = 40
+ITERATIONS = 60
 
 
 def data(seed: int, count: int):
@@ -30,7 +30,8 @@ def main() -> None:
     dist.init_process_group("inart" if HOW in ("backend", "bfloat16") else "gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     dtype = torch.bfloat16 if HOW == "bfloat16" else torch.float32
-    # Small buckets, so that several are under way.
+    # Small buckets, so that several are under way after the first iteration.
+    dist._DEFAULT_FIRST_BUCKET_BYTES = 1024
     ddp = torch.nn.parallel.DistributedDataParallel(model().to(dtype), bucket_cap_mb=0.01)
     buckets = []
     if HOW in ("hook", "bfloat16"):
@@ -41,8 +42,8 @@ def main() -> None:
             return inart.torch.all_reduce_hook(state, bucket)
 
         ddp.register_comm_hook(state, hook)
-    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.3)
-    x, y = data(seed=2, count=600)
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.1, momentum=0.9)
+    x, y = data(seed=2, count=1500)
     x = x.to(dtype)
     for _ in range(ITERATIONS):
         optimizer.zero_grad()

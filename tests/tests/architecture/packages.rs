@@ -11,8 +11,18 @@ use serde_json::Value;
 use super::root;
 
 /// Licences under which a package may be used here, beside another licence of ours.
-const LICENCES: &[&str] =
-    &["MIT", "Apache-2.0", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "Unicode-3.0", "BSL-1.0"];
+const LICENCES: &[&str] = &[
+    "MIT",
+    "Apache-2.0",
+    // The exception only allows more.
+    "Apache-2.0+LLVM-exception",
+    "ISC",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "Zlib",
+    "Unicode-3.0",
+    "BSL-1.0",
+];
 
 /// Packages of which there are several versions, since packages that need them disagree. Only ever shorter.
 const TWICE: &[&str] = &[

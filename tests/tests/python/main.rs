@@ -1,12 +1,11 @@
-//! The Python package: its own tests, and ranks as processes on a network. Those skip themselves without root, and
-//! all without Debian's Python packages.
+//! The Python package: its own tests, and ranks as processes on a network. Those skip themselves without
+//! root, and all without Debian's Python packages.
 
 mod audit;
 mod network;
 mod package;
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -16,12 +15,12 @@ use inart_planner::{Levels, Results, Topology, schemes};
 use inart_tests::{inart, turn, workspace};
 use inart_wire::ValuesPerPacket;
 use network::{Bridge, RANKS, all_told, same, start_rank, told};
-use package::{PYTHON, has, package};
+use package::{has, package, python};
 use tempfile::TempDir;
 
 /// The package's own tests, which need no network.
 fn unit_tests(module: &str) {
-    let mut python = Command::new(PYTHON);
+    let mut python = Command::new(python());
     python.args(["-m", "unittest", module]).current_dir(workspace().join("python/tests"));
     python.env("PYTHONPATH", package()).env("PYTHONDONTWRITEBYTECODE", "1");
     let output = python.output().expect("Python runs");
@@ -97,15 +96,15 @@ fn ddp_trains_as_with_gloo_by_hook_and_by_backend() {
     let (hook, by_hook) = train(2, "hook");
     let (_, by_backend) = train(3, "backend");
     let (_, narrow) = train(4, "bfloat16");
-    assert!(gloo > 0.8, "{gloo}");
+    assert!(gloo > 0.9, "{gloo}");
     // Of 1000 points: sums of quantised gradients differ from Gloo's in their last bits.
     for accuracy in [by_hook, by_backend] {
-        assert!((accuracy - gloo).abs() <= 0.0101, "{accuracy}, {gloo} with Gloo");
+        assert!((accuracy - gloo).abs() <= 0.0021, "{accuracy}, {gloo} with Gloo");
     }
-    assert!(narrow > 0.7, "{narrow}");
-    // Several buckets in each of 40 iterations; the first iteration's are others.
+    assert!(narrow > 0.85, "{narrow}");
+    // Several buckets in each of 60 iterations but the first.
     let (buckets, launches) = (same(&hook, "buckets"), same(&hook, "launches"));
-    assert!(buckets.as_u64() >= Some(2) && launches.as_u64() >= Some(80), "{hook:?}");
+    assert!(buckets.as_u64() >= Some(2) && launches.as_u64() >= Some(100), "{hook:?}");
 }
 
 #[test]
@@ -203,7 +202,7 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
     let mut server = server.stdout(Stdio::null()).spawn().expect("starts");
     let ranks = [(0, "a"), (1, "b")].map(|(rank, host)| {
         let place = testbed.host(host);
-        let mut command = place.namespace.command(PathBuf::from(PYTHON));
+        let mut command = place.namespace.command(python());
         command.envs([("INART_CONTROLLER", controller.as_str()), ("INART_JOB", "whole")]);
         command.env("INART_INTERFACE", place.interface);
         start_rank(command, &["sums.py"], rank, 2)

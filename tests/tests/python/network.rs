@@ -15,7 +15,7 @@ use inart_wire::{MacAddr, ShardId, ValuesPerPacket};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::package::{PYTHON, package};
+use super::package::{package, python};
 
 /// Ranks of each job.
 pub const RANKS: u16 = 3;
@@ -67,7 +67,7 @@ impl Bridge {
     pub fn start(&self, program: &[&str], assignment: &str, more: &[(&str, &str)]) -> Vec<Child> {
         (0..RANKS)
             .map(|rank| {
-                let mut command = self.namespace.command(PYTHON);
+                let mut command = self.namespace.command(python());
                 command.env("INART_ASSIGNMENT", assignment).env("INART_INTERFACE", format!("w{rank}"));
                 command.envs([("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "29500")]);
                 command.env("GLOO_SOCKET_IFNAME", "lo").envs(more.iter().copied());

@@ -1,5 +1,6 @@
 //! The Python package, with the extension module that cargo has built for these tests.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -7,17 +8,20 @@ use std::sync::OnceLock;
 use inart_tests::workspace;
 use tempfile::TempDir;
 
-/// Debian's own Python: what has the packages of Debian.
-pub const PYTHON: &str = "/usr/bin/python3";
+/// Debian's own Python, which has Debian's packages; or the one in `INART_TEST_PYTHON`, to try another torch.
+pub fn python() -> OsString {
+    std::env::var_os("INART_TEST_PYTHON").unwrap_or_else(|| "/usr/bin/python3".into())
+}
 
 /// Whether Python and these modules are there; says so if not.
 pub fn has(modules: &[&str]) -> bool {
     let import = format!("import {}", modules.join(", "));
-    let found = Command::new(PYTHON).args(["-c", &import]).output();
+    let found = Command::new(python()).args(["-c", &import]).output();
     let is_there = found.is_ok_and(|output| output.status.success());
     if !is_there {
         eprintln!(
-            "skipped: {PYTHON} has not all of {}; install Debian's packages python3-numpy, python3-torch",
+            "skipped: {} has not all of {}; install Debian's packages python3-numpy, python3-torch",
+            python().display(),
             modules.join(", ")
         );
     }

@@ -1,0 +1,67 @@
+//! Assignments from files; those from a controller are in `controller/tests/daemon.rs` and `tests/tests/python`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::PathBuf;
+
+use inart_control::{FileProblem, Source, SourceError};
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_wire::{Incarnation, MacAddr, ValuesPerPacket};
+
+fn assignment(epoch: u16) -> Assignment {
+    let mac = |host| MacAddr([2, 0, 0, 0, 0, host]);
+    Assignment {
+        job: 1.into(),
+        name: "digits".into(),
+        epoch: epoch.into(),
+        values_per_packet: ValuesPerPacket::N64,
+        window_chunks: 16,
+        exact_sums: false,
+        workers: vec![WorkerAddress { name: "w".into(), mac: mac(0) }],
+        shards: vec![ShardAssignment {
+            server: "s".into(),
+            mac: mac(1),
+            share: 1.0,
+            rate_bps: 1e9,
+            seats: vec![],
+        }],
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+#[test]
+fn a_role_runs_once_with_a_file_and_epoch() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("digits.json");
+    std::fs::write(&file, serde_json::to_string(&assignment(3)).unwrap()).unwrap();
+    let source = Source::File(file.clone());
+    let read = block_on(source.assignment()).unwrap();
+    assert_eq!(read, assignment(3));
+    let claim = |epoch, who| block_on(source.claim(&assignment(epoch), who, Incarnation::new(1)));
+    claim(3, "worker-0").unwrap();
+    assert!(folder.path().join("digits.json.epoch-3.worker-0.used").exists());
+    let error = claim(3, "worker-0").unwrap_err();
+    let told = format!("assignment {}: worker-0 has run with it before", file.display());
+    assert!(error.to_string().starts_with(&told), "{error}");
+    claim(3, "server-0").unwrap();
+    claim(4, "worker-0").unwrap();
+}
+
+#[test]
+fn files_that_are_no_assignments_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = |file: &PathBuf| match block_on(Source::File(file.clone()).assignment()) {
+        Err(SourceError::File { file: named, problem }) if named == *file => problem,
+        other => panic!("{other:?}"),
+    };
+    let file = folder.path().join("digits.json");
+    assert!(matches!(problem(&file), FileProblem::Read(_)));
+    std::fs::write(&file, "{}").unwrap();
+    assert!(matches!(problem(&file), FileProblem::Malformed(_)));
+    let nowhere = Source::File(folder.path().join("none/digits.json"));
+    let error = block_on(nowhere.claim(&assignment(1), "worker-0", Incarnation::new(1))).unwrap_err();
+    assert!(matches!(error, SourceError::File { problem: FileProblem::Note { .. }, .. }), "{error}");
+}
