@@ -1,4 +1,5 @@
-//! Assignments from files; those from a controller are in `controller/tests/daemon.rs` and `tests/tests/python`.
+//! Assignments from files. Those from a controller are in `controller/tests/daemon.rs` and
+//! `tests/tests/python`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

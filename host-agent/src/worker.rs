@@ -148,7 +148,10 @@ impl Worker {
         handle: Handle<T>,
         timeout: Duration,
     ) -> Result<Result<(T, RoundStats), Handle<T>>, Error> {
-        self.end(handle, Some(timeout), |_| ()).map(|ended| ended.map(|(tensor, stats, ())| (tensor, stats)))
+        match self.end(handle, Some(timeout), |_| ())? {
+            Ok((tensor, stats, ())) => Ok(Ok((tensor, stats))),
+            Err(again) => Ok(Err(again)),
+        }
     }
 
     /// The same, with what this worker put into that sum and what it got, bit for bit, however many threads

@@ -29,7 +29,7 @@ impl Shared {
             reporter: reporter.map(Mutex::new),
             ended: OnceLock::new(),
             process: std::process::id(),
-            servers: servers,
+            servers,
         }
     }
 
