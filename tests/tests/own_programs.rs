@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use package::{PYTHON, has, package};
+use package::{has, package, python};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -305,8 +305,9 @@ fn ddp_learns_the_same_on_the_switch_as_with_gloo() {
         return;
     }
     let example = workspace().join("examples/ddp_digits.py").display().to_string();
+    let python = python().into_string().expect("a path of text");
     let train = |how: &str| {
-        let words = ["--json", "--", PYTHON, &example, "--steps", "60", "--all-reduce", how];
+        let words = ["--json", "--", &python, &example, "--steps", "60", "--all-reduce", how];
         let (mut command, _folder) = star(&words);
         let output = command.env("PYTHONPATH", package()).output().expect("runs");
         let summary = summary(&output);
