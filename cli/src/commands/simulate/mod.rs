@@ -107,47 +107,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         return soak::run(args.first, trials, json);
     }
     let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
-    let faults = match &args.faults {
-        Some(path) => {
-            let place = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
-            let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
-            Schedule::new(&topology, &faults, &CAPABILITIES).context(place)?;
-            faults
-        }
-        None => Faults::default(),
-    };
-    ensure!(
-        (1..=MAX_ROUNDS).contains(&args.rounds),
-        "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
-        args.rounds
-    );
-    ensure!(
-        args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
-        "--window: {}; give a power of two from 1 to {}",
-        args.window,
-        inart_p4::SLOTS
-    );
-    ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
-    let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
-    let gradient_bytes = args.gradient.map_or(default, |size| size.0);
-    ensure!(
-        (4.0..=4e9).contains(&gradient_bytes),
-        "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
-    );
-    let options = Options {
-        rounds: args.rounds,
-        runs: args.runs,
-        odd_length: args.odd_length,
-        tensors: args.tensors,
-        sizes: args.sizes,
-        gradient_values: (gradient_bytes / 4.0) as usize,
-        spikes: args.spikes,
-        seed: args.seed,
-        peer_timeout: Duration::from_nanos(args.peer_timeout.0),
-        limit: args.limit,
-        ..Options::default()
-    };
+    let faults = args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
+    let options = options(&args, &topology)?;
     let plans = match &args.plan {
         Some(path) => super::plan::read_all(&topology, path)?,
         None => plan(&topology, &args)?,
@@ -183,6 +144,50 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             eprintln!("error: {failure}");
             ExitCode::FAILURE
         }
+    })
+}
+
+/// The faults of a file, which fit the topology and what the simulator can do.
+fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
+    let place = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
+    let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
+    Schedule::new(topology, &faults, &CAPABILITIES).context(place)?;
+    Ok(faults)
+}
+
+/// What the flags say of the run.
+fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
+    ensure!(
+        (1..=MAX_ROUNDS).contains(&args.rounds),
+        "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
+        args.rounds
+    );
+    ensure!(
+        args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
+        "--window: {}; give a power of two from 1 to {}",
+        args.window,
+        inart_p4::SLOTS
+    );
+    ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
+    let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
+    let gradient_bytes = args.gradient.map_or(default, |size| size.0);
+    ensure!(
+        (4.0..=4e9).contains(&gradient_bytes),
+        "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
+    );
+    Ok(Options {
+        rounds: args.rounds,
+        runs: args.runs,
+        odd_length: args.odd_length,
+        tensors: args.tensors,
+        sizes: args.sizes,
+        gradient_values: (gradient_bytes / 4.0) as usize,
+        spikes: args.spikes,
+        seed: args.seed,
+        peer_timeout: Duration::from_nanos(args.peer_timeout.0),
+        limit: args.limit,
+        ..Options::default()
     })
 }
 
