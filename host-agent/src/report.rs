@@ -52,7 +52,7 @@ pub enum Role {
 /// One round as one worker saw it: enough to check the sum bit for bit.
 ///
 /// Values are in the gradient's order. Exponents are per chunk, in the order of
-/// [`Split::chunks`](inart_core::Split::chunks). As in [`RoundRecord`](inart_core::RoundRecord).
+/// [`Split::chunks`](inart_core::Split::chunks). As in [`RoundRecord`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
     /// Rounds count from 0.
