@@ -100,7 +100,7 @@ fn the_culprit_is_named_with_the_place() {
     assert!(waiting["chunk"].is_u64() && found["jobs"][0]["round"].is_u64(), "{found}");
     emulation.doctor_until("the link's return", moves);
 
-    let worker = emulation.child(&["worker", "--rank", "3"]);
+    let worker = emulation.child(&["--rank", "3"]);
     kill(worker, Signal::SIGSTOP).expect("alive");
     let found = emulation.doctor_until("the stopped worker", |report| blames(report, "w4", "host_silent"));
     assert!(found["problems"].to_string().contains("host w4 does not answer"), "{found}");

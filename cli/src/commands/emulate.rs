@@ -1,6 +1,8 @@
 //! `inart emulate`.
 
 mod program;
+mod progress;
+mod refused;
 
 use std::ffi::OsString;
 use std::io;
@@ -10,17 +12,18 @@ use std::time::Duration;
 
 use anyhow::Context;
 use inart_controller::ValuesChoice;
-use inart_emulator::external::{EXTERNAL, ExternalTestbed};
+use inart_emulator::external::ExternalTestbed;
 use inart_emulator::fault::DropRate;
 use inart_emulator::scale::Scale;
-use inart_emulator::{Options, Progress, Work, Workload, chart, emulate};
+use inart_emulator::{Options, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::print;
+use progress::{progress_bar, show};
+use refused::with_flag;
 
 /// Arguments of `inart emulate`.
 #[derive(clap::Args)]
@@ -194,18 +197,6 @@ fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Names the flag of a setting that the emulator refuses.
-fn with_flag(error: inart_emulator::Error) -> anyhow::Error {
-    match error {
-        inart_emulator::Error::Option { option, problem } if option == EXTERNAL => {
-            anyhow::anyhow!("--network: {problem}")
-        }
-        inart_emulator::Error::Option { option: "command", problem } => anyhow::anyhow!("COMMAND: {problem}"),
-        inart_emulator::Error::Option { option, problem } => anyhow::anyhow!("--{option}: {problem}"),
-        error => error.into(),
-    }
-}
-
 fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
     let made = std::fs::create_dir_all(folder.join("hosts")).and_then(|()| folder.canonicalize());
     made.with_context(|| format!("--expose {}", folder.display()))
@@ -257,22 +248,4 @@ fn write_chart(chart: &Path, drawing: &str) -> io::Result<()> {
 
 fn make_folder(chart: &Path) -> io::Result<()> {
     chart.parent().map_or(Ok(()), std::fs::create_dir_all)
-}
-
-/// Draws itself on a terminal's standard error, and is silent in a pipe.
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    let style = ProgressStyle::with_template("{msg:22} {bar:40} {pos}/{len} rounds, {elapsed}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
-fn show(bar: &ProgressBar, progress: Progress<'_>) {
-    bar.set_length(progress.rounds_total.into());
-    bar.set_position(progress.rounds_done.into());
-    if bar.message() != progress.stage {
-        bar.set_message(progress.stage.to_owned());
-    }
 }

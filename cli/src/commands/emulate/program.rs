@@ -10,7 +10,8 @@ use inart_emulator::program::{Printer, Program, ProgramSummary, Stream};
 use inart_emulator::{Error, Options, run_program};
 use inart_host_agent::StopSignal;
 
-use super::{progress_bar, show, with_flag};
+use super::progress::{progress_bar, show};
+use super::refused::with_flag;
 use crate::commands::output::print;
 
 /// What a shell says of a process that a signal has ended: this and the signal's number.

@@ -1,0 +1,15 @@
+//! What an emulation refuses, with the flag that said it.
+
+use inart_emulator::external::EXTERNAL;
+
+/// Names the flag of a setting that the emulator refuses.
+pub fn with_flag(error: inart_emulator::Error) -> anyhow::Error {
+    match error {
+        inart_emulator::Error::Option { option, problem } if option == EXTERNAL => {
+            anyhow::anyhow!("--network: {problem}")
+        }
+        inart_emulator::Error::Option { option: "command", problem } => anyhow::anyhow!("COMMAND: {problem}"),
+        inart_emulator::Error::Option { option, problem } => anyhow::anyhow!("--{option}: {problem}"),
+        error => error.into(),
+    }
+}
