@@ -12,7 +12,7 @@ mod socket;
 pub use queue::{Queue, Sent};
 pub use receiver::Receiver;
 pub use ring::Ring;
-pub use socket::{PacketSocket, SocketOptions, interface_index, mtu};
+pub use socket::{PacketSocket, SocketOptions, interface_index, mtu, mtu_at};
 
 /// Frames per system call, at most.
 pub const BATCH: usize = 64;

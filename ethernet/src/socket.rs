@@ -59,6 +59,20 @@ pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
 /// # Errors
 /// If there is no such interface.
 pub fn mtu(name: &str) -> io::Result<usize> {
+    // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
+    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above.
+    mtu_at(unsafe { OwnedFd::from_raw_fd(fd) }, name)
+}
+
+/// The same of an interface in the network namespace of that socket, whichever this thread's is.
+///
+/// # Errors
+/// If there is no such interface.
+pub fn mtu_at(socket: impl AsFd, name: &str) -> io::Result<usize> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     // SAFETY: all fields of ifreq may be zero.
     let mut request: libc::ifreq = unsafe { zeroed() };
@@ -67,15 +81,9 @@ pub fn mtu(name: &str) -> io::Result<usize> {
     let room = request.ifr_name[..most].get_mut(..name.len()).filter(|_| !name.contains('\0'));
     let room = room.ok_or_else(invalid)?;
     room.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from as libc::c_char);
-    // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
-    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let fd = socket.as_fd().as_raw_fd();
     // SAFETY: the request is an ifreq with a NUL-terminated name, and lives through the call.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) } < 0 {
+    if unsafe { libc::ioctl(fd, libc::SIOCGIFMTU as _, &raw mut request) } < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the call has filled in the MTU.

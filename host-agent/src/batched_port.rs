@@ -102,7 +102,7 @@ impl Transport for BatchedPort {
     }
 
     fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
-        self.interface.check_frame_bytes(frame_bytes)?;
+        self.interface.check_frame_bytes(&self.socket, frame_bytes)?;
         let ring = Ring::map(&self.socket, RECEIVE_BUFFER_BYTES, frame_bytes);
         self.incoming = match ring {
             Ok(ring) => Incoming::Shared(ring),

@@ -201,9 +201,10 @@ impl Interface {
         self.watched.push(source);
     }
 
-    /// Refuses frames that are longer than what the interface sends at once.
-    pub(crate) fn check_frame_bytes(&self, frame_bytes: usize) -> Result<(), PortError> {
-        let mtu = inart_ethernet::mtu(&self.name).map_err(|source| refused(&self.name, source))?;
+    /// Refuses frames that are longer than what the interface sends at once. `socket` is bound to it; this
+    /// thread may be in another network namespace.
+    pub(crate) fn check_frame_bytes(&self, socket: impl AsFd, frame_bytes: usize) -> Result<(), PortError> {
+        let mtu = inart_ethernet::mtu_at(socket, &self.name).map_err(|source| refused(&self.name, source))?;
         let needed = frame_bytes.saturating_sub(inart_wire::ETHERNET_BYTES);
         if needed <= mtu {
             return Ok(());

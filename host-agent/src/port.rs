@@ -92,7 +92,7 @@ impl Transport for Port {
     }
 
     fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
-        self.interface.check_frame_bytes(frame_bytes)?;
+        self.interface.check_frame_bytes(&self.socket, frame_bytes)?;
         self.outgoing = vec![0; frame_bytes].into();
         self.incoming = vec![0; frame_bytes + 1].into();
         Ok(())
