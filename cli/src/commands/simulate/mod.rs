@@ -105,54 +105,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(trials) = args.soak {
         return soak::run(args.first, trials, json);
     }
-    let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
-    let faults = match &args.faults {
-        Some(path) => {
-            let place = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
-            let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
-            Schedule::new(&topology, &faults, &CAPABILITIES).context(place)?;
-            faults
-        }
-        None => Faults::default(),
-    };
-    ensure!(
-        (1..=MAX_ROUNDS).contains(&args.rounds),
-        "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
-        args.rounds
-    );
-    ensure!(
-        args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
-        "--window: {}; give a power of two from 1 to {}",
-        args.window,
-        inart_p4::SLOTS
-    );
-    ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
-    let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
-    let gradient_bytes = args.gradient.map_or(default, |size| size.0);
-    ensure!(
-        (4.0..=4e9).contains(&gradient_bytes),
-        "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
-    );
-    let options = Options {
-        rounds: args.rounds,
-        runs: args.runs,
-        odd_length: args.odd_length,
-        tensors: args.tensors,
-        sizes: args.sizes,
-        gradient_values: (gradient_bytes / 4.0) as usize,
-        spikes: args.spikes,
-        seed: args.seed,
-        peer_timeout: Duration::from_nanos(args.peer_timeout.0),
-        limit: args.limit,
-        ..Options::default()
-    };
-    let plans = match &args.plan {
-        Some(path) => super::plan::read_all(&topology, path)?,
-        None => plan(&topology, &args)?,
-    };
-    let network =
-        InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(args.values)?), &plans, args.window)?;
+    let Question { network, faults, options } = Question::new(&args)?;
     let mut log = match &args.log {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
@@ -181,6 +134,71 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// What one run simulates.
+struct Question {
+    network: InstalledNetwork,
+    faults: Faults,
+    options: Options,
+}
+
+impl Question {
+    fn new(args: &Args) -> anyhow::Result<Self> {
+        let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
+        let faults = match &args.faults {
+            Some(path) => {
+                let place = path.display().to_string();
+                let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
+                let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
+                Schedule::new(&topology, &faults, &CAPABILITIES).context(place)?;
+                faults
+            }
+            None => Faults::default(),
+        };
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&args.rounds),
+            "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
+            args.rounds
+        );
+        ensure!(
+            args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
+            "--window: {}; give a power of two from 1 to {}",
+            args.window,
+            inart_p4::SLOTS
+        );
+        ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
+        let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
+        let gradient_bytes = args.gradient.map_or(default, |size| size.0);
+        ensure!(
+            (4.0..=4e9).contains(&gradient_bytes),
+            "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
+        );
+        let options = Options {
+            rounds: args.rounds,
+            runs: args.runs,
+            odd_length: args.odd_length,
+            tensors: args.tensors,
+            sizes: args.sizes,
+            gradient_values: (gradient_bytes / 4.0) as usize,
+            spikes: args.spikes,
+            seed: args.seed,
+            peer_timeout: Duration::from_nanos(args.peer_timeout.0),
+            limit: args.limit,
+            ..Options::default()
+        };
+        let plans = match &args.plan {
+            Some(path) => super::plan::read_all(&topology, path)?,
+            None => plan(&topology, args)?,
+        };
+        let network = InstalledNetwork::install(
+            &topology,
+            &Arc::new(Dataplane::new(args.values)?),
+            &plans,
+            args.window,
+        )?;
+        Ok(Self { network, faults, options })
+    }
 }
 
 /// Names the flag of a setting that the simulator refuses.
