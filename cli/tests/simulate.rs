@@ -3,11 +3,6 @@
 
 mod support;
 
-use std::sync::Arc;
-
-use inart_simulator::Dataplane;
-use inart_simulator::campaign::Trial;
-use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use support::Workbench;
 
@@ -62,24 +57,6 @@ fn random_trials_tell_what_was_tried() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &document["trials"]), (Some(0), &20.into()), "{document}");
     assert!(document["sums_checked"].as_u64().unwrap() > 0);
-}
-
-#[test]
-fn a_trial_is_the_same_run_from_its_command_line() {
-    let bench = Workbench::new();
-    let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N32).unwrap());
-    for seed in 1..=5 {
-        let trial = Trial::of_seed(seed);
-        let report = trial.run(&dataplane).unwrap();
-        bench.write("topology.yaml", trial.topology.to_yaml());
-        bench.write("faults.yaml", trial.faults.to_yaml());
-        let arguments = trial.arguments("topology.yaml", "faults.yaml");
-        let output = bench.inart(&["simulate --json", &arguments].join(" ").split(' ').collect::<Vec<_>>());
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let figures = |hops: u64, seconds: f64| format!("{hops} hops in {seconds} s");
-        let seen = figures(document["packet_hops"].as_u64().unwrap(), document["seconds"].as_f64().unwrap());
-        assert_eq!(seen, figures(report.packet_hops, report.seconds), "{arguments}");
-    }
 }
 
 #[test]

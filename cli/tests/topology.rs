@@ -31,8 +31,10 @@ fn every_format_is_guessed_imported_planned_and_checked() {
         &["topology", "import", zoo, "--servers", "nowhere"],
         &["zoo.graphml", "--servers", "\"nowhere\""],
     );
-    bench
-        .refused(&["topology", "import", zoo, "--workers", "99"], &["--workers", "99", "--hosts-per-switch"]);
+    bench.refused(
+        &["topology", "import", zoo, "--workers", "99"],
+        &["--workers", "99", "more hosts to each switch"],
+    );
     bench.refused(&["topology", "import", zoo, "--format", "dot"], &["zoo.graphml"]);
     bench.write("notes.txt", "nothing of the kind");
     bench.refused(&["topology", "import", "notes.txt"], &["notes.txt", "--format"]);

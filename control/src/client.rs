@@ -103,7 +103,7 @@ impl Client {
                 true => ClientError::Refused {
                     address,
                     message: format!(
-                        "it does not accept this client ({reason}): give --tls-cert and --tls-key of an authority that it knows"
+                        "it does not accept this client ({reason}): give a certificate and its key by an authority that it knows"
                     ),
                 },
                 false => ClientError::NotYet { address, message: format!("the connection ended ({reason})") },

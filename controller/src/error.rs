@@ -30,7 +30,7 @@ pub enum Cause {
 
 fn and_more(violations: usize) -> String {
     if violations > 1 {
-        format!(" (and {} more; see `inart plan --check`)", violations - 1)
+        format!(" (and {} more; a check of the plan lists them)", violations - 1)
     } else {
         String::new()
     }

@@ -30,7 +30,7 @@ pub enum PortsError {
         nodes: usize,
     },
     /// A switch of the topology without a driver.
-    #[error("no address for switch {switch} of topology {topology}: add --switch {switch}=HOST:PORT")]
+    #[error("no address for switch {switch} of topology {topology}: give one for each switch")]
     MissingSwitch {
         /// The switch.
         switch: String,

@@ -148,7 +148,7 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
     assert!(second.api.claim(told.job, Epoch::from(9), "worker-2", life(1)).await.is_err());
     let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
-    assert!(unknown.contains("no job \"vgg\"; give --job with one of digits"), "{unknown}");
+    assert!(unknown.contains("no job \"vgg\"; name one of digits"), "{unknown}");
 }
 
 /// A controller reads the records, then plans and connects for as long as that takes; hosts meanwhile claim

@@ -429,7 +429,7 @@ fn switches_must_be_those_of_the_topology() {
     };
     assert_eq!(
         new(&["v1"]).to_string(),
-        "no address for switch v2 of topology fig1: add --switch v2=HOST:PORT"
+        "no address for switch v2 of topology fig1: give one for each switch"
     );
     assert_eq!(new(&["v1", "v2", "w1"]).to_string(), "w1 is not a switch of topology fig1; it has v1, v2");
 }

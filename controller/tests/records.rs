@@ -211,7 +211,7 @@ fn a_change_that_is_not_written_is_not_made() {
     let (mut records, half) = (before.clone(), folder.path().join("fig1.new"));
     std::fs::create_dir(&half).unwrap();
     let error = records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap_err().to_string();
-    assert!(error.contains("fig1.json: cannot be written") && error.contains("--state"), "{error}");
+    assert!(error.contains("fig1.json: cannot be written") && error.contains("another folder"), "{error}");
     let error = now(first.install(&[planned(schemes::LBMM)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::File { .. })), "{error}");
     let error = now(first.remove(&[JOB()].into())).unwrap_err();

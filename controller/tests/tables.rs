@@ -213,7 +213,7 @@ fn too_few_slots_or_entries_name_the_switch_and_the_fix() {
     assert!(matches!(error, IntentError::NoRoom { reason: NoRoom::Slots { ranges: 2, .. }, .. }));
     assert_eq!(
         error.to_string(),
-        "switch v1: job digits needs 2 x 64 slots, 100 of 100 are free: push with --window 32 or less"
+        "switch v1: job digits needs 2 x 64 slots, 100 of 100 are free: take a window of 32 chunks or less"
     );
     let error = intent(&ports, Limits { steer: 3, ..LIMITS }, &empty(&ports), &wanted).unwrap_err();
     assert!(

@@ -218,9 +218,8 @@ mod tests {
             sent_again: 0,
         };
         assert_eq!(Some(row.place()), point.place("inart", schemes::ATP_NOCAP));
-        let text =
-            write_measured("inart experiment all --measure", std::slice::from_ref(&row)).expect("in memory");
-        assert!(text.starts_with("# inart experiment all --measure\nswitch,links,"), "{text}");
+        let text = write_measured("the command", std::slice::from_ref(&row)).expect("in memory");
+        assert!(text.starts_with("# the command\nswitch,links,"), "{text}");
         assert!(
             text.contains("\ninart,het,4,10,1627000,atp-nocap,1,0.2,256,3,1,12345,15900000.0,"),
             "{text}"

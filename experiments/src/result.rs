@@ -20,8 +20,8 @@ pub struct RunResult {
     pub figure: Option<u32>,
     /// Seeds 1 to this number: each draws a network, and rounds with the same seed.
     pub seeds: u64,
-    /// The command that makes it again.
-    pub command: String,
+    /// The command that makes it again; for the caller to say.
+    pub command: Option<String>,
     /// Its panels.
     pub panels: Vec<PanelResult>,
 }
@@ -116,7 +116,7 @@ pub fn run(
             title: experiment.title,
             figure: experiment.figure,
             seeds,
-            command: format!("inart experiment {} --seeds {seeds}", experiment.name),
+            command: None,
             panels: experiment.panels.iter().map(panel).collect(),
         }
     };

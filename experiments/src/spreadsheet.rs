@@ -57,5 +57,6 @@ pub fn csv(result: &RunResult) -> String {
         }
     }
     let table = writer.into_inner().expect("memory can be flushed");
-    format!("# {}\n{}", result.command, String::from_utf8(table).expect("only text was written"))
+    let command = result.command.as_ref().map_or(String::new(), |command| format!("# {command}\n"));
+    command + &String::from_utf8(table).expect("only text was written")
 }

@@ -120,6 +120,7 @@ pub fn markdown(result: &RunResult) -> String {
     if !notes.is_empty() {
         let _ = writeln!(text, "{}\n", notes.trim_end().replace('\n', ".<br>\n"));
     }
-    let _ = writeln!(text, "{}. `{}`", over(result.seeds), result.command);
+    let command = result.command.as_ref().map_or(String::new(), |command| format!(" `{command}`"));
+    let _ = writeln!(text, "{}.{command}", over(result.seeds));
     text
 }

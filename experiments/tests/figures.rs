@@ -15,7 +15,8 @@ fn only(name: &str, x: &[&str]) -> Experiment {
 }
 
 fn result(experiment: Experiment, seeds: u64) -> RunResult {
-    run(&[experiment], seeds, &|_, _| ()).unwrap().remove(0)
+    let result = run(&[experiment], seeds, &|_, _| ()).unwrap().remove(0);
+    RunResult { command: Some("the command".into()), ..result }
 }
 
 fn cell<'r>(result: &'r RunResult, panel: &str, x: &str, series: &str) -> &'r Cell {
@@ -67,7 +68,7 @@ fn files_come_out_the_same_and_say_how() {
     let [first, second] = [(); 2].map(|()| csv(&result(only("inart-fig9", &["10"]), 3)));
     assert_eq!(first, second);
     let mut lines = first.lines();
-    assert_eq!(lines.next().unwrap(), "# inart experiment inart-fig9 --seeds 3");
+    assert_eq!(lines.next().unwrap(), "# the command");
     let header = "panel,x_axis,x,series,quantity,unit,mean,least,greatest,deviation,seeds,paper,paper_source,beyond,reference";
     assert_eq!(lines.next().unwrap(), header);
     let lbmm = lines.find(|line| line.starts_with("hom,workers,10,lbmm,")).unwrap();
@@ -89,7 +90,7 @@ fn charts_and_tables_show_everything() {
         for panel in &figure.panels {
             assert!(chart.contains(panel.title) && table.contains(panel.title), "{}", panel.title);
         }
-        for text in ["**inart**", "paper: InArt", "2 seeds", "--seeds 2"] {
+        for text in ["**inart**", "paper: InArt", "2 seeds", "`the command`"] {
             assert!(table.contains(text), "{name} has no {text}");
         }
     }

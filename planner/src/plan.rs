@@ -247,7 +247,7 @@ fn is_one(levels: &u8) -> bool {
 
 /// Text that is not a plan, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a plan: {0}; make one with `inart plan TOPOLOGY --json`")]
+#[error("not a plan: {0}; make one with `inart plan`, as JSON")]
 pub struct PlanFormatError(String);
 
 impl PlanFormatError {

@@ -119,17 +119,17 @@ fn options_say_who_plays_which_part() {
     assert_eq!(again.topology.to_yaml(), imported.topology.to_yaml());
 
     for (servers, workers, expected) in [
-        (named("h9"), None, &["--servers", "\"h9\"", "h1, h2"][..]),
+        (named("h9"), None, &["servers", "\"h9\"", "h1, h2"][..]),
         (named("h1"), named("h1"), &["\"h1\"", "name it once"]),
-        (named("9"), None, &["--servers", "9 servers", "--hosts-per-switch"]),
-        (named("1"), named("7"), &["--workers", "7 workers", "only 3 hosts"]),
-        (named("0"), None, &["no host is left to be a server", "--servers"]),
-        (named("4"), None, &["no host is left to be a worker", "--workers"]),
+        (named("9"), None, &["servers", "9 servers", "more hosts to each switch"]),
+        (named("1"), named("7"), &["workers", "7 workers", "only 3 hosts"]),
+        (named("0"), None, &["no host is left to be a server", "name servers"]),
+        (named("4"), None, &["no host is left to be a worker", "name workers"]),
     ] {
         refused(text, format, &ImportOptions { servers, workers, ..options() }, expected);
     }
     let many = ImportOptions { hosts_per_switch: Some(usize::MAX), ..options() };
-    refused(text, format, &many, &["--hosts-per-switch", "ask for fewer"]);
+    refused(text, format, &many, &["hosts per switch", "ask for fewer"]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn wrong_texts_name_place_and_fix() {
         (Format::Dot, "graph {".to_owned() + &"{".repeat(100_000), &["nested", "64"]),
         (Format::Graphml, "<graphml><graph>".into(), &["line 1", "graphml"]),
         (Format::Graphml, "<a\n b='c'/\n>".into(), &["line 2", "graphml"]),
-        (Format::Graphml, "<a/>".into(), &["no <graph>", "--format"]),
+        (Format::Graphml, "<a/>".into(), &["no <graph>", "which format"]),
         (Format::Graphml, "<graph><node id='a'/><node id='a'/></graph>".into(), &["node \"a\"", "twice"]),
         (Format::Graphml, "<graph><node/></graph>".into(), &["<node> has no id"]),
         (Format::Graphml, "<graph><edge source='a' target='b'/></graph>".into(), &["unknown node \"a\""]),

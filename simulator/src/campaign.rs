@@ -7,7 +7,6 @@ use std::sync::Arc;
 use inart_faults::quantity::{QueueLimit, Share, Span};
 use inart_faults::{Background, FaultEvent, Faults, LinkFaults};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner::units::display_size;
 use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -151,36 +150,6 @@ impl Trial {
             push(&|trial| trial.options.gradient_values /= 2);
         }
         all
-    }
-
-    /// The arguments of `inart simulate` that run it again, given its topology and faults as files.
-    pub fn arguments(&self, topology: &str, faults: &str) -> String {
-        let Options {
-            rounds,
-            runs,
-            gradient_values,
-            tensors,
-            odd_length,
-            sizes,
-            spikes,
-            seed,
-            peer_timeout,
-            limit,
-            ..
-        } = &self.options;
-        let odd = odd_length.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
-        let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
-        let peer_timeout = Span(peer_timeout.as_nanos() as u64).to_string().replace(' ', "");
-        format!(
-            "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
-             --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
-             --window {} --scheme {} --levels {} --budget 0s \
-             --peer-timeout {peer_timeout} --limit {}",
-            self.window_chunks,
-            self.scheme,
-            self.levels.number(),
-            limit.to_string().replace(' ', "")
-        )
     }
 }
 

@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
-use inart_controller::{Controller, InstallReport, JobPlan, Names, Records, SwitchChange, ValuesChoice};
+use anyhow::{Context, anyhow, bail};
+use inart_controller::{
+    Controller, InstallReport, JobPlan, Names, PortsError, Records, SwitchChange, ValuesChoice,
+};
 use inart_core::Assignment;
 use inart_planner::Topology;
 use inart_tables::Op;
@@ -172,7 +174,7 @@ impl ControlArgs {
     ) -> anyhow::Result<BTreeMap<String, Place>> {
         let addresses = self.addresses(records)?;
         let ports = inart_controller::PortMap::new(topology)?;
-        ports.check_names(topology.name(), addresses.keys().map(String::as_str))?;
+        ports.check_names(topology.name(), addresses.keys().map(String::as_str)).map_err(with_flag)?;
         let security = self.security.security()?;
         let places = addresses.iter().map(|(name, address)| {
             let place = place(address, security.clone()).with_context(|| format!("switch {name}"))?;
@@ -320,4 +322,17 @@ pub fn lines_json(
     });
     let switches: BTreeMap<_, _> = switches.collect();
     format!("{}\n", serde_json::json!({"updates": report.updates(), "switches": switches}))
+}
+
+/// Names the flag that gives what is missing.
+fn with_flag(error: PortsError) -> anyhow::Error {
+    match &error {
+        PortsError::MissingSwitch { switch, .. } => anyhow!("{error}; add --switch {switch}=HOST:PORT"),
+        _ => error.into(),
+    }
+}
+
+/// The records of a network in the folder that `--state` names.
+pub fn open_records(state: &Path, network: &str) -> anyhow::Result<Records> {
+    Records::open(state, network).with_context(|| format!("--state {}", state.display()))
 }

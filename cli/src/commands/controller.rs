@@ -74,7 +74,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     // From here on signals end the controller in order.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let topology = super::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
-    let mut records = Records::open(&args.control.state(), topology.name())?;
+    let mut records = super::control::open_records(&args.control.state(), topology.name())?;
     let jobs = args.jobs(&topology, &records)?;
     let precedence =
         args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));

@@ -84,7 +84,7 @@ impl Args {
         let known = Records::networks(&state);
         let network = super::rollback::choose("topology", self.topology.as_deref(), &known)
             .with_context(|| format!("records {}", state.display()))?;
-        let mut records = Records::open(&state, &network)?;
+        let mut records = super::control::open_records(&state, &network)?;
         let pushes: BTreeMap<JobId, Push> =
             records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
         let Some(first) = pushes.values().next() else {

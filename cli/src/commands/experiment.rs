@@ -52,7 +52,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let names = chosen.iter().map(|experiment| experiment.name.to_owned());
     let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
     make(&args.out)?;
-    let results = with_progress(&chosen, args.seeds)?;
+    let mut results = with_progress(&chosen, args.seeds)?;
+    for result in &mut results {
+        result.command = Some(format!("inart experiment {} --seeds {}", result.experiment, result.seeds));
+    }
     for result in &results {
         write(&args.out, &format!("{}.csv", result.experiment), &csv(result))?;
         write(&args.out, &format!("{}.svg", result.experiment), &svg(result))?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use inart_controller::{Controller, JobPlan, Records, ValuesChoice, job_number};
+use inart_controller::{Controller, JobPlan, ValuesChoice, job_number};
 use inart_planner::{Plan, Topology};
 use inart_targets::Session;
 
@@ -88,7 +88,7 @@ impl PlanArgs {
         let place = self.plan.display().to_string();
         let job_plan = |plan| self.settings.job_plan(&topology, plan, &place);
         let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
-        let records = Records::open(&self.control.state(), topology.name())?;
+        let records = control::open_records(&self.control.state(), topology.name())?;
         let values = self.control.values(self.settings.values, &topology, &records)?;
         let controller = self.control.controller(topology, values, records, purpose).await?;
         Ok((controller, jobs))

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, HeldJob, Records, ValuesChoice, find_held};
+use inart_controller::{Controller, HeldJob, ValuesChoice, find_held};
 use inart_targets::Session;
 use inart_wire::JobId;
 
@@ -43,7 +43,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let topology = super::topology::read(Path::new(topology))?;
     let purpose = if jobs.is_empty() || args.dry_run { Purpose::Read } else { Purpose::Write };
     control::block_on(async {
-        let records = Records::open(&args.control.state(), topology.name())?;
+        let records = control::open_records(&args.control.state(), topology.name())?;
         let values = args.control.values(args.values, &topology, &records)?;
         let mut controller = args.control.controller(topology, values, records, purpose).await?;
         let held = controller.held().await?;

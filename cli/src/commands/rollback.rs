@@ -37,7 +37,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let named = today.as_ref().map(Topology::name).or(args.topology.as_deref());
     let network =
         choose("topology", named, &known).with_context(|| format!("records {}", state.display()))?;
-    let records = Records::open(&state, &network)?;
+    let records = control::open_records(&state, &network)?;
     let job = job(&records, args.job.as_deref()).with_context(|| format!("topology {network}"))?;
     let values = records.before_last(job)?.values;
     let topology = today.map_or_else(|| newest(&records, &network), Ok)?;

@@ -20,7 +20,7 @@ pub enum ReconcileError {
     #[error(transparent)]
     Switch(#[from] SwitchError),
     /// It runs another program.
-    #[error("it runs another program; start the controller with --replace-program to load ours")]
+    #[error("it runs another program; allow the controller to replace it by ours")]
     OtherProgram,
     /// It took the updates but does not hold them.
     #[error("read back, it still differs in {0} entries; does another controller write to it?")]

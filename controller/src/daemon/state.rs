@@ -131,7 +131,7 @@ impl State {
             [(only, _)] if job.is_empty() => Ok(only.clone()),
             all => all.iter().find(named).map(|(found, _)| found.clone()).ok_or_else(|| {
                 let known: Vec<_> = all.iter().map(|(assignment, _)| assignment.name.as_str()).collect();
-                format!("the controller runs no job \"{job}\"; give --job with one of {}", known.join(", "))
+                format!("the controller runs no job \"{job}\"; name one of {}", known.join(", "))
             }),
         })
     }

@@ -59,7 +59,7 @@ pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, Reco
             error(format!("not what `inart push` writes ({cause}); move the file away to start anew"))
         }),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(R::default()),
-        Err(cause) => Err(error(format!("cannot be read ({cause}); choose another --state"))),
+        Err(cause) => Err(error(format!("cannot be read ({cause}); keep the records in another folder"))),
     }
 }
 
@@ -74,10 +74,13 @@ impl Lock {
     /// who holds it.
     pub(super) fn take(path: &Path) -> Result<Self, RecordsError> {
         let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
-        let system = |cause: io::Error| error(format!("cannot be locked ({cause}); choose another --state"));
+        let system = |cause: io::Error| {
+            error(format!("cannot be locked ({cause}); keep the records in another folder"))
+        };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)
-                .map_err(|cause| error(format!("cannot be written ({cause}); choose another --state")))?;
+            std::fs::create_dir_all(folder).map_err(|cause| {
+                error(format!("cannot be written ({cause}); keep the records in another folder"))
+            })?;
         }
         let beside = path.with_extension("lock");
         let file = File::options().create(true).truncate(false).write(true).open(&beside).map_err(system)?;
@@ -89,7 +92,7 @@ impl Lock {
             }
         }
         Err(error(format!(
-            "another process holds {} for {} s: end it, or choose another --state",
+            "another process holds {} for {} s: end it, or keep the records in another folder",
             beside.display(),
             (ATTEMPTS * PAUSE).as_secs()
         )))
@@ -108,7 +111,7 @@ impl Lock {
         };
         write().map_err(|cause: io::Error| RecordsError::File {
             path: self.path.clone(),
-            reason: format!("cannot be written ({cause}); choose another --state"),
+            reason: format!("cannot be written ({cause}); keep the records in another folder"),
         })
     }
 }

@@ -106,17 +106,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(trials) = args.soak {
         return soak::run(args.first, trials, json);
     }
-    let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
-    let faults = args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
-    let options = options(&args, &topology)?;
-    let plans = match &args.plan {
-        Some(path) => super::plan::read_all(&topology, path)?,
-        None => plan(&topology, &args)?,
-    };
-    let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
-    let values = args.values.of(&topology, None, has_program).context("--values")?;
-    let network =
-        InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
+    let Question { network, faults, options } = Question::new(&args)?;
     let mut log = match &args.log {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
@@ -145,6 +135,31 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// What one run simulates.
+struct Question {
+    network: InstalledNetwork,
+    faults: Faults,
+    options: Options,
+}
+
+impl Question {
+    fn new(args: &Args) -> anyhow::Result<Self> {
+        let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
+        let faults =
+            args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
+        let options = options(args, &topology)?;
+        let plans = match &args.plan {
+            Some(path) => super::plan::read_all(&topology, path)?,
+            None => plan(&topology, args)?,
+        };
+        let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
+        let values = args.values.of(&topology, None, has_program).context("--values")?;
+        let network =
+            InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
+        Ok(Self { network, faults, options })
+    }
 }
 
 /// The faults of a file, which fit the topology and what the simulator can do.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use inart_faults::quantity::Span;
+use inart_planner::units::display_size;
 use inart_simulator::campaign::Trial;
-use inart_simulator::{Dataplane, Error, Report, Tally};
+use inart_simulator::{Dataplane, Error, Options, Report, Tally};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -146,7 +148,37 @@ fn replay(seed: u64, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
     std::fs::write(&topology, trial.topology.to_yaml()).with_context(place)?;
     std::fs::write(&faults, trial.faults.to_yaml()).with_context(place)?;
     let [topology, faults] = [topology, faults].map(|path| path.display().to_string());
-    Ok(format!("inart simulate {}", trial.arguments(&topology, &faults)))
+    Ok(format!("inart simulate {}", arguments(&trial, &topology, &faults)))
+}
+
+/// The arguments of `inart simulate` that run it again, given its topology and faults as files.
+fn arguments(trial: &Trial, topology: &str, faults: &str) -> String {
+    let Options {
+        rounds,
+        runs,
+        gradient_values,
+        tensors,
+        odd_length,
+        sizes,
+        spikes,
+        seed,
+        peer_timeout,
+        limit,
+        ..
+    } = &trial.options;
+    let odd = odd_length.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
+    let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
+    let peer_timeout = Span(peer_timeout.as_nanos() as u64).to_string().replace(' ', "");
+    format!(
+        "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
+         --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
+         --window {} --scheme {} --levels {} --budget 0s \
+         --peer-timeout {peer_timeout} --limit {}",
+        trial.window_chunks,
+        trial.scheme,
+        trial.levels.number(),
+        limit.to_string().replace(' ', "")
+    )
 }
 
 /// Draws itself on a terminal's standard error, and is silent in a pipe.
@@ -157,4 +189,33 @@ fn progress_bar(trials: u64) -> ProgressBar {
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches};
+
+    use super::super::{Args, Question};
+    use super::*;
+
+    #[test]
+    fn a_trial_is_the_same_run_from_its_command_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name).display().to_string();
+        let (topology, faults) = (file("topology.yaml"), file("faults.yaml"));
+        let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N32).unwrap());
+        for seed in 1..=5 {
+            let trial = Trial::of_seed(seed);
+            std::fs::write(&topology, trial.topology.to_yaml()).unwrap();
+            std::fs::write(&faults, trial.faults.to_yaml()).unwrap();
+            let line = format!("simulate {}", arguments(&trial, &topology, &faults));
+            let parsed = Args::augment_args(Command::new("simulate")).get_matches_from(line.split(' '));
+            let args = Args::from_arg_matches(&parsed).unwrap();
+            let Question { network, faults, options } = Question::new(&args).unwrap();
+            let again = inart_simulator::simulate(&network, &faults, &options, None).unwrap();
+            let report = trial.run(&dataplane).unwrap();
+            assert_eq!(serde_json::to_value(again).unwrap(), serde_json::to_value(report).unwrap(), "{line}");
+        }
+    }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use inart_planner::Topology;
 use inart_planner::topology::DEFAULT_MTU;
 use inart_planner::topology::import::{Format, Hosts, ImportOptions, import};
 use inart_planner::units::{Rate, Seconds, Size};
+use inart_planner::{Topology, TopologyError};
 
 use super::equipment::{not_negative, positive};
 
@@ -78,9 +78,21 @@ pub fn run(args: &Import) -> anyhow::Result<Topology> {
         gradient_bytes: args.gradient.0.round() as u64,
         seed: args.seed,
     };
-    let imported = import(&text, format, &options).with_context(place)?;
+    let imported = import(&text, format, &options).map_err(with_flag).with_context(place)?;
     for note in &imported.notes {
         eprintln!("note: {note}");
     }
     Ok(imported.topology)
+}
+
+/// Names the flags of settings that the import refuses.
+fn with_flag(error: TopologyError) -> TopologyError {
+    let place = match error.place.as_str() {
+        "servers" => "--servers",
+        "workers" => "--workers",
+        "servers and workers" => "--servers and --workers",
+        "hosts per switch" => "--hosts-per-switch",
+        _ => return error,
+    };
+    TopologyError { place: place.to_owned(), ..error }
 }

@@ -44,7 +44,7 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
     let per_switch = options.hosts_per_switch.unwrap_or(usize::from(own.is_empty()));
     if switches.len().saturating_mul(per_switch) > MAX_ATTACHED {
         let problem = format!("{per_switch} hosts at each of {} switches are too many", switches.len());
-        return Err(TopologyError::new(None, "--hosts-per-switch", problem, "ask for fewer"));
+        return Err(TopologyError::new(None, "hosts per switch", problem, "ask for fewer"));
     }
     let attached: Vec<usize> =
         switches.iter().flat_map(|&switch| std::iter::repeat_n(switch, per_switch)).collect();
@@ -147,7 +147,7 @@ impl<'a> Document<'a> {
         if self.unstated > 0 {
             let (switches, rate) =
                 (counted(self.unstated, "switch"), display_rate(self.options.aggregation_bps));
-            notes.push(format!("aggregation not stated on {switches}: {rate} is taken (--aggregation)"));
+            notes.push(format!("aggregation not stated on {switches}: {rate} is taken"));
         }
     }
 

@@ -87,7 +87,7 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         let problem = error.to_string();
         let problem = problem.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let problem = problem.split(" at line ").next().unwrap_or_default();
-        let fix = "give a containerlab file (topology: nodes, links), or choose the format with --format";
+        let fix = "give a containerlab file (topology: nodes, links), or say which format it has";
         TopologyError::new(line, "containerlab", problem, fix)
     })?;
     let lab = lab.topology;

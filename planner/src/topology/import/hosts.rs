@@ -33,11 +33,11 @@ pub(super) fn parts(
     let marked = |role: Role| order.iter().copied().filter(move |&at| candidates[at].role == role);
 
     let servers: Vec<usize> = match &options.servers {
-        Some(Hosts::Named(names)) => named(candidates, names, "--servers")?,
+        Some(Hosts::Named(names)) => named(candidates, names, "servers")?,
         Some(Hosts::Count(count)) => {
             // Those that the file marks as servers first.
             let kinds = [Role::Server, Role::Host, Role::Worker].into_iter().flat_map(marked);
-            // A node that --workers names is none of them.
+            // A node that is named as a worker is none of them.
             let free = kinds.filter(|&at| !names_it(&options.workers, &candidates[at]));
             enough(free.take(*count).collect(), *count, "servers", candidates.len())?
         }
@@ -49,7 +49,7 @@ pub(super) fn parts(
     };
     servers.iter().for_each(|&at| parts[at] = Some(NodeKind::Server));
     let workers: Vec<usize> = match &options.workers {
-        Some(Hosts::Named(names)) => named(candidates, names, "--workers")?,
+        Some(Hosts::Named(names)) => named(candidates, names, "workers")?,
         Some(Hosts::Count(count)) => {
             let kinds = [Role::Worker, Role::Host, Role::Server].into_iter().flat_map(marked);
             let free = kinds.filter(|&at| parts[at].is_none());
@@ -61,12 +61,12 @@ pub(super) fn parts(
         if parts[at].replace(NodeKind::Worker).is_some() {
             let name = candidates[at].name.unwrap_or_default();
             let problem = format!("\"{name}\" is named both as a server and as a worker");
-            return Err(TopologyError::new(None, "--servers and --workers", problem, "name it once"));
+            return Err(TopologyError::new(None, "servers and workers", problem, "name it once"));
         }
     }
-    for (kind, option) in [(NodeKind::Server, "--servers"), (NodeKind::Worker, "--workers")] {
+    for (kind, option) in [(NodeKind::Server, "servers"), (NodeKind::Worker, "workers")] {
         if !parts.contains(&Some(kind)) {
-            let fix = format!("give {option} a number or names, or attach hosts with --hosts-per-switch");
+            let fix = format!("name {option} or give their number, or attach hosts to the switches");
             return Err(TopologyError::new(None, "import", format!("no host is left to be a {kind}"), fix));
         }
     }
@@ -98,6 +98,6 @@ fn enough(found: Vec<usize>, count: usize, what: &str, there: usize) -> Result<V
         return Ok(found);
     }
     let problem = format!("{count} {what} asked for, but only {there} hosts are there to be any");
-    let fix = "ask for fewer, or attach more hosts with --hosts-per-switch";
-    Err(TopologyError::new(None, format!("--{what}"), problem, fix))
+    let fix = "ask for fewer, or attach more hosts to each switch";
+    Err(TopologyError::new(None, what, problem, fix))
 }

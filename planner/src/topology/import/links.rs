@@ -45,7 +45,7 @@ pub(super) fn merged(
         let bps = match edge.attributes.rate(options.unit_bps, &place)? {
             Some(Ok(bps)) => bps,
             Some(Err(text)) => {
-                notes.push(format!("{place}: {text:?} is no rate; {rate} is taken (--rate)"));
+                notes.push(format!("{place}: {text:?} is no rate; {rate} is taken"));
                 options.rate_bps
             }
             None => {
@@ -79,7 +79,7 @@ pub(super) fn merged(
     }
     if unstated > 0 {
         let links = counted(unstated, "link");
-        notes.push(format!("rate not stated on {links}: {rate} is taken (--rate)"));
+        notes.push(format!("rate not stated on {links}: {rate} is taken"));
     }
     for link in &mut links {
         let place = format!("link {}-{}", names[link.ends[0]], names[link.ends[1]]);

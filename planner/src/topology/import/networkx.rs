@@ -18,7 +18,7 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
     })?;
     let list = |names: &[&str]| names.iter().find_map(|name| document.get(name)?.as_array());
     let (Some(nodes), Some(edges)) = (list(&["nodes"]), list(&["links", "edges"])) else {
-        let fix = "write it with networkx.node_link_data(graph), or choose the format with --format";
+        let fix = "write it with networkx.node_link_data(graph), or say which format it has";
         return Err(graph.wrong("it has no list `nodes`, or no list `links` or `edges`", fix));
     };
     graph.directed = document.get("directed") == Some(&Value::Bool(true));
