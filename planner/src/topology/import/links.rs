@@ -72,7 +72,7 @@ pub(super) fn merged(
             // What fits the smallest fits all of them.
             Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
             Some(Err(text)) => {
-                notes.push(format!("{place}: {text:?} is no MTU; {} is taken (--mtu)", options.mtu))
+                notes.push(format!("{place}: {text:?} is no MTU; {} is taken", options.mtu))
             }
             None => {}
         }
