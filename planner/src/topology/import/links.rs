@@ -71,9 +71,7 @@ pub(super) fn merged(
         match edge.attributes.mtu() {
             // What fits the smallest fits all of them.
             Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
-            Some(Err(text)) => {
-                notes.push(format!("{place}: {text:?} is no MTU; {} is taken", options.mtu))
-            }
+            Some(Err(text)) => notes.push(format!("{place}: {text:?} is no MTU; {} is taken", options.mtu)),
             None => {}
         }
     }
