@@ -37,4 +37,4 @@ pub use split::Split;
 pub use state_machine::StateMachine;
 pub use status::{FlowStatus, MissingWorker, OpenChunk, PendingChunk, ServerStatus, WorkerStatus};
 pub use time::Instant;
-pub use worker::{Reduced, RoundRecord, TensorId, WorkerFlow};
+pub use worker::{NonFinite, Reduced, RoundRecord, TensorId, WorkerFlow};

@@ -37,9 +37,12 @@
 //! fits and sends them by bypass, marked overflow. The server starts the chunk anew at the highest exponent
 //! any worker needs, and asks the others for theirs. So the result is the same whatever is lost or late.
 //!
-//! **Zero** is exact. **NaN and infinities** have no sum anybody wants: the worker aborts the job before it
-//! sends a frame of the round, and every worker learns whose gradient it was. A sum of finite values that is
-//! beyond `f32` reads as an infinity, as floating-point addition has it.
+//! **Zero** is exact. **NaN and infinities**: the worker aborts the job before it sends a frame of the round,
+//! and every worker learns whose gradient it was; or, if it was told to let them [pass](crate::NonFinite), it
+//! sends the chunk as one that needs the exponent [`NOT_FINITE`](Exponent::NOT_FINITE), which is above all
+//! others. So the chunk ends at that exponent, all values of its sum are NaN at every worker, and the next
+//! round has the exponent that this one would have had. A sum of finite values that is beyond `f32` reads as
+//! an infinity, as floating-point addition has it.
 
 use inart_wire::Exponent;
 
@@ -76,6 +79,7 @@ pub fn next_exponent(workers: usize, result: &[i32], result_exponent: Exponent, 
         // A sum of zero fits whatever its values were scaled by, so this is that.
         0 => result_exponent,
         _ => {
+            // Never more than the largest float needs, which is far below NOT_FINITE.
             let bits = (u32::BITS - sizes.leading_zeros()) as i32;
             Exponent::saturating(exponent_for(bits + i32::from(result_exponent) + HEADROOM_BITS, workers))
         }
@@ -118,13 +122,14 @@ fn size_bits(value: f32) -> i32 {
     (value.to_bits() & (u32::MAX >> 1)) as i32
 }
 
-/// The least exponent at which all values, which are finite, fit.
+/// The least exponent at which all values fit; [`NOT_FINITE`](Exponent::NOT_FINITE) if one is a NaN or an
+/// infinity.
 pub fn least_exponent(values: &[f32]) -> Exponent {
     let largest = values.iter().fold(0, |largest, value| size_bits(*value).max(largest));
     let largest = f32::from_bits(largest as u32);
     let fits = |exponent: i32| f64::from(largest) * power_of_two(-exponent) < 2_147_483_647.5;
-    let exponent = (Exponent::MIN.get().into()..i8::MAX.into()).find(|exponent| fits(*exponent));
-    Exponent::saturating(exponent.unwrap_or(i8::MAX.into()))
+    let exponent = (i32::from(Exponent::MIN)..i32::from(Exponent::MAX)).find(|exponent| fits(*exponent));
+    exponent.map_or(Exponent::NOT_FINITE, Exponent::saturating)
 }
 
 /// Index of the first NaN or infinity.
@@ -145,8 +150,12 @@ pub fn dequantise(value: i32, exponent: Exponent) -> f32 {
     (f64::from(value) * power_of_two(exponent.into())) as f32
 }
 
-/// Writes the floats that quantised values stand for, each rounded to nearest.
+/// Writes the floats that quantised values stand for, each rounded to nearest; NaN if the exponent is
+/// [`NOT_FINITE`](Exponent::NOT_FINITE).
 pub fn dequantise_all(values: &[i32], exponent: Exponent, floats: &mut [f32]) {
+    if exponent == Exponent::NOT_FINITE {
+        return floats.fill(f32::NAN);
+    }
     for (float, value) in floats.iter_mut().zip(values) {
         *float = dequantise(*value, exponent);
     }

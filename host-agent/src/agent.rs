@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, StateMachine};
+use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, NonFinite, StateMachine};
 use inart_wire::Incarnation;
 use rand::Rng;
 
@@ -24,6 +24,8 @@ pub struct Options {
     pub stop: Option<StopSignal>,
     /// Answers questions about what the agent is doing.
     pub status: Option<StatusSocket>,
+    /// What becomes of a worker's tensors that have a NaN or an infinity.
+    pub non_finite: NonFinite,
     /// This host's incarnation: the same plan may be run again by others. Not 0; drawn at random by default.
     pub incarnation: Incarnation,
 }
@@ -31,7 +33,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let incarnation = Incarnation::new(rand::rng().random_range(1..=u32::MAX));
-        Self { peer_timeout: DEFAULT_PEER_TIMEOUT, stop: None, status: None, incarnation }
+        let non_finite = NonFinite::default();
+        Self { peer_timeout: DEFAULT_PEER_TIMEOUT, stop: None, status: None, non_finite, incarnation }
     }
 }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Tuple
+from typing import Any
 
 from ._errors import TensorError
 
 #: Address of the first float, how many there are, and whose memory it is.
-Floats = Tuple[int, int, Any]
+Floats = tuple[int, int, Any]
 
 #: What `memoryview` calls float32 in this machine's byte order.
 _FORMATS = ("f", "@f", "=f", "<f" if sys.byteorder == "little" else ">f")
@@ -64,4 +64,3 @@ def _of_buffer(x: Any) -> Floats:
     # Holds the buffer, so that it is neither freed nor moved while it is summed.
     memory = (ctypes.c_char * view.nbytes).from_buffer(view)
     return ctypes.addressof(memory), view.nbytes // 4, memory
-

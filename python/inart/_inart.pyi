@@ -1,4 +1,4 @@
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 __version__: str
 
@@ -34,7 +34,11 @@ class Worker:
     def start(self, address: int, length: int, owner: Any) -> Handle: ...
     def shutdown(self) -> None: ...
 
-def join(settings: Dict[str, Any]) -> Worker: ...
+def join(settings: dict[str, Any]) -> Worker: ...
 def local(
-    world_size: int, servers: int, exact: bool, peer_timeout_seconds: Optional[float]
-) -> List[Worker]: ...
+    world_size: int,
+    servers: int,
+    exact: bool,
+    peer_timeout_seconds: Optional[float],
+    non_finite_name: str,
+) -> list[Worker]: ...

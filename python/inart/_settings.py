@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Mapping, Optional, Union
+from collections.abc import Mapping
+from typing import Any, Optional, Union
 
 from ._errors import AssignmentError, InterfaceError
 
@@ -18,6 +19,7 @@ def settings(
     interface: Optional[str] = None,
     peer_timeout: Optional[float] = None,
     *,
+    non_finite: str = "pass",
     status: Optional[str] = None,
     tls_ca: Optional[Path] = None,
     tls_cert: Optional[Path] = None,
@@ -25,11 +27,12 @@ def settings(
     tls_name: Optional[str] = None,
     insecure: bool = False,
     environment: Optional[Mapping[str, str]] = None,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """The settings of ``inart.join`` as a dictionary for the extension module.
 
     An assignment or a controller that is given as an argument takes the place of both in the environment.
-    ``INART_JOB`` is not heeded for an assignment that is given. ``WORLD_SIZE`` is what the job is compared with, where the rank is the environment's too.
+    ``INART_JOB`` is not heeded for an assignment that is given. ``WORLD_SIZE`` is what the job is compared with, where
+    the rank is the environment's too.
 
     Raises:
         AssignmentError: there is no rank, or it is no number.
@@ -64,6 +67,7 @@ def settings(
         "world_size": world_size,
         "interface": interface,
         "peer_timeout": peer_timeout,
+        "non_finite": non_finite,
         "report": told("INART_REPORT"),
         "status": status or told("INART_STATUS"),
         "tls_ca": tls_ca,

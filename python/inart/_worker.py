@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import weakref
 from types import TracebackType
-from typing import Any, Callable, List, Optional, Type
+from typing import Any, Callable, Optional
 
 from . import _inart
 from ._floats import floats_of
@@ -14,7 +14,7 @@ from ._settings import Path, settings
 Handle = _inart.Handle
 
 #: Workers that the end of the program shuts down: threads that wait for sums have to be gone by then.
-_alive: "weakref.WeakSet[Worker]" = weakref.WeakSet()
+_alive: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 class Worker:
@@ -27,7 +27,7 @@ class Worker:
 
     def __init__(self, inner: _inart.Worker) -> None:
         self._inner = inner
-        self._at_shutdown: List[Callable[[], object]] = []
+        self._at_shutdown: list[Callable[[], object]] = []
         _alive.add(self)
 
     @property
@@ -60,7 +60,7 @@ class Worker:
 
         Raises:
             TensorError: ``x`` cannot be summed. The job goes on: nothing was sent.
-            AbortedError: the job is over; or ``x`` has a NaN or an infinity, which ends it.
+            AbortedError: the job is over; or ``x`` has a NaN or an infinity, where that ends it.
         """
         return self._inner.start(*floats_of(x))
 
@@ -90,7 +90,7 @@ class Worker:
 
     def __exit__(
         self,
-        kind: Optional[Type[BaseException]],
+        kind: Optional[type[BaseException]],
         error: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
@@ -114,6 +114,7 @@ def join(
     interface: Optional[str] = None,
     peer_timeout: Optional[float] = None,
     *,
+    non_finite: str = "pass",
     status: Optional[str] = None,
     tls_ca: Optional[Path] = None,
     tls_cert: Optional[Path] = None,
@@ -136,6 +137,9 @@ def join(
         interface: the network interface to send on, such as ``eth0`` (``INART_INTERFACE``).
         peer_timeout: seconds for which a worker or server that is waited for may be silent before the job is
             aborted; 2.5 if not given.
+        non_finite: what becomes of a NaN or an infinity in one of this worker's arrays. ``"pass"``: the sums of
+            all values that share a frame with it are NaN, at all workers, and the job goes on. ``"abort"``: it
+            ends the job, with this worker's name. In an exact-sum job it always does.
         status: where ``inart doctor`` may ask what this worker does: a path for a Unix socket, or
             ``127.0.0.1:PORT`` (``INART_STATUS``).
         tls_ca: connect to the controller by TLS, and believe servers with a certificate of this authority
@@ -161,6 +165,7 @@ def join(
                 rank,
                 interface,
                 peer_timeout,
+                non_finite=non_finite,
                 status=status,
                 tls_ca=tls_ca,
                 tls_cert=tls_cert,
@@ -173,8 +178,13 @@ def join(
 
 
 def local(
-    world_size: int, servers: int = 1, *, exact: bool = False, peer_timeout: Optional[float] = None
-) -> List[Worker]:
+    world_size: int,
+    servers: int = 1,
+    *,
+    exact: bool = False,
+    peer_timeout: Optional[float] = None,
+    non_finite: str = "pass",
+) -> list[Worker]:
     """All workers of a job within this process, by rank; to try things out, without a network or root.
 
     Frames go through memory, and parameter servers, which are threads, do all sums. Each worker is to be used
@@ -184,9 +194,10 @@ def local(
         world_size: how many workers, 1 to 64.
         servers: how many parameter servers, 1 to 64.
         exact: whether sums are exact sums of the floats, rounded once, instead of sums of quantised values.
-        peer_timeout: as for :func:`join`.
+        peer_timeout, non_finite: as for :func:`join`.
 
     Raises:
         ValueError: numbers out of range.
     """
-    return [Worker(inner) for inner in _inart.local(world_size, servers, exact, peer_timeout)]
+    inner = _inart.local(world_size, servers, exact, peer_timeout, non_finite)
+    return [Worker(worker) for worker in inner]

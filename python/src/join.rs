@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_control::Source;
-use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT};
+use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Options, Port, Worker as Agent};
@@ -29,6 +29,7 @@ pub(crate) struct Settings {
     world_size: Option<usize>,
     interface: String,
     peer_timeout: Option<f64>,
+    non_finite: String,
     report: Option<PathBuf>,
     status: Option<String>,
     tls_ca: Option<PathBuf>,
@@ -149,7 +150,8 @@ impl Settings {
             })
         };
         let status = self.status.as_ref().map(listen).transpose()?;
-        Ok(Options { peer_timeout: peer_timeout(self.peer_timeout)?, status, ..Options::default() })
+        let (peer_timeout, non_finite) = (peer_timeout(self.peer_timeout)?, non_finite(&self.non_finite)?);
+        Ok(Options { peer_timeout, non_finite, status, ..Options::default() })
     }
 
     fn rank_in(&self, assignment: &Assignment) -> Result<Rank, Trouble> {
@@ -181,4 +183,16 @@ pub(crate) fn peer_timeout(seconds: Option<f64>) -> PyResult<Duration> {
     let Some(seconds) = seconds else { return Ok(DEFAULT_PEER_TIMEOUT) };
     let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|timeout| !timeout.is_zero());
     timeout.ok_or_else(|| PyValueError::new_err(format!("peer_timeout {seconds}: give seconds above 0")))
+}
+
+/// What becomes of a NaN or an infinity, by its name.
+///
+/// # Errors
+/// `ValueError` for another name.
+pub(crate) fn non_finite(name: &str) -> PyResult<NonFinite> {
+    match name {
+        "pass" => Ok(NonFinite::Pass),
+        "abort" => Ok(NonFinite::Abort),
+        _ => Err(PyValueError::new_err(format!("non_finite {name:?}: give \"pass\" or \"abort\""))),
+    }
 }

@@ -1,13 +1,13 @@
 //! A whole job within this process, to try things out: no network, no root.
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_core::{Assignment, NonFinite, ShardAssignment, WorkerAddress};
 use inart_host_agent::{Error, InProcess, Options, Server, Worker as Agent};
 use inart_wire::{MacAddr, Rank, ShardId, ValuesPerPacket};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::Trouble;
-use crate::join::peer_timeout;
+use crate::join::{non_finite, peer_timeout};
 use crate::servers::Servers;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -20,6 +20,7 @@ pub(crate) fn local(
     servers: u16,
     exact: bool,
     peer_timeout_seconds: Option<f64>,
+    non_finite_name: &str,
 ) -> PyResult<Vec<Worker>> {
     if world_size == 0 || world_size > MOST_HOSTS || servers == 0 || servers > MOST_HOSTS {
         return Err(PyValueError::new_err(format!(
@@ -29,6 +30,7 @@ pub(crate) fn local(
     let job = Job {
         assignment: assignment(world_size, servers, exact),
         peer_timeout: peer_timeout(peer_timeout_seconds)?,
+        non_finite: non_finite(non_finite_name)?,
     };
     py.detach(|| job.start()).map_err(|error| Trouble::from(error).raise(py))
 }
@@ -41,11 +43,12 @@ const RATE_BPS: f64 = 1e11;
 struct Job {
     assignment: Assignment,
     peer_timeout: std::time::Duration,
+    non_finite: NonFinite,
 }
 
 impl Job {
     fn options(&self) -> Options {
-        Options { peer_timeout: self.peer_timeout, ..Options::default() }
+        Options { peer_timeout: self.peer_timeout, non_finite: self.non_finite, ..Options::default() }
     }
 
     fn start_servers(&self, network: &InProcess) -> Result<Servers, Error> {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 import inart
 
 
-def run(workers: List[inart.Worker], body: Callable[[inart.Worker], Any]) -> List[Any]:
+def run(workers: list[inart.Worker], body: Callable[[inart.Worker], Any]) -> list[Any]:
     """What ``body`` returned for each worker, or the exception that it raised."""
-    results: List[Any] = [None] * len(workers)
+    results: list[Any] = [None] * len(workers)
 
     def work(index: int) -> None:
         try:
@@ -26,7 +26,7 @@ def run(workers: List[inart.Worker], body: Callable[[inart.Worker], Any]) -> Lis
     return results
 
 
-def right(results: List[Any]) -> List[Any]:
+def right(results: list[Any]) -> list[Any]:
     """The results, none of which is an exception."""
     for result in results:
         if isinstance(result, Exception):

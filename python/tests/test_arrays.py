@@ -139,8 +139,31 @@ class Refused(unittest.TestCase):
                 worker.start(x)
         worker.all_reduce(numpy.ones(3, numpy.float32))
 
-    def test_a_nan_ends_the_job_at_all_with_the_culprits_name(self):
+    def test_a_nan_passes_to_all_workers_and_spoils_its_frame(self):
         workers = inart.local(2)
+
+        def work(worker):
+            sums = []
+            for value in (1, numpy.inf, numpy.nan, 1):
+                x = numpy.ones(700, numpy.float32)
+                if worker.rank == 1:
+                    x[256 + 5] = value
+                worker.all_reduce(x)
+                sums.append(x)
+            return sums
+
+        for sums in right(run(workers, work)):
+            for x, spoilt in zip(sums, (False, True, True, False)):
+                self.assertEqual(numpy.isnan(x[256:512]).all(), spoilt)
+                rest = numpy.delete(x, slice(256, 512)) if spoilt else x
+                self.assertTrue((rest == 2).all())
+
+    def test_what_becomes_of_a_nan_is_said_by_a_word_that_is_known(self):
+        with self.assertRaisesRegex(ValueError, '"ignore".*"pass" or "abort"'):
+            inart.local(2, non_finite="ignore")
+
+    def test_a_nan_ends_the_job_at_all_with_the_culprits_name_if_it_is_told_to(self):
+        workers = inart.local(2, non_finite="abort")
 
         def work(worker):
             x = numpy.ones(700, numpy.float32)

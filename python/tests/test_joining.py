@@ -44,11 +44,18 @@ class Joining(unittest.TestCase):
         self.write({})
 
     def write(self, changes):
-        worker = lambda rank: {"name": f"w{rank}", "mac": f"02:00:00:00:00:0{rank}"}
+        def worker(rank):
+            return {"name": f"w{rank}", "mac": f"02:00:00:00:00:0{rank}"}
+
         shard = {"server": "s0", "mac": "02:00:00:00:00:09", "share": 1.0, "rate_bps": 1e8}
         document = {
-            "job": 1, "name": "pair", "epoch": 1, "values_per_packet": 64, "window_chunks": 16,
-            "workers": [worker(0), worker(1)], "shards": [shard],
+            "job": 1,
+            "name": "pair",
+            "epoch": 1,
+            "values_per_packet": 64,
+            "window_chunks": 16,
+            "workers": [worker(0), worker(1)],
+            "shards": [shard],
         }
         with open(self.file, "w") as file:
             json.dump({**document, **changes}, file)
@@ -72,9 +79,7 @@ class Joining(unittest.TestCase):
         self.refused(inart.AssignmentError, "INART_ASSIGNMENT or INART_CONTROLLER", assignment=None)
         self.refused(inart.InterfaceError, "interface nowhere0: there is none of that name")
         self.refused(ValueError, "peer_timeout 0: give seconds above 0", peer_timeout=0.0)
-        self.refused(
-            inart.ControllerError, "192.0.2.1:1 is another machine", assignment=None, controller="192.0.2.1:1"
-        )
+        self.refused(inart.ControllerError, "192.0.2.1:1 is another machine", assignment=None, controller="192.0.2.1:1")
         self.write({"window_chunks": 3})
         self.refused(inart.AssignmentError, "window_chunks: 3")
         with open(self.file, "w") as file:
@@ -84,8 +89,9 @@ class Joining(unittest.TestCase):
 
     def test_the_world_of_torchrun_has_to_be_the_jobs(self):
         world = {"RANK": "0", "WORLD_SIZE": "3"}
-        with mock.patch.dict(os.environ, world), self.assertRaisesRegex(
-            inart.AssignmentError, "the job pair has 2 workers, but WORLD_SIZE is 3"
+        with (
+            mock.patch.dict(os.environ, world),
+            self.assertRaisesRegex(inart.AssignmentError, "the job pair has 2 workers, but WORLD_SIZE is 3"),
         ):
             inart.init(assignment=self.file, interface="nowhere0")
 

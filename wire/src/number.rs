@@ -93,8 +93,8 @@ impl FromStr for ValuesPerPacket {
     }
 }
 
-/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. One exponent,
-/// [`FLOATS`](Self::FLOATS), scales nothing.
+/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. Two exponents,
+/// [`FLOATS`](Self::FLOATS) and [`NOT_FINITE`](Self::NOT_FINITE), scale nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -107,8 +107,10 @@ impl Exponent {
     pub const FLOATS: Self = Self(i8::MIN);
     /// The lowest exponent that scales.
     pub const MIN: Self = Self(i8::MIN + 1);
-    /// The highest exponent there is.
-    pub const MAX: Self = Self(i8::MAX);
+    /// Some worker's chunk has a NaN or an infinity: all values of its sum are NaN, whatever the frame holds.
+    pub const NOT_FINITE: Self = Self(i8::MAX);
+    /// The highest exponent that scales.
+    pub const MAX: Self = Self(i8::MAX - 1);
 
     /// The exponent of 2.
     pub const fn get(self) -> i8 {

@@ -8,7 +8,7 @@ use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::star::Star;
+use crate::network::Network;
 
 /// What Gloo's ranks run.
 const RING: &str = include_str!("ring.py");
@@ -26,7 +26,7 @@ pub struct Commands {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// Where.
-    pub star: Star,
+    pub network: Network,
     /// Length of the tensor.
     pub values: usize,
     /// InArt's median time.
@@ -61,20 +61,20 @@ impl Commands {
     }
 
     /// Both on one network, a tensor of each length.
-    pub fn measure(&self, star: &Star, lengths: &[usize]) -> Result<Vec<Pair>> {
-        std::fs::write(self.folder.path().join("star.yaml"), star.topology())?;
-        let gloo = self.gloo(lengths).context("Gloo")?;
+    pub fn measure(&self, network: &Network, lengths: &[usize]) -> Result<Vec<Pair>> {
+        std::fs::write(self.folder.path().join("network.yaml"), &network.topology)?;
+        let gloo = self.gloo(network, lengths).context("Gloo")?;
         let pair = |(&values, gloo): (&usize, &Value)| {
-            let inart = self.inart(values).with_context(|| format!("InArt, {values} values"))?;
+            let inart = self.inart(network, values).with_context(|| format!("InArt, {values} values"))?;
             let scheme = &inart["schemes"]["inart"];
-            let planned = number(scheme, "planned_rate_bps")?;
+            let planned = number(scheme, "planned_rate_bps")? * number(&inart, "scale")?;
             ensure!(inart["bit_exact"] == true && gloo["values"] == values, "other results than asked for");
             Ok(Pair {
-                star: *star,
+                network: network.clone(),
                 values,
                 seconds: number(scheme, "wall_comm_seconds")?,
                 gloo_seconds: number(gloo, "seconds")?,
-                limit_seconds: star.limit_seconds(values, self.values, planned),
+                limit_seconds: network.limit_seconds(values, self.values, planned),
                 sums_checked: inart["sums_checked"].as_u64().context("no sums_checked")?,
                 gloo_values_checked: gloo["values_checked"].as_u64().context("no values_checked")?,
             })
@@ -82,16 +82,16 @@ impl Commands {
         lengths.iter().zip(&gloo).map(pair).collect()
     }
 
-    fn inart(&self, values: usize) -> Result<Value> {
-        let mut command = self.emulate();
+    fn inart(&self, network: &Network, values: usize) -> Result<Value> {
+        let mut command = self.emulate(network);
         command.args(["--gradient", &format!("{}B", 4 * values), "--rounds", &self.repeats.to_string()]);
         command.args(["--schemes", "inart", "--chart"]).arg(self.folder.path().join("chart.svg"));
         document(command)
     }
 
-    fn gloo(&self, lengths: &[usize]) -> Result<Vec<Value>> {
+    fn gloo(&self, network: &Network, lengths: &[usize]) -> Result<Vec<Value>> {
         let results = self.folder.path().join("gloo.json");
-        let mut command = self.emulate();
+        let mut command = self.emulate(network);
         command.arg("--").arg(&self.python).arg(self.folder.path().join("ring.py"));
         command.arg(&results).arg(self.repeats.to_string()).args(lengths.iter().map(ToString::to_string));
         document(command)?;
@@ -101,10 +101,10 @@ impl Commands {
         Ok(rows)
     }
 
-    fn emulate(&self) -> Command {
+    fn emulate(&self, network: &Network) -> Command {
         let mut command = Command::new(&self.inart);
-        command.arg("emulate").arg(self.folder.path().join("star.yaml"));
-        command.args(["--scale", "1", "--json", "--values", &self.values.to_string()]);
+        command.arg("emulate").arg(self.folder.path().join("network.yaml"));
+        command.args(["--scale", &network.scale, "--json", "--values", &self.values.to_string()]);
         command
     }
 }

@@ -3,6 +3,7 @@
 mod abort;
 mod congestion;
 mod history;
+mod non_finite;
 mod shard;
 mod status;
 mod tensor;
@@ -20,6 +21,7 @@ use crate::policy::{Due, Lockstep, Receivers};
 use crate::quantise::first_not_finite;
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
+pub use non_finite::NonFinite;
 use shard::ShardFlow;
 pub use tensor::RoundRecord;
 use tensors::{Content, Tensors};
@@ -39,6 +41,7 @@ pub struct WorkerFlow<P = Lockstep> {
     rank: Rank,
     incarnation: Incarnation,
     peer_timeout: Duration,
+    non_finite: NonFinite,
     flows: Vec<ShardFlow>,
     /// The shard that sent last.
     last_sent: usize,
@@ -94,6 +97,7 @@ impl<P: Due> WorkerFlow<P> {
             rank,
             incarnation,
             peer_timeout,
+            non_finite: NonFinite::default(),
             tensors: Tensors::default(),
             round: None,
             abort: None,
@@ -101,6 +105,12 @@ impl<P: Due> WorkerFlow<P> {
             counters: WorkerCounters::default(),
             assignment,
         })
+    }
+
+    /// Does that with tensors that have a NaN or an infinity.
+    #[must_use]
+    pub fn with_non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 
     /// Whether another tensor may be started.
@@ -119,7 +129,8 @@ impl<P: Due> WorkerFlow<P> {
     pub fn start(&mut self, now: Instant, tensor: Vec<f32>) -> Result<TensorId, Failure> {
         self.check()?;
         assert!(self.has_room(), "{} tensors are in flight", WorkerFlow::MOST_TENSORS);
-        if let Some(index) = first_not_finite(&tensor) {
+        let passes = self.non_finite == NonFinite::Pass && !self.assignment.exact_sums;
+        if !passes && let Some(index) = first_not_finite(&tensor) {
             let failure = Failure::NotFinite { index, value: tensor[index] };
             self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
             return Err(failure);

@@ -67,7 +67,7 @@ pub(super) struct Numeric {
 }
 
 impl Numeric {
-    /// One of `workers` workers' tensors, of finite values. `agreed` are the exponents of its chunks as far
+    /// One of `workers` workers' tensors; in an exact-sum job, of finite values. `agreed` are the exponents of its chunks as far
     /// as they are known; without any, they begin anew. `buffers` is memory to use.
     pub(super) fn new(
         chunks: Vec<Range<usize>>,
@@ -142,18 +142,25 @@ impl Numeric {
         }
     }
 
-    /// Quantises a chunk at an exponent, or at the least one that fits if that does not.
+    /// Quantises a chunk at an exponent, or at the least one that fits if that does not. Where somebody's
+    /// values are not finite, everybody's are zeros.
     fn scale(&mut self, chunk: usize, exponent: Exponent) {
         let Numbers::Scaled { floats, scales, .. } = &mut self.numbers else { return };
         let floats = &floats[self.chunks[chunk].clone()];
         let quantised = &mut self.sent[self.chunks[chunk].clone()];
         let scale = &mut scales[chunk];
-        scale.clipped = quantise(floats, exponent, quantised).is_err();
-        let used = if scale.clipped { least_exponent(floats) } else { exponent };
-        if scale.clipped {
+        let fits = exponent == Exponent::NOT_FINITE || quantise(floats, exponent, quantised).is_ok();
+        let used = if fits { exponent } else { least_exponent(floats) };
+        scale.clipped = !fits;
+        scale.used = Some(used);
+        if used == Exponent::NOT_FINITE {
+            quantised.fill(0);
+            scale.vanished = false;
+            return;
+        }
+        if !fits {
             quantise(floats, used, quantised).expect("values fit their least exponent");
         }
-        scale.used = Some(used);
         scale.vanished = have_vanished(floats, quantised);
     }
 
@@ -201,7 +208,11 @@ impl Numeric {
         let sums = &mut self.sums[self.chunks[chunk].clone()];
         frame.copy_values_to(sums);
         let Numbers::Scaled { workers, scales, .. } = &mut self.numbers else { return None };
-        scales[chunk].result = frame.exponent();
+        let scale = &mut scales[chunk];
+        scale.result = frame.exponent();
+        if scale.result == Exponent::NOT_FINITE {
+            return scale.agreed;
+        }
         let vanished = frame.flags().contains(Flags::VANISHED);
         Some(next_exponent(*workers, sums, frame.exponent(), vanished))
     }

@@ -9,8 +9,8 @@ mod goodput;
 mod hostile;
 mod incarnations;
 mod lengths;
-
 mod network;
+mod non_finite;
 mod scale;
 mod sizes;
 mod switch;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from datetime import timedelta
-from typing import Any, Callable, Deque, List, Optional
+from typing import Any, Callable, Optional
 
 import torch
 import torch.distributed as dist
@@ -29,7 +29,7 @@ class Options:
 class Work(dist.distributed_c10d.Work):
     """An all-reduce that is under way."""
 
-    def __init__(self, pending: Sum, tensors: List[torch.Tensor], timeout: timedelta) -> None:
+    def __init__(self, pending: Sum, tensors: list[torch.Tensor], timeout: timedelta) -> None:
         super().__init__()
         self._sum = pending
         self._tensors = tensors
@@ -57,13 +57,13 @@ class Work(dist.distributed_c10d.Work):
     def exception(self) -> Optional[Exception]:
         return self._sum.error
 
-    def result(self) -> List[torch.Tensor]:
+    def result(self) -> list[torch.Tensor]:
         return self._tensors
 
     def source_rank(self) -> int:
         raise RuntimeError("an all-reduce has no source rank")
 
-    def get_future(self) -> torch.futures.Future[List[torch.Tensor]]:
+    def get_future(self) -> torch.futures.Future[list[torch.Tensor]]:
         return self._sum.future(self._tensors)
 
 
@@ -76,14 +76,12 @@ class ProcessGroupInArt(dist.ProcessGroup):
     #: Work that is kept, finished or not: C++ code may look at it once more, and does not keep Python objects.
     _KEPT = 4
 
-    def __init__(
-        self, store: dist.Store, rank: int, size: int, timeout: timedelta, worker: Optional[Worker]
-    ) -> None:
+    def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta, worker: Optional[Worker]) -> None:
         super().__init__(rank, size)
         self._gloo = ProcessGroupGloo(PrefixStore("gloo", store), rank, size, timeout)
         self._timeout = timeout
         self._completer: Optional[Completer] = None
-        self._works: Deque[Work] = deque()
+        self._works: deque[Work] = deque()
         if worker is not None:
             check_ranks(worker, rank, size)
             self._completer = completer_of(worker)
@@ -193,7 +191,7 @@ def _create(options: Any, pg_options: Optional[Options]) -> ProcessGroupInArt:
 def _register() -> None:
     if hasattr(dist.Backend, "INART"):
         return
-    arguments = {"extended_api": True}
+    arguments: dict[str, Any] = {"extended_api": True}
     if "devices" in inspect.signature(dist.Backend.register_backend).parameters:
         arguments["devices"] = ["cpu"]
     dist.Backend.register_backend("inart", _create, **arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import torch
 
@@ -122,7 +122,7 @@ class Completer:
 
 
 #: Until their workers are shut down.
-_completers: Dict[Worker, Completer] = {}
+_completers: dict[Worker, Completer] = {}
 _making = threading.Lock()
 
 
@@ -133,5 +133,3 @@ def completer_of(worker: Worker) -> Completer:
             _completers[worker] = Completer(worker)
             worker._at_shutdown.append(lambda: _completers.pop(worker, None))
         return _completers[worker]
-
-

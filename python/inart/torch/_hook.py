@@ -55,9 +55,7 @@ def check_ranks(worker: Worker, rank: int, size: int) -> None:
         )
 
 
-def all_reduce_hook(
-    state: HookState, bucket: dist.GradBucket
-) -> torch.futures.Future[torch.Tensor]:
+def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Replaces a bucket's gradients by their mean over all workers, for ``model.register_comm_hook``.
 
     It starts the sum and returns, so that buckets are summed during the rest of the backward pass. DDP
@@ -70,7 +68,7 @@ def all_reduce_hook(
 
     Raises:
         TensorError: the gradients are sparse, or of another type.
-        AbortedError: the job is over; or a gradient has a NaN or an infinity, which ends it.
+        AbortedError: the job is over; or a gradient has a NaN or an infinity, where that ends it.
     """
     buffer = bucket.buffer()
     pending = state._completer.start(buffer, state.worker.world_size)

@@ -41,7 +41,10 @@ on_switches = len(parts) + len(works)
 
 # By Gloo: everything else.
 equal(summed(lambda r: torch.tensor([r, 2**40])).to(torch.int64)[:1], torch.tensor([sum(ranks)]))
-equal(summed(lambda r: torch.tensor([1 / 3 + r], dtype=torch.float64)).round(), torch.tensor([1.0 + sum(ranks)], dtype=torch.float64).round())
+equal(
+    summed(lambda r: torch.tensor([1 / 3 + r], dtype=torch.float64)).round(),
+    torch.tensor([1.0 + sum(ranks)], dtype=torch.float64).round(),
+)
 equal(summed(lambda r: torch.tensor([float(r)]), dist.ReduceOp.MAX), torch.tensor([float(size - 1)]))
 equal(summed(lambda r: torch.empty(0)), torch.empty(0))
 x = torch.tensor([float(rank)])

@@ -1,0 +1,123 @@
+//! The ratios as an SVG chart: a curve per network over the sizes of tensors.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::measure::Pair;
+
+const SIZE: (u32, u32) = (760, 420);
+const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
+const INK: RGBColor = RGBColor(31, 41, 55);
+const FAINT: RGBColor = RGBColor(107, 114, 128);
+const GRID: RGBColor = RGBColor(229, 231, 235);
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(37, 99, 235),
+    RGBColor(217, 119, 6),
+    RGBColor(13, 148, 136),
+    RGBColor(180, 83, 9),
+    RGBColor(132, 204, 22),
+    RGBColor(148, 163, 184),
+];
+
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Draws Gloo's time over InArt's: solid what was measured, dashed what equal links allow, 2 (n - 1) / n.
+pub fn svg(pairs: &[Pair]) -> String {
+    let mut text = String::new();
+    draw(&mut text, pairs).expect("drawing into memory does not fail");
+    text.push('\n');
+    text
+}
+
+fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
+    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut sizes: Vec<usize> = pairs.iter().map(|pair| 4 * pair.values).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let ratio = |pair: &Pair| pair.gloo_seconds / pair.seconds;
+    let top = pairs.iter().map(|pair| ratio(pair).max(pair.network.ring_share())).fold(1.0, f64::max) * 1.15;
+    let (head, body) = root.split_vertically(64);
+    head.draw_text("Gloo's time over InArt's, on the same links", &font(20, INK), (20, 14))?;
+    head.draw_text(
+        "dashed: 2 (n - 1) / n, what a ring sends and a switch saves on equal links",
+        &font(13, FAINT),
+        (20, 42),
+    )?;
+    let mut chart = ChartBuilder::on(&body)
+        .margin(12)
+        .margin_right(230)
+        .x_label_area_size(44)
+        .y_label_area_size(48)
+        .build_cartesian_2d(-0.2..sizes.len() as f64 - 0.8, 0.0..top)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .x_labels(0)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(FAINT)
+        .label_style(font(13, FAINT))
+        .draw()?;
+    let (left, above) = body.get_base_pixel();
+    let middle = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
+    for (index, size) in sizes.iter().enumerate() {
+        let (x, y) = chart.backend_coord(&(index as f64, 0.0));
+        body.draw_text(&bytes(*size), &middle, (x - left, y - above + 8))?;
+    }
+    let names = pairs.iter().map(|pair| &pair.network.name);
+    let mut seen: Vec<&String> = Vec::new();
+    names.for_each(|name| if !seen.contains(&name) { seen.push(name) });
+    chart.draw_series(LineSeries::new([(-0.2, 1.0), (sizes.len() as f64 - 0.8, 1.0)], FAINT))?;
+    for (index, name) in seen.into_iter().enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        let of_network: Vec<&Pair> = pairs.iter().filter(|pair| pair.network.name == *name).collect();
+        let place = |pair: &Pair| sizes.iter().position(|size| *size == 4 * pair.values).unwrap_or(0) as f64;
+        let points: Vec<(f64, f64)> = of_network.iter().map(|pair| (place(pair), ratio(pair))).collect();
+        let allowed = of_network.iter().map(|pair| (place(pair), pair.network.ring_share()));
+        chart.draw_series(DashedLineSeries::new(allowed, 6, 6, colour.stroke_width(1)))?;
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
+        chart.draw_series(points.into_iter().map(|at| Circle::new(at, 4, colour.filled())))?;
+        let (x, y) = (SIZE.0 as i32 - 220, 24 + 22 * index as i32);
+        body.draw(&PathElement::new([(x, y + 7), (x + 18, y + 7)], colour.stroke_width(3)))?;
+        body.draw_text(name, &font(13, INK), (x + 24, y))?;
+    }
+    body.present()
+}
+
+fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&colour)
+}
+
+fn bytes(size: usize) -> String {
+    match size {
+        0..1_000 => format!("{size} B"),
+        1_000..1_000_000 => format!("{} KB", size / 1_000),
+        _ => format!("{} MB", size / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Network;
+
+    #[test]
+    fn every_network_has_a_curve_and_a_name() {
+        let pair = |workers, values| Pair {
+            network: Network::star(workers, 1e8),
+            values,
+            seconds: 1.0,
+            gloo_seconds: 1.5,
+            limit_seconds: 0.9,
+            sums_checked: 1,
+            gloo_values_checked: 1,
+        };
+        let chart = svg(&[pair(2, 250), pair(2, 250_000), pair(6, 250), pair(6, 250_000)]);
+        for text in ["2 workers, 100 Mbps", "6 workers, 100 Mbps", "1 KB", "1 MB"] {
+            assert!(chart.contains(text), "{text}");
+        }
+        assert_eq!(chart.matches("<circle").count(), 4);
+        assert!(!chart.contains("NaN"));
+    }
+}
