@@ -162,14 +162,14 @@ fn the_extremes_of_f32_fit_some_exponent() {
 
 #[test]
 fn zeros_leave_the_exponent_where_it_was() {
-    for exponent in [127, -20, -36, -60, -127] {
+    for exponent in [126, -20, -36, -60, -127] {
         assert_eq!(next_exponent(6, &[0; 32], exponent.into(), false).get(), exponent);
     }
 }
 
 #[test]
 fn a_sum_that_has_vanished_says_nothing_about_its_size() {
-    for exponent in [127, 8, -20, -126, -127] {
+    for exponent in [126, 8, -20, -126, -127] {
         assert_eq!(next_exponent(6, &[0; 32], exponent.into(), true), Exponent::MIN);
     }
     // Somebody's values may vanish beside others' that do not.
@@ -177,10 +177,25 @@ fn a_sum_that_has_vanished_says_nothing_about_its_size() {
 }
 
 #[test]
-fn exponents_end_where_i8_does() {
+fn exponents_end_where_they_scale() {
     assert_eq!(next_exponent(1, &[1], Exponent::MIN, false), Exponent::MIN);
     assert_eq!(next_exponent(6, &[0], Exponent::MIN, false), Exponent::MIN);
-    assert_eq!(next_exponent(16_384, &[i32::MIN], 127.into(), false).get(), 127);
+    assert_eq!(next_exponent(16_384, &[i32::MIN], 126.into(), false), Exponent::MAX);
+}
+
+#[test]
+fn values_that_are_not_finite_fit_no_exponent_that_scales() {
+    for value in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let values = [1.0, value, -1.0];
+        for exponent in [Exponent::MIN, 0.into(), Exponent::MAX] {
+            assert_eq!(quantise(&values, exponent, &mut [0; 3]), Err(DoesNotFit));
+        }
+        assert_eq!(least_exponent(&values), Exponent::NOT_FINITE);
+    }
+    assert!(least_exponent(&[f32::MAX, f32::MIN]) < Exponent::MAX);
+    let mut floats = [1.0; 2];
+    dequantise_all(&[0, 7], Exponent::NOT_FINITE, &mut floats);
+    assert!(floats.iter().all(|float| float.is_nan()));
 }
 
 #[test]
