@@ -1,6 +1,8 @@
 //! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
 //! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
+mod integers;
+
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -62,10 +64,12 @@ pub struct RoundReport {
     /// What was counted during the round.
     pub counters: WorkerCounters,
     /// What this worker sent.
+    #[serde(with = "integers")]
     pub sent: Vec<i32>,
     /// What those values are scaled by.
     pub exponents: Vec<i8>,
     /// The sum that this worker received.
+    #[serde(with = "integers")]
     pub result: Vec<i32>,
     /// What the sum is scaled by.
     pub result_exponents: Vec<i8>,
@@ -187,10 +191,15 @@ impl<R: Read> Reports<R> {
             let cut = format!("a report of {length} bytes ends after {read}");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut));
         }
-        postcard::from_bytes(&message)
-            .map(Some)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}")))
+        decode(&message).map(Some)
     }
+}
+
+/// Not within [`Reports`]: it is compiled here, with the optimisation that this crate has, and not where a
+/// reader is chosen.
+fn decode(message: &[u8]) -> io::Result<Report> {
+    let wrong = |error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}"));
+    postcard::from_bytes(message).map_err(wrong)
 }
 
 impl<R: Read> Iterator for Reports<R> {
