@@ -48,14 +48,6 @@ fn broken_streams_are_errors_not_panics() {
         assert!(read[0].is_err(), "{bytes:?}: {read:?}");
     }
     assert!(Reports::new(&[][..]).next().is_none());
-    // Integers of four bytes, and one byte more.
-    let report = |sent: &[u8]| [&[1, 7][..], &[0; 8], &[0; 8], &[sent.len() as u8], sent, &[0, 0, 0]].concat();
-    let read = |message: Vec<u8>| {
-        let length = (message.len() as u32).to_be_bytes();
-        Reports::new(&[&length[..], &message].concat()[..]).next().unwrap()
-    };
-    assert!(matches!(read(report(&[1, 0, 0, 0])), Ok(Report::Round(round)) if round.sent == [1]));
-    assert!(read(report(&[1, 0, 0, 0, 2])).is_err());
     // Whose sender died can be told from what never was a report.
     let kind = |bytes: &[u8]| Reports::new(bytes).next().unwrap().unwrap_err().kind();
     assert_eq!(kind(&[0, 0, 0, 5, 1]), std::io::ErrorKind::UnexpectedEof);

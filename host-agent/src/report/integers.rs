@@ -37,3 +37,20 @@ impl Visitor<'_> for Integers {
         Ok(numbers.iter().map(|number| i32::from_le_bytes(*number)).collect())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Held(#[serde(with = "super")] Vec<i32>);
+
+    #[test]
+    fn integers_are_their_bytes_and_what_is_no_integer_is_refused() {
+        let held = Held(vec![1, -2, i32::MIN]);
+        let message = postcard::to_allocvec(&held).unwrap();
+        assert_eq!(message, [12, 1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0x80]);
+        assert_eq!(postcard::from_bytes::<Held>(&message).unwrap(), held);
+        assert!(postcard::from_bytes::<Held>(&[5, 1, 0, 0, 0, 2]).is_err());
+        assert!(postcard::from_bytes::<Held>(&[8, 1, 0, 0, 0]).is_err());
+    }
+}
