@@ -67,7 +67,11 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
     }
     let names = pairs.iter().map(|pair| &pair.network.name);
     let mut seen: Vec<&String> = Vec::new();
-    names.for_each(|name| if !seen.contains(&name) { seen.push(name) });
+    names.for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name)
+        }
+    });
     chart.draw_series(LineSeries::new([(-0.2, 1.0), (sizes.len() as f64 - 0.8, 1.0)], FAINT))?;
     for (index, name) in seen.into_iter().enumerate() {
         let colour = COLOURS[index % COLOURS.len()];

@@ -4,9 +4,10 @@
 //! ```text
 //!   workers ── switch ── parameter server      every link: HTB at the same rate in each direction
 //! ```
-//! Or on the network of a topology file, whose links HTB shapes as well. Both run under `inart emulate`, InArt by its own workers (`--gradient`), every sum compared bit for bit,
-//! Gloo as a Python program, every value compared with the sum that it has to be. A time is that of the
-//! worker that began last, from the call to its return; the median of the repeats counts.
+//! Or on the network of a topology file, whose links HTB shapes as well. Both run under `inart emulate`,
+//! InArt by its own workers (`--gradient`), every sum compared bit for bit, Gloo as a Python program, every
+//! value compared with the sum that it has to be. A time is that of the worker that began last, from the call
+//! to its return; the median of the repeats counts.
 
 mod chart;
 mod measure;

@@ -41,7 +41,9 @@ impl Network {
         }
         Self {
             name: format!("{workers} workers, {:.0} Mbps", rate_bps / 1e6),
-            topology: format!("{{name: star, nodes: [{nodes}], links: [{links}], jobs: [{{name: bench}}]}}\n"),
+            topology: format!(
+                "{{name: star, nodes: [{nodes}], links: [{links}], jobs: [{{name: bench}}]}}\n"
+            ),
             workers,
             scale: "1".into(),
             link_bps: Some(rate_bps),

@@ -114,9 +114,9 @@ fn measure_jobs(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     println!("all-reduce of {} bytes by {} workers, a switch and a server", arguments.bytes, job::WORKERS);
-    println!("{:<9}{:>12}{:>12}", "port", "median s", "least s");
+    println!("{:<9}{:>12}{:>12}", "port", "median ms", "least ms");
     for (port, seconds, least) in list {
-        println!("{:<9}{seconds:>12.3}{least:>12.3}", port.name());
+        println!("{:<9}{:>12.3}{:>12.3}", port.name(), 1e3 * seconds, 1e3 * least);
     }
     Ok(())
 }

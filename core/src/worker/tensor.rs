@@ -67,8 +67,8 @@ pub(super) struct Numeric {
 }
 
 impl Numeric {
-    /// One of `workers` workers' tensors; in an exact-sum job, of finite values. `agreed` are the exponents of its chunks as far
-    /// as they are known; without any, they begin anew. `buffers` is memory to use.
+    /// One of `workers` workers' tensors; in an exact-sum job, of finite values. `agreed` are the exponents
+    /// of its chunks as far as they are known; without any, they begin anew. `buffers` is memory to use.
     pub(super) fn new(
         chunks: Vec<Range<usize>>,
         floats: Vec<f32>,
