@@ -36,7 +36,8 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
     sizes.sort_unstable();
     sizes.dedup();
     let ratio = |pair: &Pair| pair.gloo_seconds / pair.seconds;
-    let top = pairs.iter().map(|pair| ratio(pair).max(pair.network.ring_share())).fold(1.0, f64::max) * 1.15;
+    let top = pairs.iter().map(|pair| ratio(pair).max(pair.network.ring_share())).fold(2.0, f64::max) * 1.3;
+    let bottom = pairs.iter().map(ratio).fold(0.5, f64::min) / 1.3;
     let (head, body) = root.split_vertically(64);
     head.draw_text("Gloo's time over InArt's, on the same links", &font(20, INK), (20, 14))?;
     head.draw_text(
@@ -49,11 +50,12 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
         .margin_right(230)
         .x_label_area_size(44)
         .y_label_area_size(48)
-        .build_cartesian_2d(-0.2..sizes.len() as f64 - 0.8, 0.0..top)?;
+        .build_cartesian_2d(-0.2..sizes.len() as f64 - 0.8, (bottom..top).log_scale())?;
     chart
         .configure_mesh()
         .disable_x_mesh()
         .x_labels(0)
+        .y_label_formatter(&|ratio| format!("{ratio}"))
         .light_line_style(TRANSPARENT)
         .bold_line_style(GRID)
         .axis_style(FAINT)
@@ -62,7 +64,7 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
     let (left, above) = body.get_base_pixel();
     let middle = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
     for (index, size) in sizes.iter().enumerate() {
-        let (x, y) = chart.backend_coord(&(index as f64, 0.0));
+        let (x, y) = chart.backend_coord(&(index as f64, bottom));
         body.draw_text(&bytes(*size), &middle, (x - left, y - above + 8))?;
     }
     let names = pairs.iter().map(|pair| &pair.network.name);
