@@ -7,7 +7,7 @@ mod support;
 
 use std::io;
 
-use inart_ethernet::{PacketSocket, Queue, Receiver, Ring, Sent, SocketOptions, interface_index, mtu};
+use inart_ethernet::{Queue, Receiver, Ring, Sent, SocketOptions, interface_index, mtu};
 use support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
 
 #[test]

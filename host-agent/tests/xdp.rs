@@ -1,5 +1,5 @@
 //! Ports by way of AF_XDP: jobs beside IP on the same interfaces, queues, frames that are too long. What they
-//! have in common with other ports is in `interface.rs`.
+//! have in common with other ports is in `each_port.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
