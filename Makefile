@@ -33,8 +33,12 @@ demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by G
 	$(CARGO) build $(ONCE) --bin inart
 	@scripts/demo_torch.py target/debug/inart target/torch/bin/python3
 
+# The code behind the feature xdp, and what tests it.
+XDP = --workspace --locked --features inart-host-agent/xdp,inart-ethernet/xdp --test xdp --test each_port
+
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
+	$(CARGO) test $(XDP)
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 
@@ -54,6 +58,7 @@ fuzz-smoke: deps
 lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(XDP) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
 	@scripts/long-lines.sh
 	@scripts/no-std.sh

@@ -62,3 +62,24 @@ fn an_assignment_serves_one_run() {
     let third = run_until_noted(&assignment, &note);
     assert!(note.exists(), "{}", text(&third));
 }
+
+/// What is wrong with the kind of port, before anything else is looked at.
+fn refused_port(kind: &str) -> String {
+    let output = server(Path::new("nowhere.json")).args(["--port", kind]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    text(&output)
+}
+
+#[test]
+fn a_kind_of_port_that_is_not_there_is_refused_with_what_to_do() {
+    let kinds = if cfg!(feature = "xdp") { "pnet, batched, xdp" } else { "pnet, batched" };
+    let unknown = refused_port("dpdk");
+    assert!(unknown.contains("'dpdk'") && unknown.contains(&format!("expected one of {kinds}")), "{unknown}");
+    assert_eq!(unknown.lines().count(), 1, "{unknown}");
+    let xdp = refused_port("xdp");
+    let not_built = "built without it; build with `cargo build --release -p inart-cli --features xdp`";
+    assert_eq!(xdp.contains(not_built), !cfg!(feature = "xdp"), "{xdp}");
+    assert_eq!(xdp.lines().count(), 1, "{xdp}");
+    // A kind that is there: then it is the assignment that is not.
+    assert!(refused_port("pnet").contains("nowhere.json"));
+}

@@ -1,13 +1,16 @@
 //! Raw Ethernet interfaces: packet sockets, and frames received and sent in batches, many per system call.
 //!
 //! [`PacketSocket`] is a socket on one interface. [`Receiver`] holds the frames that came last, [`Ring`]
-//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent.
+//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent. With the
+//! feature `xdp` there are AF_XDP sockets, too: module `xdp`.
 
 mod messages;
 mod queue;
 mod receiver;
 mod ring;
 mod socket;
+#[cfg(feature = "xdp")]
+pub mod xdp;
 
 pub use queue::{Queue, Sent};
 pub use receiver::Receiver;

@@ -33,12 +33,15 @@ mod in_process;
 mod interface;
 mod port;
 mod port_error;
+mod port_kind;
 pub mod report;
 mod server;
 pub mod status;
 mod stop;
 mod transport;
 mod worker;
+#[cfg(feature = "xdp")]
+mod xdp_port;
 
 pub use agent::{Options, Stopper};
 pub use batched_port::BatchedPort;
@@ -46,7 +49,10 @@ pub use error::Error;
 pub use in_process::{InProcess, InProcessPort};
 pub use port::Port;
 pub use port_error::PortError;
+pub use port_kind::PortKind;
 pub use server::Server;
 pub use stop::StopSignal;
 pub use transport::{Transport, Wake};
 pub use worker::{Handle, RoundStats, Worker};
+#[cfg(feature = "xdp")]
+pub use xdp_port::XdpPort;

@@ -34,6 +34,40 @@ pub enum PortError {
         /// The MTU that they take.
         needed: usize,
     },
+    /// The job's frames do not fit the memory of an AF_XDP socket.
+    #[cfg(feature = "xdp")]
+    #[error(
+        "interface {name}: frames of {frame_bytes} bytes do not fit AF_XDP's buffers of {most}; plan with fewer \
+         values per frame, or use another kind of port"
+    )]
+    XdpFrame {
+        /// The interface.
+        name: String,
+        /// The length of the job's frames.
+        frame_bytes: usize,
+        /// The longest that fits.
+        most: usize,
+    },
+    /// The process may not use AF_XDP.
+    #[cfg(feature = "xdp")]
+    #[error("interface {0}: AF_XDP needs root, or the capabilities CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF")]
+    XdpPermission(String),
+    /// Somebody uses XDP on the interface already.
+    #[cfg(feature = "xdp")]
+    #[error(
+        "interface {0}: another program uses XDP on it (`ip link show {0}`); end that one, or use another kind \
+         of port"
+    )]
+    XdpTaken(String),
+    /// The kernel refuses to open it for AF_XDP.
+    #[cfg(feature = "xdp")]
+    #[error("interface {name}: AF_XDP, {source}; Linux 5.18 or later is needed, or use another kind of port")]
+    Xdp {
+        /// The interface.
+        name: String,
+        /// What it refuses, and what it says.
+        source: inart_ethernet::xdp::XdpError,
+    },
     /// The process may not open raw sockets.
     #[error("interface {0}: raw Ethernet needs root, or the capability CAP_NET_RAW")]
     Permission(String),

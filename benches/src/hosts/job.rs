@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use inart_core::Assignment;
-use inart_host_agent::{Server, Worker};
+use inart_host_agent::{PortKind, Server, Worker};
 use inart_softswitch::control::Replica;
 use inart_softswitch::ports::{Options, start};
 use inart_softswitch::{Port, Program, Switch};
@@ -16,7 +16,7 @@ use inart_tables::{
 };
 use inart_wire::{Contributors, Group, Rank, Seat, ShardId};
 
-use crate::turn::{PortKind, assignment, options};
+use crate::turn::{assignment, options};
 use crate::{Arguments, network};
 
 /// Workers of the job.

@@ -1,5 +1,5 @@
 //! What one core of a worker and of a parameter server carries over a veth pair, for each kind of port, side
-//! by side in one run: `cargo run --release -p inart-benches --bin hosts`.
+//! by side in one run: `cargo run --release -p inart-benches --bin hosts`. With `--features xdp` AF_XDP is one.
 //!
 //! A worker sums a tensor with a parameter server behind the cable: a frame out and one in per chunk. A
 //! parameter server sums the gradients of some workers, which a load generator sends, a window of chunks at
@@ -16,9 +16,10 @@ mod turn;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
+use inart_host_agent::PortKind;
 use inart_wire::ValuesPerPacket;
 
-use turn::{Outcome, PortKind, Role};
+use turn::{Outcome, Role};
 
 /// Measures what one core of a worker and of a parameter server carries.
 #[derive(Parser)]
@@ -76,13 +77,14 @@ fn main() -> Result<()> {
 
     let mut rows = Vec::new();
     for role in Role::ALL {
-        let mut outcomes = PortKind::ALL.map(|port| (port, Vec::new()));
+        let mut outcomes: Vec<_> = PortKind::ALL.iter().map(|port| (*port, Vec::new())).collect();
         for _ in 0..arguments.turns {
             for (port, outcomes) in &mut outcomes {
                 outcomes.push(turn::take(role, *port, &arguments)?);
             }
         }
-        rows.extend(outcomes.map(|(port, outcomes)| Row { role, port, outcome: median(outcomes) }));
+        let row = |(port, outcomes)| Row { role, port, outcome: median(outcomes) };
+        rows.extend(outcomes.into_iter().map(row));
     }
     match arguments.json {
         true => print_json(&arguments, &rows),
@@ -99,7 +101,7 @@ fn main() -> Result<()> {
 fn measure_jobs(arguments: &Arguments) -> Result<()> {
     let mut list = Vec::new();
     for port in PortKind::ALL {
-        let mut seconds = job::seconds(port, arguments)?;
+        let mut seconds = job::seconds(*port, arguments)?;
         seconds.sort_by(f64::total_cmp);
         list.push((port, seconds[seconds.len() / 2], seconds[0]));
     }

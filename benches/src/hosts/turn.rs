@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
-use inart_host_agent::{BatchedPort, Options, Port, Server, Transport, Worker};
+use inart_host_agent::{BatchedPort, Options, PortKind, Server, Worker};
 use inart_wire::{MacAddr, Rank, ShardId};
 
 use crate::gate::{Gate, Gated};
@@ -31,31 +31,6 @@ impl Role {
             Self::Worker => "worker",
             Self::Server => "server",
         }
-    }
-}
-
-/// How it reaches the cable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortKind {
-    Pnet,
-    Batched,
-}
-
-impl PortKind {
-    pub const ALL: [Self; 2] = [Self::Pnet, Self::Batched];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pnet => "pnet",
-            Self::Batched => "batched",
-        }
-    }
-
-    pub fn open(self, interface: &str) -> Result<Box<dyn Transport>> {
-        Ok(match self {
-            Self::Pnet => Box::new(Port::open(interface)?),
-            Self::Batched => Box::new(BatchedPort::open(interface)?),
-        })
     }
 }
 

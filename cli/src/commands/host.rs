@@ -10,7 +10,7 @@ use inart_control::{FileProblem, Source, SourceError};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{Options, StopSignal};
+use inart_host_agent::{Options, PortKind, StopSignal, Transport};
 use inart_wire::Incarnation;
 
 use super::security::ClientArgs;
@@ -32,7 +32,11 @@ pub struct HostArgs {
     security: ClientArgs,
     /// Network interface to send and receive on.
     #[arg(long, value_name = "NAME")]
-    pub interface: String,
+    interface: String,
+    /// How to do that: `batched`; `pnet`, one system call per frame; or `xdp`, AF_XDP for fast NICs, past the
+    /// kernel's queues and shapers, if this command was built with it.
+    #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
+    port: PortKind,
     /// Seconds for which a peer that is waited for may be silent before the job is aborted.
     #[arg(long, alias = "patience", value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
     peer_timeout: Duration,
@@ -51,6 +55,18 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds
         .filter(|peer_timeout| !peer_timeout.is_zero())
         .ok_or_else(|| "expected a number of seconds above 0".into())
+}
+
+/// A kind of port that was built.
+fn parse_port(text: &str) -> Result<PortKind, String> {
+    if let Some(kind) = PortKind::ALL.iter().find(|kind| kind.name() == text) {
+        return Ok(*kind);
+    }
+    if text == "xdp" {
+        return Err("built without it; build with `cargo build --release -p inart-cli --features xdp`".into());
+    }
+    let names: Vec<_> = PortKind::ALL.iter().map(|kind| kind.name()).collect();
+    Err(format!("expected one of {}", names.join(", ")))
 }
 
 impl HostArgs {
@@ -86,6 +102,11 @@ impl HostArgs {
 }
 
 impl HostArgs {
+    /// Opens the interface.
+    pub fn open_port(&self) -> anyhow::Result<Box<dyn Transport>> {
+        Ok(self.port.open(&self.interface).map_err(inart_host_agent::Error::from)?)
+    }
+
     /// Notes that `who` runs with the assignment, and refuses a second run ([`Source::claim`]).
     pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
         let source = self.source()?;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use inart_host_agent::Server;
 use inart_host_agent::report::{Report, Role};
+use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
 use super::host::HostArgs;
@@ -23,7 +23,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let role = Role::Server(assignment.job, args.shard);
         let life = options.incarnation;
-        let mut server = Server::new(assignment.clone(), args.shard, &args.host.interface, options)?;
+        assignment.validate().map_err(Error::from)?;
+        assignment.shard(args.shard).map_err(Error::from)?;
+        let port = args.host.open_port()?;
+        let mut server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
         args.host.claim(&assignment, &format!("server-{}", args.shard), life)?;
         output.hello(role)?;
         let result = server.run();

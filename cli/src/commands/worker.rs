@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport};
-use inart_host_agent::{BatchedPort, RoundStats, Worker};
+use inart_host_agent::{RoundStats, Worker};
 use inart_wire::Rank;
 
 use super::host::{HostArgs, Output};
@@ -44,7 +44,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let mut workload = args.workload.build(&assignment, args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
         assignment.worker(args.rank)?;
-        let port = BatchedPort::open(&args.host.interface)?;
+        let port = args.host.open_port()?;
         // A second run of this rank must not be heard as the first.
         args.host.claim(&assignment, &format!("worker-{}", args.rank), options.incarnation)?;
         let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;

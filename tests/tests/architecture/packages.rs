@@ -42,10 +42,11 @@ const TWICE: &[&str] = &[
     "unicode-width",
 ];
 
-/// The packages that are built on Linux: those for other systems need not be downloaded.
+/// The packages that are built on Linux, with any features of ours: those for other systems need not be
+/// downloaded.
 fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--offline", "--locked", "--format-version", "1"]);
+    cargo.args(["metadata", "--offline", "--locked", "--all-features", "--format-version", "1"]);
     cargo.args(["--filter-platform", "x86_64-unknown-linux-gnu"]).current_dir(root());
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -52,20 +52,32 @@ fn batched(interface: &str) -> Box<dyn Transport> {
     Box::new(BatchedPort::open(interface).unwrap())
 }
 
+#[cfg(feature = "xdp")]
+fn xdp(interface: &str) -> Box<dyn Transport> {
+    Box::new(inart_host_agent::XdpPort::open(interface).unwrap())
+}
+
 /// The server on an interface opened so.
 fn server(open: Open, assignment: Assignment, options: Options) -> Server {
     Server::with_transport(assignment, 0.into(), open("s0"), options).unwrap()
 }
 
-/// Runs a test on a network of its own for each kind of port.
-fn with_both_ports(test: fn(Open)) {
+/// Runs a test on a network of its own for each kind of port that what is set up with `tc` applies to.
+fn with_shaped_ports(test: fn(Open)) {
     on_a_bridge(move || test(pnet));
     on_a_bridge(move || test(batched));
 }
 
+/// The same for each kind of port.
+fn with_each_port(test: fn(Open)) {
+    with_shaped_ports(test);
+    #[cfg(feature = "xdp")]
+    on_a_bridge(move || test(xdp));
+}
+
 #[test]
 fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
-    with_both_ports(|open| {
+    with_each_port(|open| {
         thread::spawn(move || server(open, assignment(), long_peer_timeout()).run());
         let (bounced, idle) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(3)));
         let start = |rank: u16| {
@@ -98,7 +110,7 @@ fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
 
 #[test]
 fn an_interface_that_is_removed_is_named() {
-    with_both_ports(|open| {
+    with_each_port(|open| {
         let serve = move || server(open, assignment(), options()).run().unwrap_err().to_string();
         let server = thread::spawn(serve);
         let start = |rank: u16| {
@@ -155,7 +167,7 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
         assignment.shards[0].rate_bps = 1e9;
         assignment
     }
-    with_both_ports(|open| {
+    with_shaped_ports(|open| {
         if !choke("br0") {
             return println!("skipped: `tc` cannot limit a rate here");
         }
@@ -189,7 +201,7 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
 
 #[test]
 fn frames_that_are_longer_than_the_interface_sends_are_refused_with_what_to_do() {
-    with_both_ports(|open| {
+    with_each_port(|open| {
         assert!(ip("link set w0 mtu 200"));
         let error = Worker::with_options(assignment(), 0u16.try_into().unwrap(), open("w0"), options());
         let error = error.err().unwrap();

@@ -1,0 +1,266 @@
+//! An AF_XDP socket and its memory.
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr::null;
+
+use xdp::libc::xdp::XDP_PACKET_HEADROOM;
+use xdp::nic::NicIndex;
+use xdp::slab::{HeapSlab, Slab};
+use xdp::socket::{BindFlags, SocketError, XdpSocketBuilder};
+use xdp::umem::{FrameSize, UmemCfgBuilder};
+use xdp::{CompletionRing, RingConfigBuilder, RxRing, Umem, WakableFillRing, WakableRings, WakableTxRing};
+
+use super::error::XdpError;
+use super::program::Program;
+use crate::BATCH;
+
+/// Pieces of memory for frames that come in, in number, and for those that go out. The rings have as many
+/// places: so none of them is ever full. Powers of two.
+const INCOMING: usize = 4096;
+const OUTGOING: usize = 1024;
+/// Bytes of a piece; the kernel keeps the first of them for itself.
+const PIECE_BYTES: usize = 4096;
+
+/// The longest frame that a socket receives or sends: one piece of memory holds it.
+pub const MOST_FRAME_BYTES: usize = PIECE_BYTES - XDP_PACKET_HEADROOM as usize;
+/// The shortest that the kernel sends: an Ethernet header.
+const LEAST_FRAME_BYTES: usize = 14;
+
+/// Receives the frames of one EtherType that come at one queue of an interface, and sends frames there, past
+/// the interface's queueing discipline: nothing shapes them. Tools like tcpdump see none of them.
+pub struct XdpSocket {
+    // Dropped in this order: the kernel gets the frames again, then it forgets the memory, then that goes.
+    program: Program,
+    socket: xdp::socket::XdpSocket,
+    filling: WakableFillRing,
+    incoming: RxRing,
+    outgoing: WakableTxRing,
+    completed: CompletionRing,
+    /// Frames that came and were not handed over yet: none between calls.
+    received: HeapSlab,
+    /// Frames that are not in the ring yet.
+    written: HeapSlab,
+    /// Frames in the ring, and in the kernel or the NIC.
+    sending: usize,
+    umem: Umem,
+    is_zero_copy: bool,
+}
+
+// SAFETY: the frames in it point into its own memory, and neither that nor the rings are a thread's.
+unsafe impl Send for XdpSocket {}
+
+/// What became of a frame that was to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It waits to be sent.
+    Frame,
+    /// There was none.
+    Nothing,
+    /// There is no room: all memory for frames that go out is in use.
+    NoRoom,
+}
+
+impl XdpSocket {
+    /// Opens a socket at that queue, counted from 0, of interface number `index` in this thread's network
+    /// namespace. No frame of that EtherType that comes at the queue reaches the kernel while it is open.
+    ///
+    /// # Errors
+    /// If the kernel refuses: the privileges for raw sockets, network administration and BPF are needed, and
+    /// nothing else may use XDP on the interface.
+    pub fn open(index: libc::c_int, queue: u32, ether_type: u16) -> Result<Self, XdpError> {
+        let program = Program::attach(index, ether_type, queue + 1)?;
+        let memory = UmemCfgBuilder {
+            frame_size: FrameSize::FourK,
+            frame_count: (INCOMING + OUTGOING) as u32,
+            ..UmemCfgBuilder::default()
+        };
+        let memory = memory.build().map_err(|error| io::Error::other(error.to_string()));
+        let mut umem = memory.and_then(Umem::map).map_err(XdpError::of("mapping memory for frames"))?;
+        let (socket, rings) = bind(&umem, index, queue, program.is_native())?;
+        let WakableRings { fill_ring, rx_ring, completion_ring, tx_ring } = rings;
+        let (mut filling, Some(incoming), Some(outgoing)) = (fill_ring, rx_ring, tx_ring) else {
+            return Err(XdpError::of("making rings")(io::ErrorKind::Unsupported.into()));
+        };
+        // SAFETY: the memory is dropped after the socket.
+        let filled = unsafe { filling.enqueue(&mut umem, INCOMING, false) };
+        filled.map_err(XdpError::of("filling a ring"))?;
+        // SAFETY: the descriptor is the socket's, which lives through the calls.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(socket.raw_fd()) };
+        let is_zero_copy = is_zero_copy(borrowed).map_err(XdpError::of("asking for its options"))?;
+        program.redirect(queue, borrowed)?;
+        Ok(Self {
+            program,
+            socket,
+            filling,
+            incoming,
+            outgoing,
+            completed: completion_ring,
+            received: HeapSlab::with_capacity(BATCH),
+            written: HeapSlab::with_capacity(OUTGOING),
+            sending: 0,
+            umem,
+            is_zero_copy,
+        })
+    }
+
+    /// Whether the program that redirects frames runs in the interface's driver.
+    pub fn is_native(&self) -> bool {
+        self.program.is_native()
+    }
+
+    /// Whether the NIC itself fills the memory and sends from it.
+    pub fn is_zero_copy(&self) -> bool {
+        self.is_zero_copy
+    }
+
+    /// Hands over the frames that are there, some tens of them at most, as they are in memory; how many.
+    pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> usize {
+        // SAFETY: the frames are given back to the memory below, before it can go.
+        let count = unsafe { self.incoming.recv(&self.umem, &mut self.received) };
+        while let Some(frame) = self.received.pop_back() {
+            take(&frame);
+            self.umem.free_packet(frame);
+        }
+        // SAFETY: the memory is dropped after the socket. Without a wake-up this does not fail; whoever waits
+        // for the socket wakes the driver.
+        let _ = unsafe { self.filling.enqueue(&mut self.umem, count, false) };
+        count
+    }
+
+    /// Has `fill` write a frame to the front of `room` bytes of the memory, which hold anything; it returns
+    /// the frame's length, or `None` if there is no frame.
+    ///
+    /// # Panics
+    /// If `room` is more than [`MOST_FRAME_BYTES`], or the frame longer than `room` or no Ethernet frame.
+    pub fn write(&mut self, room: usize, fill: impl FnOnce(&mut [u8]) -> Option<usize>) -> Written {
+        assert!(room <= MOST_FRAME_BYTES, "room for {room} bytes: {MOST_FRAME_BYTES} at most");
+        if !self.has_room() {
+            return Written::NoRoom;
+        }
+        // SAFETY: the frame goes back to the memory, or into the ring, or stays beside the memory.
+        let Some(mut frame) = (unsafe { self.umem.alloc() }) else { return Written::NoRoom };
+        frame.adjust_tail(room as i32).expect("a new frame has room for the longest");
+        let Some(length) = fill(&mut frame) else {
+            self.umem.free_packet(frame);
+            return Written::Nothing;
+        };
+        assert!((LEAST_FRAME_BYTES..=room).contains(&length), "a frame of {length} bytes in room for {room}");
+        frame.adjust_tail(length as i32 - room as i32).expect("it is not longer than the room");
+        let refused = self.written.push_front(frame);
+        assert!(refused.is_none(), "as many frames as may go out have a place");
+        Written::Frame
+    }
+
+    /// Frames that were written since the last [`send`](Self::send).
+    pub fn written(&self) -> usize {
+        self.written.len()
+    }
+
+    /// Whether another frame can be written: it may have to wait until others are sent.
+    pub fn has_room(&mut self) -> bool {
+        let is_full = |socket: &Self| socket.sending + socket.written.len() == OUTGOING;
+        !is_full(self) || (self.reclaim() > 0 && !is_full(self))
+    }
+
+    /// Has the kernel send what was written, and what it did not take before.
+    ///
+    /// # Errors
+    /// Why the kernel did not take all: `EAGAIN` where the interface has no room. What it did not take waits
+    /// for the next call, or is sent while somebody polls the socket.
+    pub fn send(&mut self) -> io::Result<()> {
+        // SAFETY: the memory is dropped after the socket.
+        self.sending += unsafe { self.outgoing.send(&mut self.written, false) }?;
+        // The kernel takes 32 frames at a time, and then says `EAGAIN`, as where there is no room.
+        let mut tries = self.sending.div_ceil(32);
+        loop {
+            let sent = self.wake();
+            let progress = self.reclaim();
+            match sent {
+                Err(_) if progress > 0 => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && tries > 0 => tries -= 1,
+                sent => return sent,
+            }
+        }
+    }
+
+    /// Wakes whoever sends; where frames are copied, that is this call.
+    fn wake(&self) -> io::Result<()> {
+        // SAFETY: a plain system call: there is no message and no address.
+        let done = unsafe { libc::sendto(self.socket.raw_fd(), null(), 0, libc::MSG_DONTWAIT, null(), 0) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Takes back the memory of frames that were sent; of how many.
+    fn reclaim(&mut self) -> usize {
+        let sent = self.completed.dequeue(&mut self.umem, self.sending);
+        self.sending -= sent;
+        sent
+    }
+}
+
+impl AsFd for XdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor is the socket's, which this borrows.
+        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+    }
+}
+
+/// Makes a socket with that memory, and binds it to a queue of the interface: without copies where the driver
+/// can do without, and runs the program.
+fn bind(
+    umem: &Umem,
+    index: libc::c_int,
+    queue: u32,
+    is_native: bool,
+) -> Result<(xdp::socket::XdpSocket, WakableRings), XdpError> {
+    let rings = RingConfigBuilder {
+        rx_count: INCOMING as u32,
+        fill_count: INCOMING as u32,
+        tx_count: OUTGOING as u32,
+        completion_count: OUTGOING as u32,
+    };
+    let rings = rings.build().map_err(|error| io::Error::other(error.to_string()));
+    let rings = rings.map_err(XdpError::of("making rings"))?;
+    let mut builder =
+        XdpSocketBuilder::new().map_err(|error| XdpError::of("making a socket")(io_error(error)))?;
+    let (rings, mut flags): (_, BindFlags) = builder
+        .build_wakable_rings(umem, rings)
+        .map_err(|error| XdpError::of("sharing memory with the kernel")(io_error(error)))?;
+    if !is_native {
+        flags.force_copy();
+    }
+    let socket = builder.bind(NicIndex(index as u32), queue, flags);
+    Ok((socket.map_err(|error| XdpError::of("binding a socket to the queue")(io_error(error)))?, rings))
+}
+
+fn io_error(error: SocketError) -> io::Error {
+    match error {
+        SocketError::SocketCreation(inner)
+        | SocketError::Bind(inner)
+        | SocketError::SetSockOpt { inner, .. }
+        | SocketError::GetSockOpt { inner, .. }
+        | SocketError::RingMap { inner, .. } => inner,
+    }
+}
+
+/// Whether frames are not copied.
+fn is_zero_copy(socket: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut options = libc::xdp_options { flags: 0 };
+    let mut length = size_of::<libc::xdp_options>() as libc::socklen_t;
+    // SAFETY: the options and their length live through the call.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_XDP,
+            libc::XDP_OPTIONS,
+            (&raw mut options).cast(),
+            &raw mut length,
+        )
+    };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0)
+}
