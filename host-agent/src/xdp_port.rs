@@ -29,7 +29,7 @@ use crate::transport::{Transport, Wake};
 ///
 /// A frame has up to 3840 bytes; jumbo frames that are longer are refused. As with
 /// [`BatchedPort`](crate::BatchedPort), the interface may go down and come up again, and nothing blocks but
-/// waiting, and sending for some tens of milliseconds. Where the driver has no XDP (and on veth), it works, and
+/// waiting, and sending for some tens of milliseconds. On veth, and where the driver has no XDP, it works and
 /// gains nothing.
 pub struct XdpPort {
     interface: Interface,

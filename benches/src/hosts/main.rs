@@ -1,5 +1,6 @@
 //! What one core of a worker and of a parameter server carries over a veth pair, for each kind of port, side
-//! by side in one run: `cargo run --release -p inart-benches --bin hosts`. With `--features xdp` AF_XDP is one.
+//! by side in one run: `cargo run --release -p inart-benches --bin hosts`. With `--features xdp` AF_XDP is
+//! one of them.
 //!
 //! A worker sums a tensor with a parameter server behind the cable: a frame out and one in per chunk. A
 //! parameter server sums the gradients of some workers, which a load generator sends, a window of chunks at
