@@ -7,7 +7,7 @@ use inart_control::Source;
 use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{Options, Port, Worker as Agent};
+use inart_host_agent::{BatchedPort, Options, Worker as Agent};
 use inart_tls::{ClientTls, IdentityFiles, Security};
 use inart_wire::Rank;
 use pyo3::exceptions::PyValueError;
@@ -85,7 +85,7 @@ impl Settings {
             .into());
         }
         let rank = self.rank_in(&assignment)?;
-        let port = Port::open(&self.interface)
+        let port = BatchedPort::open(&self.interface)
             .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
         // A second run of this rank must not be heard as the first.
         let who = format!("worker-{rank}");
