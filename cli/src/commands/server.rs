@@ -24,7 +24,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let role = Role::Server(assignment.job, args.shard);
         let life = options.incarnation;
         let mut server = Server::new(assignment.clone(), args.shard, &args.host.interface, options)?;
-        args.host.claim(&assignment, &format!("server-{}", args.shard), life)?;
+        let who = format!("server-{}", args.shard);
+        args.host.claim(&assignment, &who, life)?;
+        let _following = args.host.follow(&assignment, &who, life, server.mover())?;
         output.hello(role)?;
         let result = server.run();
         let counters = server.counters();
