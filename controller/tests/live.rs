@@ -17,7 +17,8 @@ use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{Network, PortMap, Records, Stage};
 use inart_planner::{Options, Plan, Scheme, plan, schemes};
-use inart_targets::{Failpoint, InMemory, Place, Precedence, Target};
+use inart_targets::memory::InMemory;
+use inart_targets::{Failpoint, Place, Precedence, Target};
 use inart_tls::Security;
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use support::walker::{Walker, check_own_slots};
@@ -295,7 +296,7 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
     let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
     for name in SWITCHES {
         for kind in [Failpoint::Refuse, Failpoint::Broken, Failpoint::Gone] {
-            for k in (0..15).step_by(2) {
+            for k in (0..12).step_by(2) {
                 target.change(name, |switch| switch.failpoint = kind(switch.updates + k));
                 let ended = session.change(&lbmm).await;
                 assert_eq!(ended.stage(), ChangeStage::Undone, "{ended:?}");
@@ -310,6 +311,40 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
     hosts.iter().for_each(|host| assert_eq!(host.told(), [(1, None)], "nobody was told"));
     assert_eq!(session.change(&lbmm).await.stage(), ChangeStage::Done);
     walks(&target, &lbmm, 2);
+}
+
+/// A switch dies when all hosts have moved: the new plan is in force, and the old entries go later.
+#[tokio::test]
+async fn what_a_switch_keeps_of_the_epoch_before_is_removed_when_it_is_back() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let before = target.switch("v1").updates;
+    let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
+    session.change(&lbmm).await;
+    let removed = target.switch("v1").tables.clone();
+    session.change(&atp).await;
+    // The third change writes as many entries as the first did.
+    let lbmm_entries = removed.steer.len() + 2 * removed.results.len();
+    target.change("v1", |switch| switch.failpoint = Failpoint::Gone(switch.updates + lbmm_entries));
+    let ended = session.change(&lbmm).await;
+    assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 4), "{ended:?}");
+    assert!(target.switch("v1").updates > before + lbmm_entries);
+    assert_eq!(epochs(&target), [3, 4]);
+    let record = || Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!(record().stale, [Epoch::from(3)].into());
+    target.change("v1", |switch| switch.failpoint = Failpoint::Never);
+    for _ in 0..6000 {
+        if epochs(&target) == [4] {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    walks(&target, &lbmm, 4);
+    assert_eq!(epochs(&target), [4]);
+    // Nothing is left to be removed by the next one.
+    assert_eq!(session.change(&atp).await.stage(), ChangeStage::Done);
+    assert!(record().stale.is_empty());
 }
 
 #[tokio::test]
