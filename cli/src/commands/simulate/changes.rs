@@ -1,0 +1,73 @@
+//! `inart simulate --changes`: what changes of plans cost.
+
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use inart_faults::quantity::Share;
+use inart_planner::{Plan, Topology};
+use inart_simulator::{Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate};
+
+use super::{Args, with_flag};
+use crate::commands::output::print;
+
+/// Other plans that take turns with those in force.
+const SETS: usize = 2;
+
+/// The changes that the flags ask for; lowers the rates of `plans` to what all of the plans allow.
+pub fn of(args: &Args, count: u32, topology: &Topology, plans: &mut [Plan]) -> anyhow::Result<Changes> {
+    let sets = alternatives(topology, plans, args.seed, SETS)?;
+    ensure!(
+        !sets.is_empty(),
+        "--changes: no scheme has other routes for these jobs and shares; take another topology"
+    );
+    Ok(Changes {
+        count,
+        // Windows are full by then.
+        first: args.change_gap,
+        gap: args.change_gap,
+        told_within: args.told_within,
+        undone: Share::default(),
+        plans: sets,
+        hold: true,
+        pretend: false,
+    })
+}
+
+/// Runs the jobs with the changes and without.
+pub fn run(
+    network: &InstalledNetwork,
+    options: &Options,
+    changes: &Changes,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let pretend = Some(Changes { pretend: true, ..changes.clone() });
+    let run = |options: &Options| simulate(network, &Faults::default(), options, None).map_err(with_flag);
+    let without = run(&Options { changes: pretend, ..options.clone() })?;
+    let report = run(options)?;
+    let [with, other] = [&report, &without].map(|report| report.changes.as_ref());
+    let ratio = with.zip(other).and_then(|(with, without)| with.goodput_ratio(without));
+    let failure = report.failure.as_ref().or(without.failure.as_ref());
+    let none = ChangesReport { changes: 0, lost_rounds: 0, seconds: None, results: Vec::new() };
+    let seen = with.unwrap_or(&none);
+    if json {
+        let mut document = serde_json::to_value(&report)?;
+        document["changes"] = seen.changes.into();
+        document["lost_rounds"] = seen.lost_rounds.into();
+        document["goodput_ratio"] = ratio.into();
+        document["change_seconds"] = seen.seconds.into();
+        print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+    } else {
+        let part = ratio.map_or("unknown".to_owned(), |ratio| format!("{:.1} %", 100.0 * ratio));
+        print(&format!(
+            "{report}{} changes of plans, {} rounds lost, goodput meanwhile {part} of that without changes\n",
+            seen.changes, seen.lost_rounds
+        ))?;
+    }
+    Ok(match failure {
+        None => ExitCode::SUCCESS,
+        Some(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    })
+}
