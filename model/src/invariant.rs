@@ -190,7 +190,8 @@ impl SwitchStep<'_> {
         let seen = config.seats_of(after.run, after.seen);
         let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
         let marked = right.saturated_if(after.overflow && after.sum.is_saturated());
-        let own = after.seen == 0 || slot_of(config, after.run, after.sequence) == place && after.sum == marked;
+        let own =
+            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && after.sum == marked;
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
         let same = *before == Slot { asked: before.asked, ..*after };

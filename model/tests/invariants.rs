@@ -62,7 +62,10 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("hosts move, two switches", Config { moves: true, chunks: 1, ..row }),
         ("hosts move, two slots", Config { moves: true, window: 2, chunks: 2, restart: false, ..two }),
         ("hosts move back and forth", Config { moves: true, undo: true, chunks: 1, ..two }),
-        ("hosts move, and one is gone", Config { moves: true, crash: true, chunks: 1, restart: false, ..two }),
+        (
+            "hosts move, and one is gone",
+            Config { moves: true, crash: true, chunks: 1, restart: false, ..two },
+        ),
         ("hosts move, clipped values", Config { moves: true, clipped: true, chunks: 1, ..two }),
         ("all but a window", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..two }),
     ]

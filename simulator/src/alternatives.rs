@@ -49,60 +49,43 @@ impl Scheme for SameShares<'_> {
 }
 
 /// Plans for the jobs of `plans`, in their order, that differ from these in their routes, and from each other:
-/// up to `most` sets. The rate of a job is the same in all of them, and in `plans`, where it is lowered: the
-/// least that any of them allows.
-///
-/// # Errors
-/// What cannot be planned.
-pub fn alternatives(
-    topology: &Topology,
-    plans: &mut [Plan],
-    seed: u64,
-    most: usize,
-) -> Result<Vec<Vec<Plan>>, PlanError> {
+/// up to `most` sets. The rate of a job is the same in all of them: the least that any of them allows, or
+/// `plans`.
+/// Schemes that cannot plan such jobs are left out.
+pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize) -> Vec<Vec<Plan>> {
     let mut all: Vec<Vec<Plan>> = Vec::new();
     let schemes = [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN, schemes::R_INART];
-    for (scheme, seed) in [seed + 1, seed + 2].into_iter().flat_map(|seed| schemes.map(|scheme| (scheme, seed))) {
+    for (scheme, seed) in
+        [seed + 1, seed + 2].into_iter().flat_map(|seed| schemes.map(|scheme| (scheme, seed)))
+    {
         if all.len() == most {
             break;
         }
         let others = plans.iter().map(|running| another(topology, running, scheme, seed));
-        let others = others.collect::<Result<Option<Vec<Plan>>, PlanError>>()?;
-        let Some(others) = others else { continue };
+        let Some(others) = others.collect::<Option<Vec<Plan>>>() else { continue };
         let known = |sets: &Vec<Plan>| sets.iter().zip(&others).all(|(set, other)| is_same(set, other));
-        if !others.iter().zip(&*plans).all(|(other, running)| is_same(other, running)) && !all.iter().any(known) {
+        if !others.iter().zip(plans).all(|(other, running)| is_same(other, running)) && !all.iter().any(known)
+        {
             all.push(others);
         }
     }
-    for job in 0..plans.len() {
+    for (job, running) in plans.iter().enumerate() {
         let rates = all.iter().map(|set| set[job].rate_bps);
-        let rate_bps = rates.fold(plans[job].rate_bps, f64::min);
-        plans[job].rate_bps = rate_bps;
+        let rate_bps = rates.fold(running.rate_bps, f64::min);
         all.iter_mut().for_each(|set| set[job].rate_bps = rate_bps);
     }
-    Ok(all)
+    all
 }
 
-/// A plan by another scheme or seed for the job and the shares of one in force; `None` if that scheme cannot.
-fn another(
-    topology: &Topology,
-    running: &Plan,
-    routes: &dyn Scheme,
-    seed: u64,
-) -> Result<Option<Plan>, PlanError> {
-    let Some(job) = topology.job_named(&running.job) else { return Ok(None) };
+/// A plan by another scheme or seed for the job and the shares of one in force.
+fn another(topology: &Topology, running: &Plan, routes: &dyn Scheme, seed: u64) -> Option<Plan> {
     let shares = running.shards.iter().map(|shard| shard.share).collect();
     let scheme = SameShares { routes, shares };
     let how = Options { seed, time_left: &|| 0.0, ..Options::new(&scheme) };
-    match plan(topology, job, &how) {
-        Ok(mut other) => {
-            // Bit for bit: they cut the gradient.
-            other.shards.clone_from(&running.shards);
-            Ok(Some(other))
-        }
-        Err(PlanError::Draft { .. } | PlanError::TooLarge { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let mut other = plan(topology, topology.job_named(&running.job)?, &how).ok()?;
+    // Bit for bit: they cut the gradient.
+    other.shards.clone_from(&running.shards);
+    Some(other)
 }
 
 /// Whether two plans of a job have the same routes.

@@ -218,7 +218,10 @@ impl Simulation<'_> {
             false => (&changing.next, &changing.now),
         };
         for (kept, gone) in kept.iter().zip(gone).filter(|(kept, gone)| kept.epoch != gone.epoch) {
-            changing.tables.values_mut().for_each(|tables| tables.retire(kept.job, |epoch| epoch == gone.epoch));
+            changing
+                .tables
+                .values_mut()
+                .for_each(|tables| tables.retire(kept.job, |epoch| epoch == gone.epoch));
         }
         if !changing.undoing {
             changing.now = std::mem::take(&mut changing.next);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use inart_controller::requirements::{self, Roles};
 use inart_controller::{
-    Controller, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment, frames_fit,
-    intent, job_number,
+    Controller, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
+    frames_fit, intent, job_number,
 };
 use inart_core::Assignment;
 use inart_planner::{NodeKind, Plan, Topology};
@@ -77,6 +77,15 @@ impl InstalledNetwork {
         Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
     }
 
+    /// Lets each job send at that rate at most, in bits of Ethernet frames per worker and second.
+    pub fn limit_rates(&mut self, rates_bps: &[f64]) {
+        for ((job, assignment), rate_bps) in self.jobs.iter_mut().zip(&mut self.assignments).zip(rates_bps) {
+            let scale = (rate_bps / (job.plan.rate_bps * job.rate_scale)).min(1.0);
+            job.rate_scale *= scale;
+            assignment.shards.iter_mut().for_each(|shard| shard.rate_bps *= scale);
+        }
+    }
+
     /// What the hosts of each job are told.
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments
@@ -97,10 +106,14 @@ impl InstalledNetwork {
         live: Epoch,
         newest: Epoch,
     ) -> Result<Beside, Error> {
-        let job = JobPlan { plan: plan.clone(), new_epoch: true, ..self.jobs[job].clone() };
+        let job = &self.jobs[job];
+        // A plan of the network's own was scaled.
+        let rate_scale = if *plan == job.plan { job.rate_scale } else { 1.0 };
+        let job = JobPlan { plan: plan.clone(), new_epoch: true, rate_scale, ..job.clone() };
         let workers = self.topology.job_named(&plan.job).into_iter().flat_map(|found| &found.workers);
         let names = workers.map(|worker| self.topology.node(*worker).name.as_str());
-        let wrong = |source| Error::from(InstallError::Plan { job: plan.job.clone(), reason: Box::new(source) });
+        let wrong =
+            |source| Error::from(InstallError::Plan { job: plan.job.clone(), reason: Box::new(source) });
         let roles = Roles::new(names, plan).map_err(wrong)?;
         let mut assignment =
             assignment::of_job(&self.ports, &roles, &job, self.dataplane.values).map_err(wrong)?;

@@ -56,9 +56,7 @@ impl Simulation<'_> {
             let life = self.new_life();
             let told = &self.processes[index].told;
             self.processes[index] = match &self.processes[index].role {
-                Role::Worker(worker) => {
-                    Process::worker(told, job, host, worker.rank, life, peer_timeout)?
-                }
+                Role::Worker(worker) => Process::worker(told, job, host, worker.rank, life, peer_timeout)?,
                 Role::Server(_, shard) | Role::Gone(shard) => {
                     Process::server(told, job, host, *shard, life, peer_timeout)?
                 }

@@ -132,8 +132,7 @@ impl Simulation<'_> {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
                 let told = self.processes[id.0 as usize].told.clone();
                 let life = self.new_life();
-                self.processes[id.0 as usize] =
-                    Process::server(&told, job, host, shard, life, peer_timeout)?;
+                self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, peer_timeout)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
             }

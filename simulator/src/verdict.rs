@@ -3,9 +3,9 @@
 use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
+use crate::changes::Changing;
 use crate::host::{End, Role, Worker};
 use crate::record::Record;
-use crate::changes::Changing;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
 use crate::simulation::{Job, Node, Simulation};
 

@@ -20,7 +20,8 @@ impl<P: Due> WorkerFlow<P> {
     /// while two are open; nothing has changed then.
     pub fn reroute(&mut self, now: Instant, next: Assignment) -> Result<(), RerouteError> {
         let moves = is_move(&self.assignment, self.old.as_ref(), &next)?;
-        for (flow, (next, told)) in self.flows.iter_mut().zip(next.shards.iter().zip(&self.assignment.shards)) {
+        for (flow, (next, told)) in self.flows.iter_mut().zip(next.shards.iter().zip(&self.assignment.shards))
+        {
             if moves {
                 flow.reroute(now, next.rate_bps);
             } else if next.rate_bps != told.rate_bps {

@@ -45,7 +45,13 @@ fn execute(network: &mut Network, job: &Assignment, order: Order) {
 }
 
 /// Rounds of `len` values, one after the other, while those orders come; another round after the last.
-fn run(network: &mut Network, job: &Assignment, mut orders: Vec<(Instant, Order)>, rounds: usize, len: usize) {
+fn run(
+    network: &mut Network,
+    job: &Assignment,
+    mut orders: Vec<(Instant, Order)>,
+    rounds: usize,
+    len: usize,
+) {
     let split = Split::new(job, len);
     orders.sort_by_key(|(at, _)| *at);
     let mut orders = orders.into_iter().peekable();
@@ -75,7 +81,9 @@ fn run(network: &mut Network, job: &Assignment, mut orders: Vec<(Instant, Order)
             assert_eq!(seen, sums);
         }
         for (rank, worker) in network.workers.iter_mut().enumerate() {
-            worker.finish_round(&mut vec![0.0; len]).unwrap_or_else(|failure| panic!("worker {rank}: {failure}"));
+            worker
+                .finish_round(&mut vec![0.0; len])
+                .unwrap_or_else(|failure| panic!("worker {rank}: {failure}"));
         }
         round += 1;
     }
@@ -102,7 +110,12 @@ struct Change {
 }
 
 /// The orders of changes, one after the other.
-fn orders(job: &Assignment, first_sums: u64, changes: &[Change], seats: impl Fn(usize) -> Vec<Seat>) -> Vec<(Instant, Order)> {
+fn orders(
+    job: &Assignment,
+    first_sums: u64,
+    changes: &[Change],
+    seats: impl Fn(usize) -> Vec<Seat>,
+) -> Vec<(Instant, Order)> {
     let workers = job.workers.len();
     let (mut now, mut at, mut orders) = ((job.clone(), first_sums), 1000, Vec::new());
     for (number, change) in changes.iter().enumerate() {

@@ -367,7 +367,9 @@ impl Codec {
             *value = i64::from(lane) << steps.max(0);
         }
         let seen = match header.kind {
-            Kind::Result => Seen::Result { run: run_of(header.epoch.get(), header.incarnation), sequence, values },
+            Kind::Result => {
+                Seen::Result { run: run_of(header.epoch.get(), header.incarnation), sequence, values }
+            }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,

@@ -13,9 +13,9 @@ use crate::commands::output::print;
 /// Other plans that take turns with those in force.
 const SETS: usize = 2;
 
-/// The changes that the flags ask for; lowers the rates of `plans` to what all of the plans allow.
-pub fn of(args: &Args, count: u32, topology: &Topology, plans: &mut [Plan]) -> anyhow::Result<Changes> {
-    let sets = alternatives(topology, plans, args.seed, SETS)?;
+/// The changes that the flags ask for, between `plans` and others that all have the same rates.
+pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyhow::Result<Changes> {
+    let sets = alternatives(topology, plans, args.seed, SETS);
     ensure!(
         !sets.is_empty(),
         "--changes: no scheme has other routes for these jobs and shares; take another topology"

@@ -165,17 +165,20 @@ impl Question {
         let faults =
             args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
         let mut options = options(args, &topology)?;
-        let mut plans = match &args.plan {
+        let plans = match &args.plan {
             Some(path) => super::plan::read_all(&topology, path)?,
             None => plan(&topology, args)?,
         };
         if let Some(count) = args.changes {
-            options.changes = Some(changes::of(args, count, &topology, &mut plans)?);
+            options.changes = Some(changes::of(args, count, &topology, &plans)?);
         }
         let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
         let values = args.values.of(&topology, None, has_program).context("--values")?;
-        let network =
+        let mut network =
             InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
+        if let Some(other) = options.changes.as_ref().and_then(|changes| changes.plans.first()) {
+            network.limit_rates(&other.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>());
+        }
         Ok(Self { network, faults, options })
     }
 }
