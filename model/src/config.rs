@@ -86,6 +86,9 @@ pub struct Config {
     /// switches, and slots of its own. When all have, the first epoch is closed.
     #[arg(long)]
     pub moves: bool,
+    /// Workers may learn of the other epoch first, and follow the server when it moves.
+    #[arg(long)]
+    pub led: bool,
     /// Hosts that have moved may move back, any number of times.
     #[arg(long)]
     pub undo: bool,
@@ -110,6 +113,7 @@ impl Default for Config {
             waves: false,
             crash: false,
             moves: false,
+            led: false,
             undo: false,
         }
     }
@@ -167,7 +171,10 @@ impl Config {
             "chunks: {}; with shorter or continued, expected 2 or more",
             self.chunks
         );
-        ensure!(self.moves || !self.undo, "undo without moves; expected both, or moves alone");
+        ensure!(
+            self.moves || !(self.undo || self.led),
+            "undo or led without moves; expected both, or moves alone"
+        );
         ensure!(
             !self.moves || 2 * self.window <= MAX_WINDOW,
             "window: {}; with moves, expected 1 or 2",

@@ -42,6 +42,8 @@ pub enum Place {
     After,
     /// In the first again; it knows both.
     Back,
+    /// In the first, until the server speaks in the other; it knows both. Workers only.
+    Ready,
 }
 
 impl Place {

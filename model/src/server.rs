@@ -329,7 +329,7 @@ impl Server {
             Place::Before => self.run,
             Place::After if heard => Run::Moved,
             Place::Back if !heard => Run::Moved,
-            Place::After | Place::Back => self.run,
+            Place::After | Place::Back | Place::Ready => self.run,
         }
     }
 
@@ -342,7 +342,7 @@ impl Server {
         let runs = match self.place {
             Place::Before => vec![self.run],
             place if only_present => vec![place.of(self.run)],
-            Place::After | Place::Back => vec![self.run, Run::Moved],
+            Place::After | Place::Back | Place::Ready => vec![self.run, Run::Moved],
         };
         runs.into_iter().map(|run| (Node::Workers, result(run))).collect()
     }
@@ -356,6 +356,12 @@ impl Server {
             Some(Mutant::ClosedEarly) => self.close(),
             _ => {}
         }
+    }
+
+    /// Moves when all workers know the other epoch, and follow.
+    pub fn lead(&mut self, config: &Config) {
+        self.place = Place::After;
+        self.heard = config.everybody();
     }
 
     /// The first epoch is closed: all have moved.

@@ -34,6 +34,10 @@ pub enum Action {
     WorkerPatience(u8),
     /// A host moves to the other epoch, or back.
     Move(Peer),
+    /// A worker learns of the other epoch, to follow the server.
+    Prepare(u8),
+    /// The server moves there when all workers know of it.
+    Lead,
     /// All hosts have moved: the first epoch is closed.
     Close,
 }
@@ -109,6 +113,19 @@ impl System {
     pub fn may_close(&self, state: &State) -> bool {
         let mut hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
         !state.server.closed && hosts.all(|host| state.place(host) == Place::After)
+    }
+
+    /// Which workers may be told of the other epoch, to follow the server.
+    pub fn preparable(&self, state: &State) -> impl Iterator<Item = u8> {
+        let before = |rank: &u8| state.workers[usize::from(*rank)].place == Place::Before;
+        (0..self.config.workers).filter(move |rank| self.config.moves && self.config.led && before(rank))
+    }
+
+    /// Whether the server may move and be followed.
+    pub fn may_lead(&self, state: &State) -> bool {
+        let workers = &state.workers[..self.config.workers.into()];
+        let all_know = workers.iter().all(|worker| worker.place.knows());
+        self.config.led && state.server.place == Place::Before && all_know
     }
 
     /// Lets a host move.
@@ -246,6 +263,8 @@ impl Model for System {
             actions.extend(hosts.map(Action::Reborn));
         }
         actions.extend(self.movable(state).map(Action::Move));
+        actions.extend(self.preparable(state).map(Action::Prepare));
+        actions.extend(self.may_lead(state).then_some(Action::Lead));
         actions.extend(self.may_close(state).then_some(Action::Close));
         actions.extend(self.blames(state).map(Action::ServerPatience));
     }
@@ -282,6 +301,14 @@ impl Model for System {
                     Peer::Server => Node::Server,
                 };
                 (Some(node), Vec::new())
+            }
+            Action::Prepare(rank) => {
+                next.workers[usize::from(rank)].place = Place::Ready;
+                (Some(Node::Worker(rank)), Vec::new())
+            }
+            Action::Lead => {
+                next.server.lead(&self.config);
+                (Some(Node::Server), Vec::new())
             }
             Action::Close => {
                 next.server.close();

@@ -42,6 +42,13 @@ impl Worker {
         self.run == Some(run) || run == Run::Moved && self.place.knows()
     }
 
+    /// The server speaks in an epoch: a worker that is ready moves there.
+    pub fn follow(&mut self, run: Run) {
+        if self.place == Place::Ready && run == Run::Moved {
+            self.place = Place::After;
+        }
+    }
+
     /// Whether it has that chunk's result.
     pub fn holds(&self, sequence: u8) -> bool {
         self.held >> sequence & 1 == 1
@@ -138,6 +145,7 @@ impl Worker {
         if !self.hears(run) && mutant != Some(Mutant::AnyRunsResult) {
             return None;
         }
+        self.follow(run);
         let chunk = match mutant {
             Some(Mutant::AnyResult) => self.outstanding(config, mutant, ended).next()?,
             _ => sequence,
@@ -161,6 +169,7 @@ impl Worker {
             return false;
         }
         if to.run == Run::Moved {
+            self.follow(to.run);
             return self.place.knows();
         }
         let run = *self.run.get_or_insert(to.run);

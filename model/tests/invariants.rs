@@ -61,6 +61,10 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("hosts move, three workers", Config { moves: true, chunks: 1, restart: false, ..three }),
         ("hosts move, two switches", Config { moves: true, chunks: 1, ..row }),
         ("hosts move, two slots", Config { moves: true, window: 2, chunks: 2, restart: false, ..two }),
+        (
+            "hosts move, led by the server",
+            Config { moves: true, led: true, chunks: 2, restart: false, ..two },
+        ),
         ("hosts move back and forth", Config { moves: true, undo: true, chunks: 1, ..two }),
         (
             "hosts move, and one is gone",

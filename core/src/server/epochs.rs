@@ -7,7 +7,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::slice;
 
-use inart_wire::{ChunkSeq, Contributors, Epoch, Rank, Seat};
+use inart_wire::{ChunkSeq, Contributors, ControlMessage, Epoch, Rank, Seat};
 
 use super::ServerShard;
 use super::seats::Seats;
@@ -53,7 +53,7 @@ pub(super) struct Epochs {
     old: Option<Route>,
     /// The assignment of the one before.
     told_before: Option<Assignment>,
-    /// By rank: whether the worker was heard in the current epoch, which it then knows.
+    /// By rank: whether the worker is known to know the current epoch: it was heard in it, or all know.
     moved: Vec<bool>,
     /// By rank: whether it has told its oldest chunk since it moved.
     told: Vec<bool>,
@@ -90,6 +90,11 @@ impl Epochs {
         self.route(epoch).unwrap_or(&self.current)
     }
 
+    /// The epoch of an answer to a worker that speaks in one.
+    pub(super) fn of_answer(&self, rank: Rank, epoch: Epoch) -> Epoch {
+        if self.moved[rank.index()] { self.current.epoch } else { epoch }
+    }
+
     /// An epoch that the worker knows, as far as was heard.
     pub(super) fn known_to(&self, rank: Rank) -> Epoch {
         match &self.old {
@@ -120,18 +125,40 @@ impl<P: Policy> ServerShard<P> {
     /// [`RerouteError`] if the assignment differs in more than epoch, seats and rates, or is a third epoch
     /// while two are open; nothing has changed then.
     pub fn reroute(&mut self, next: Assignment) -> Result<(), RerouteError> {
+        self.enter(next, false).map(drop)
+    }
+
+    /// The same, where all workers know the epoch already and follow this server
+    /// ([`WorkerFlow::prepare`](crate::WorkerFlow::prepare)): it sends results in the new epoch only.
+    ///
+    /// # Errors
+    /// As [`reroute`](Self::reroute).
+    pub fn lead(&mut self, next: Assignment) -> Result<(), RerouteError> {
+        let is_idle = self.streams.iter().all(|stream| stream.open_chunks().next().is_none());
+        if self.enter(next, true)? && is_idle && self.abort.is_none() {
+            // No result tells them.
+            for rank in self.seats.all_ranks() {
+                let message = ControlMessage::KeepAliveAnswer { bound: true };
+                self.message(message, ChunkSeq::default(), rank);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves, unless it is there; whether it has. `all_know` tells whether all workers know the epoch.
+    fn enter(&mut self, next: Assignment, all_know: bool) -> Result<bool, RerouteError> {
         if !is_move(&self.assignment, self.epochs.told_before.as_ref(), &next)? {
             self.assignment = next;
-            return Ok(());
+            return Ok(false);
         }
         let seats = Seats::new(&next, self.shard, |rank| self.policy.cohort(rank));
         let epochs = &mut self.epochs;
         let route = Route::new(next.epoch, seats, &self.seats);
         epochs.old = Some(core::mem::replace(&mut epochs.current, route));
         epochs.told_before = Some(core::mem::replace(&mut self.assignment, next));
-        epochs.moved.fill(false);
-        epochs.told.fill(false);
-        Ok(())
+        epochs.moved.fill(all_know);
+        epochs.told.fill(all_know);
+        Ok(true)
     }
 
     /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing changes.

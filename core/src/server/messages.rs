@@ -75,13 +75,14 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Answers a message of a worker, in its epoch: with what it needs to go on, or why the job is over.
+    /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job is over.
     fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
             None => ControlMessage::KeepAliveAnswer { bound: self.hosts[rank.index()] == Some(host) },
         };
-        self.message_to(answer, header.sequence, header.epoch, (rank, host));
+        let epoch = self.epochs.of_answer(rank, header.epoch);
+        self.message_to(answer, header.sequence, epoch, (rank, host));
     }
 
     /// Tells a worker whose contribution comes that the job is over.

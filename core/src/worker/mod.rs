@@ -289,14 +289,14 @@ impl<P: Due> WorkerFlow<P> {
 
     /// Its number in the frames that it sends in that shard.
     fn seat(&self, shard: usize) -> Seat {
-        self.seat_in(self.assignment.epoch, shard).unwrap_or(self.rank.seat())
+        self.seat_in(self.told(shard).epoch, shard).unwrap_or(self.rank.seat())
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
         HeaderRepr {
             kind,
             flags,
-            epoch: self.assignment.epoch,
+            epoch: self.told(shard).epoch,
             job: self.assignment.job,
             shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
             worker: self.seat(shard),
@@ -384,6 +384,7 @@ impl<P: Due> WorkerFlow<P> {
             return;
         }
         self.flows[shard].heard(now);
+        self.follow(now, shard, header.epoch);
         if !self.flows[shard].meet(now, header.incarnation) {
             // The new incarnation is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {
@@ -456,6 +457,7 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
             }
             Kind::Result => {
                 flow.heard(now);
+                self.follow(now, header.shard.index(), header.epoch);
                 self.handle_result(now, &frame, &header);
             }
             Kind::Control => match ControlMessage::parse(&frame) {

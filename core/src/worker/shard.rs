@@ -124,6 +124,8 @@ pub(super) struct ShardFlow {
     pub(super) rate: RateControl,
     pub(super) rtt: RttEstimator,
     pub(super) timers: TimerTable,
+    /// Whether it sends in the epoch that the worker came from, until the server moves.
+    pub(super) behind: bool,
     session: Session,
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
@@ -155,6 +157,7 @@ impl ShardFlow {
             rate: RateControl::new(rate_bps),
             rtt: RttEstimator::default(),
             timers,
+            behind: false,
             session: Session::default(),
             last_heard: None,
         }
@@ -421,7 +424,7 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        if entry.sends - entry.sends_before == 1 && !entry.queued {
+        if entry.sends - entry.sends_before <= 1 && !entry.queued {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }

@@ -48,6 +48,8 @@ fn networks() -> Vec<Config> {
         Config { shorter: true, window: 2, chunks: 3, ..two },
         Config { shorter: true, switches: 2, alone: true, ..three },
         Config { moves: true, ..two },
+        Config { moves: true, led: true, ..two },
+        Config { moves: true, led: true, undo: true, switches: 2, ..three },
         Config { moves: true, undo: true, window: 2, chunks: 5, ..two },
         Config { moves: true, undo: true, ..three },
         Config { moves: true, switches: 2, ..three },
@@ -154,12 +156,19 @@ impl Real {
     fn follow(&mut self, codec: &Codec, state: &State, action: &Action) {
         let told = |peer| match state.place(peer).next() {
             Place::After => &codec.moved,
-            Place::Before | Place::Back => &codec.assignment,
+            _ => &codec.assignment,
         };
         match *action {
             Action::Move(peer @ Peer::Worker(rank)) => self.workers[usize::from(rank)].reroute(told(peer)),
             Action::Move(Peer::Server) => {
                 self.server.state_machine.reroute(told(Peer::Server).clone()).expect("it may move there");
+            }
+            Action::Prepare(rank) => {
+                let worker = &mut self.workers[usize::from(rank)].state_machine;
+                worker.prepare(codec.moved.clone()).expect("it may move there");
+            }
+            Action::Lead => {
+                self.server.state_machine.lead(codec.moved.clone()).expect("it may move there");
             }
             _ => self.server.state_machine.close_old_epoch(),
         }
@@ -274,11 +283,12 @@ fn walk(config: Config, seed: u64) -> usize {
             continue;
         }
         if config.moves && random.random_ratio(1, 60) {
-            let action = match system.movable(&state).choose(&mut random) {
-                Some(peer) => Action::Move(peer),
-                None if system.may_close(&state) => Action::Close,
-                None => continue,
-            };
+            let mut moves = Vec::new();
+            system.actions(&state, &mut moves);
+            moves.retain(|action| {
+                matches!(action, Action::Move(_) | Action::Prepare(_) | Action::Lead | Action::Close)
+            });
+            let Some(action) = moves.into_iter().choose(&mut random) else { continue };
             real.follow(&codec, &state, &action);
             state = system.next_state(&state, action).unwrap();
             continue;
