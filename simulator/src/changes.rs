@@ -1,7 +1,8 @@
 //! Plans that change while jobs run: the controller's side, in virtual time.
 //!
 //! For each change the tables of a new epoch are put beside the old ones, every host is told of it at a moment
-//! of its own, and when all have moved, the old epoch is closed and its tables are removed. A change may be
+//! of its own, and when all have moved, the old epoch is closed and its tables are removed. Either hosts move
+//! when they are told, or workers learn of the epoch first, and then follow their servers. A change may be
 //! undone: some hosts are told, then all of these are told to go back.
 
 use std::collections::BTreeMap;
@@ -22,6 +23,9 @@ use crate::simulation::{Node, Simulation};
 
 /// How long a host that stands still is waited for before it is told again.
 const TELL_AGAIN_NANOS: u64 = 1_000_000;
+/// How often workers are asked whether they have followed, and for how long before they are told to move.
+const ASK_NANOS: u64 = 200_000;
+const ASKED_AT_MOST: u32 = 100;
 
 /// Changes of plans during a run.
 #[derive(Clone, Debug)]
@@ -34,6 +38,9 @@ pub struct Changes {
     pub gap: Span,
     /// Hosts are told within this time, each at a random moment; so are they told that the old epoch is closed.
     pub told_within: Span,
+    /// Whether workers follow their servers, so that all move at the same chunk; else every host moves when it is
+    /// told, as after a failure.
+    pub led: bool,
     /// Share of changes that are undone.
     pub undone: Share,
     /// The plans: each set has one for each job, in the order of the jobs. Changes go through the sets in
@@ -48,6 +55,10 @@ pub struct Changes {
 /// What a process is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tell {
+    /// Of the new epoch, which its server will move to.
+    Prepare,
+    /// To move to the new epoch, since all workers know it.
+    Lead,
     /// To move to the new epoch.
     Move,
     /// To move back.
@@ -76,6 +87,8 @@ pub(crate) struct Changing {
     /// Who is told something now, and is yet to be told.
     told: Vec<ProcessId>,
     waiting: usize,
+    /// How often workers were asked whether they have followed.
+    asked: u32,
     /// When the first began and what the slowest worker of each job had then; the same when the last was over.
     pub began: Option<(u64, Vec<u64>)>,
     pub over: Option<(u64, Vec<u64>)>,
@@ -97,6 +110,7 @@ impl Changing {
             undoing: false,
             told: Vec::new(),
             waiting: 0,
+            asked: 0,
             began: None,
             over: None,
         }
@@ -124,6 +138,8 @@ impl Simulation<'_> {
         changing.undoing = changing.rng.random_bool(changes.undone.get());
         let part = if changing.undoing { changing.rng.random_range(0.0..1.0) } else { 1.0 };
         let ids = (0..self.processes.len() as u32).map(ProcessId);
+        let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
+        let ids = ids.filter(|id| !changes.led || is_worker(id));
         let told: Vec<_> = ids.filter(|_| changing.rng.random_bool(part)).collect();
         let sets = changes.plans.len() + 1;
         let set = (changing.begun as usize + 1) % sets;
@@ -149,7 +165,7 @@ impl Simulation<'_> {
             self.write_tables()?;
             self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
         }
-        self.tell_all(told, Tell::Move)
+        self.tell_all(told, if changes.led { Tell::Prepare } else { Tell::Move })
     }
 
     /// Tells those something, each at a moment of its own.
@@ -176,18 +192,19 @@ impl Simulation<'_> {
         if !pretend {
             let now = Instant::from_nanos(self.wire.now);
             let next = match what {
-                Tell::Move => Some(&self.changing.next[process.job]),
-                Tell::Back => Some(&self.changing.now[process.job]),
-                Tell::Close => None,
+                Tell::Back => &self.changing.now[process.job],
+                _ => &self.changing.next[process.job],
             };
-            match (&mut process.role, next) {
-                (Role::Worker(worker), Some(next)) => worker.flow.reroute(now, next.clone())?,
-                (Role::Worker(worker), None) => worker.flow.close_old_epoch(),
-                (Role::Server(server, _), Some(next)) => server.reroute(next.clone())?,
-                (Role::Server(server, _), None) => server.close_old_epoch(),
+            match (&mut process.role, what) {
+                (Role::Worker(worker), Tell::Close) => worker.flow.close_old_epoch(),
+                (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
+                (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
+                (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
+                (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
+                (Role::Server(server, _), _) => server.reroute(next.clone())?,
                 (Role::Gone(_), _) => {}
             }
-            if let Some(next) = next {
+            if what != Tell::Close {
                 process.told.clone_from(next);
             }
             self.pump(id);
@@ -198,15 +215,44 @@ impl Simulation<'_> {
 
     /// All who were to be told something have been.
     fn all_told(&mut self, what: Tell) -> Result<(), Error> {
-        let all = (0..self.processes.len() as u32).map(ProcessId).collect();
+        let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
         match what {
-            Tell::Move if self.changing.undoing => {
+            Tell::Prepare | Tell::Move if self.changing.undoing => {
                 let told = std::mem::take(&mut self.changing.told);
                 self.tell_all(told, Tell::Back)
+            }
+            Tell::Prepare => {
+                let is_worker =
+                    |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
+                self.tell_all(all.into_iter().filter(|id| !is_worker(id)).collect(), Tell::Lead)
+            }
+            Tell::Lead => {
+                self.changing.asked = 0;
+                self.ask()
             }
             Tell::Move | Tell::Back => self.tell_all(all, Tell::Close),
             Tell::Close => self.end_change(),
         }
+    }
+
+    /// Asks the workers whether they have followed their servers.
+    pub(crate) fn ask(&mut self) -> Result<(), Error> {
+        let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
+        let pretend = self.plan_changes().is_none_or(|changes| changes.pretend);
+        let behind = |id: &ProcessId| match &self.processes[id.0 as usize].role {
+            Role::Worker(worker) => worker.end.is_none() && !worker.flow.has_moved(),
+            Role::Server(..) | Role::Gone(_) => false,
+        };
+        self.changing.asked += 1;
+        if pretend || !all.iter().any(behind) {
+            return self.tell_all(all, Tell::Close);
+        }
+        if self.changing.asked > ASKED_AT_MOST {
+            // A host stands still, or nothing comes through.
+            return self.tell_all(all, Tell::Move);
+        }
+        self.wire.events.schedule(self.wire.now + ASK_NANOS, EventKind::Ask);
+        Ok(())
     }
 
     /// The epoch that nobody uses any more loses its tables.

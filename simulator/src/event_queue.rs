@@ -51,6 +51,8 @@ pub(crate) enum EventKind {
     Change,
     /// The controller tells a process something.
     Tell(ProcessId, Tell),
+    /// The controller asks whether workers have followed their servers to a new epoch.
+    Ask,
 }
 
 /// Something that happens at a time, in nanoseconds.

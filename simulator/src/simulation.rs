@@ -320,6 +320,7 @@ impl<'a> Simulation<'a> {
                 EventKind::Late(channel, frame) => self.wire.transmit(channel, frame),
                 EventKind::Change => self.begin_change()?,
                 EventKind::Tell(id, what) => self.tell(id, what)?,
+                EventKind::Ask => self.ask()?,
             }
         }
         Ok(true)

@@ -76,6 +76,7 @@ pub(super) fn add_more(
             first: Span((ideal.0 as f64 * rng.random::<f64>()) as u64),
             gap: span(&mut rng, Span(1_000), ideal),
             told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
+            led: rng.random_bool(0.5),
             undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("there are two"),
             plans: Vec::new(),
             hold: false,

@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use inart_faults::quantity::Share;
+use inart_faults::quantity::{Share, Span};
 use inart_planner::{Plan, Topology};
 use inart_simulator::{Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate};
 
 use super::{Args, with_flag};
 use crate::commands::output::print;
 
+/// The least time before the first change.
+const FIRST: Span = Span(5_000_000);
 /// Other plans that take turns with those in force.
 const SETS: usize = 2;
 
@@ -23,9 +25,10 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
     Ok(Changes {
         count,
         // Windows are full by then.
-        first: args.change_gap,
+        first: Span(args.change_gap.0.max(FIRST.0)),
         gap: args.change_gap,
         told_within: args.told_within,
+        led: !args.unled,
         undone: Share::default(),
         plans: sets,
         hold: true,
