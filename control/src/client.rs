@@ -9,7 +9,7 @@ use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::follow::Instruction;
+use crate::instruction::Instruction;
 use crate::proto::{self, controller_client::ControllerClient};
 
 /// How long a controller may take to answer.

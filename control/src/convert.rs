@@ -3,7 +3,7 @@
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{Epoch, JobId, MacAddr, Seat, ValuesPerPacket};
 
-use crate::follow::Instruction;
+use crate::instruction::Instruction;
 use crate::proto;
 
 impl From<&Assignment> for proto::Assignment {

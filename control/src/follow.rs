@@ -4,36 +4,18 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use inart_core::Assignment;
 use inart_tls::Security;
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 
 use crate::client::{Client, ClientError};
+use crate::instruction::{Instruction, NotDone};
 use crate::source::Source;
 
 /// The first pause before another attempt to connect; each further one is twice as long, up to
 /// [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// What a host that runs is to do.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Instruction {
-    /// By which it sends from then on. It differs from the one before in epoch, seats and rates only.
-    pub assignment: Assignment,
-    /// Another epoch by which frames of the job still come; `None` closes all others.
-    pub beside: Option<Epoch>,
-}
-
-/// Why a host does not do as instructed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotDone {
-    /// It runs no more: nobody follows any longer.
-    Ended,
-    /// It goes on as before, for this reason.
-    Refused(String),
-}
 
 /// A thread that follows a controller for a host; dropping it ends that.
 #[derive(Debug)]
@@ -67,8 +49,13 @@ impl Source {
         apply: impl FnMut(&Instruction) -> Result<(), NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let Self::Controller { address, security, .. } = self else { return Ok(None) };
-        let follower =
-            Follower { address: address.clone(), security: security.clone(), job, role: who.to_owned(), life };
+        let follower = Follower {
+            address: address.clone(),
+            security: security.clone(),
+            job,
+            role: who.to_owned(),
+            life,
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
         let follow = move || {

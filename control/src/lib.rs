@@ -10,9 +10,11 @@
 mod client;
 mod convert;
 mod follow;
+mod instruction;
 pub mod proto;
 mod source;
 
 pub use client::{Client, ClientError, Instructions};
-pub use follow::{Following, Instruction, NotDone};
+pub use follow::Following;
+pub use instruction::{Instruction, NotDone};
 pub use source::{FileProblem, Source, SourceError};

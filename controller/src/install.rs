@@ -264,7 +264,8 @@ impl<D: Session> Controller<D> {
         for (switch, found) in found.await? {
             let Some((found, desired)) = found.zip(desired.get(&switch)) else { continue };
             if let Some(update) = diff(&found, desired).into_iter().next() {
-                let update = Names::new(&self.fabric.topology, &self.fabric.ports, &[]).describe(&switch, &update);
+                let update =
+                    Names::new(&self.fabric.topology, &self.fabric.ports, &[]).describe(&switch, &update);
                 return Err(Cause::Differs { switch, update });
             }
         }

@@ -160,11 +160,8 @@ impl Host {
         let life = Incarnation::from(7);
         let assignment = session.api.assignment("").await.unwrap();
         session.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
-        let source = Source::Controller {
-            address: address(folder),
-            job: String::new(),
-            security: Security::Local,
-        };
+        let source =
+            Source::Controller { address: address(folder), job: String::new(), security: Security::Local };
         let told = Arc::new(Mutex::new(Vec::new()));
         let apply = {
             let told = told.clone();

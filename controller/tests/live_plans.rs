@@ -99,7 +99,10 @@ fn what_stays_while_a_job_runs_is_named() {
     let mut shares = lbmm.clone();
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
     let error = told(shares);
-    assert!(error.starts_with("job digits: the share of server s1 is 0.5 in the plan in force and 0.75"), "{error}");
+    assert!(
+        error.starts_with("job digits: the share of server s1 is 0.5 in the plan in force and 0.75"),
+        "{error}"
+    );
 
     let mut order = lbmm.clone();
     order.shards.reverse();

@@ -122,7 +122,8 @@ fn a_host_that_has_missed_orders_does_the_last_one() {
     for mover in [&mover, &worker.mover()] {
         let epoch = |epoch: u16| Some(Epoch::from(epoch));
         // Told twice, then back, then on from an epoch that it never heard was closed.
-        for (to, beside) in [(1, None), (2, epoch(1)), (2, epoch(1)), (1, epoch(2)), (1, None), (2, epoch(1))] {
+        for (to, beside) in [(1, None), (2, epoch(1)), (2, epoch(1)), (1, epoch(2)), (1, None), (2, epoch(1))]
+        {
             mover.move_to(assignment(to), beside).unwrap();
         }
         mover.move_to(assignment(3), epoch(2)).unwrap();

@@ -109,7 +109,7 @@ impl Settings {
         let life = options.incarnation;
         signals::wait_for(source.claim(&assignment, &who, life))?;
         let worker = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
-        let following = follow(&source, &assignment, &who, life, &worker)?;
+        let _following = follow(&source, &assignment, &who, life, &worker)?;
         if let Some(reporter) = reporter {
             let gone = |error| {
                 Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
@@ -119,7 +119,7 @@ impl Settings {
                 signals::check()?;
             }
         }
-        Ok((Joined { following, worker }, assignment, rank))
+        Ok((Joined { _following, worker }, assignment, rank))
     }
 
     fn source(&self) -> Result<Source, Trouble> {

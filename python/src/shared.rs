@@ -13,7 +13,7 @@ use crate::servers::Servers;
 /// A worker of a job.
 pub(crate) struct Joined {
     /// Follows the job's controller to each new plan, if the job has one.
-    pub following: Option<Following>,
+    pub _following: Option<Following>,
     pub worker: Worker,
 }
 

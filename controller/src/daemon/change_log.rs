@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use inart_planner::Plan;
 use inart_wire::Epoch;
 
 use super::hosts::Progress;
@@ -10,6 +11,14 @@ use crate::api::proto::{self, ChangeStage};
 
 /// Changes remembered that have ended.
 const HISTORY: usize = 32;
+
+/// A plan for a job that runs.
+#[derive(Debug)]
+pub(super) struct Command {
+    /// The change's number.
+    pub number: u32,
+    pub plan: Plan,
+}
 
 /// What became of the changes since the controller started.
 #[derive(Debug, Default)]
@@ -30,9 +39,8 @@ impl ChangeLog {
             ..Default::default()
         };
         self.changes.push_back((Instant::now(), change));
-        let has_ended = |stage| {
-            matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
-        };
+        let has_ended =
+            |stage| matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused);
         if self.changes.len() > HISTORY
             && self.changes.front().is_some_and(|(_, oldest)| has_ended(oldest.stage()))
         {

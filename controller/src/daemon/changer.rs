@@ -13,6 +13,7 @@ use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::change_log::Command;
 use super::hosts::Told;
 use super::reconciler::Order;
 use super::state::State;
@@ -21,14 +22,6 @@ use crate::fabric::Fabric;
 use crate::intent::Network;
 use crate::live::{LiveChange, live_change, without};
 use crate::records::{Records, RecordsError, Stage};
-
-/// A plan for a job that runs.
-#[derive(Debug)]
-pub(super) struct Command {
-    /// The change's number.
-    pub number: u32,
-    pub plan: Plan,
-}
 
 /// How a change ends that does not lead where it should.
 enum End {
@@ -245,8 +238,7 @@ impl Changer {
             let Ok(told) = self.told(name) else { continue };
             let number = self.state.changes(|log| log.begin(name));
             let has_moved = change.stage == Stage::Closing;
-            let (from, to) =
-                if has_moved { (change.other, live.epoch) } else { (live.epoch, change.other) };
+            let (from, to) = if has_moved { (change.other, live.epoch) } else { (live.epoch, change.other) };
             self.state.changes(|log| log.leads(number, from, to));
             tracing::warn!(job = name, number, "its change from epoch {from} to {to} was left under way");
             let (stage, problem) = if has_moved {

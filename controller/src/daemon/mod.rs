@@ -24,8 +24,8 @@ use tokio::task::JoinSet;
 
 pub(crate) use hosts::Answer;
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
-pub use state::State;
 pub(crate) use state::NotFollowed;
+pub use state::State;
 
 use crate::assignment::JobPlan;
 use crate::error::InstallError;

@@ -10,8 +10,7 @@ use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::change_log::ChangeLog;
-use super::changer::Command;
+use super::change_log::{ChangeLog, Command};
 use super::hosts::{Answer, JobHosts, Progress, Told};
 use super::reconcile::Reconciled;
 use crate::api::proto;

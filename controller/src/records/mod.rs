@@ -3,6 +3,7 @@
 //! plan.
 
 mod change;
+mod changing;
 mod claims;
 mod error;
 mod file;
@@ -286,13 +287,12 @@ impl Records {
             let record = records.jobs.get_mut(&job);
             let live = record.as_ref().and_then(|record| Some(record.live()?.epoch));
             Ok(match record {
-                Some(record) if live == Some(epoch) || record.open() == Some(epoch) => match record
-                    .claimed
-                    .grant(role, life)
-                {
-                    true => Claim::Granted,
-                    false => Claim::Taken,
-                },
+                Some(record) if live == Some(epoch) || record.open() == Some(epoch) => {
+                    match record.claimed.grant(role, life) {
+                        true => Claim::Granted,
+                        false => Claim::Taken,
+                    }
+                }
                 _ => Claim::NotInForce(live),
             })
         })
