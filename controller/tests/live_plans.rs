@@ -1,5 +1,5 @@
-//! Where a change of a running job's plan leads: both plans walk side by side, in slots of their own, and what
-//! cannot be changed is named.
+//! Where a change of a running job's plan leads: both plans walk side by side, in slots of their own, and
+//! what cannot be changed is named.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

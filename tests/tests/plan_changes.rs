@@ -82,7 +82,10 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
     let (workers, servers) = (["w1", "w2", "w3", "w4", "w5", "w6"], ["s1", "s2"]);
     let mut epoch = None;
     for (plan, round) in plans.iter().zip([1, 4]) {
-        let reached = |status: &HostStatus| matches!(status, HostStatus::Worker(worker) if worker.round.is_some_and(|at| at >= round));
+        let reached = |status: &HostStatus| match status {
+            HostStatus::Worker(worker) => worker.round.is_some_and(|at| at >= round),
+            HostStatus::Server(_) => false,
+        };
         emulation.until(&hosts, &workers, reached);
         let changed = change(folder.path(), plan);
         eprintln!("{changed}");

@@ -43,8 +43,8 @@ pub struct Args {
     /// Read every switch's tables this often, and repair what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
-    /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts to
-    /// move.
+    /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts
+    /// to move.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     change_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.

@@ -78,8 +78,8 @@ pub struct Args {
     /// Write what the hosts are told to DIR/JOB.json, for `inart worker` and `inart server`.
     #[arg(long, value_name = "DIR")]
     assignments: Option<PathBuf>,
-    /// Let the controller that listens there (HOST:PORT or unix:/path) move the jobs, which run, to the plans. They
-    /// keep their servers, shares, window and values.
+    /// Let the controller that listens there (HOST:PORT or unix:/path) move the jobs, which run, to the
+    /// plans. They keep their servers, shares, window and values.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = [
         "assignments", "switch", "switches", "election_id", "replace_program", "values", "window", "rate_scale", "new_epoch",
     ])]

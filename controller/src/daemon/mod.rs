@@ -79,8 +79,7 @@ pub enum DaemonError {
 }
 
 /// A precedence above that of every controller that started earlier, by any clock that does not go back:
-/// microseconds since
-/// 1970. Where one did, [`Access::TakeOver`] takes more.
+/// microseconds since 1970. Where one did, [`Access::TakeOver`] takes more.
 pub fn precedence_of_now() -> Precedence {
     Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }
@@ -177,8 +176,8 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network, F
     }
 }
 
-/// The plans in force in place of those by which jobs began that were moved since: this controller was started
-/// with the latter.
+/// The plans in force in place of those by which jobs began that were moved since: this controller was
+/// started with the latter.
 fn moved_since(
     controller: &mut Controller<Box<dyn Session>>,
     jobs: &[JobPlan],

@@ -270,9 +270,9 @@ impl Records {
         })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, or the
-    /// one beside it during a change, unless another one did before. Of several controllers that are asked at the same time, all grant it to
-    /// the same one.
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, or
+    /// the one beside it during a change, unless another one did before. Of several controllers that are
+    /// asked at the same time, all grant it to the same one.
     ///
     /// # Errors
     /// Files that cannot be read or written.
