@@ -145,3 +145,37 @@ fn a_plan_for_other_background_traffic_is_taken() {
     let rate: f64 = change.assignment.shards.iter().map(|shard| shard.rate_bps).sum();
     assert!((rate - slower.rate_bps).abs() < 1.0, "{rate} {}", slower.rate_bps);
 }
+
+/// The records say that hosts may be in either epoch: a push leaves both alone, and takes neither's number.
+#[test]
+fn a_push_during_a_change_leaves_both_epochs_alone() {
+    let (topology, folder) = (fig1(), tempfile::TempDir::new().unwrap());
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let mut first = support::controller(&topology, records());
+    let atp = job(1, &planned(schemes::ATP));
+    let report = now(first.install(std::slice::from_ref(&atp))).unwrap();
+    let before = (first, report.desired, report.assignments[0].clone());
+    let both = change(&before, planned(schemes::LBMM)).unwrap().both;
+    let mut switches = before.0.into_parts().0;
+    switches.iter_mut().for_each(|(name, switch)| switch.tables = both[name].clone());
+    let file = folder.path().join("fig1.json");
+    let mut kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    kept["jobs"]["1"]["change"] = serde_json::json!({"stage": "moving", "other": 2});
+    std::fs::write(&file, kept.to_string()).unwrap();
+
+    let values = ValuesPerPacket::N64;
+    let mut next = Controller::new(topology.clone(), values, LIMITS, switches, records()).unwrap();
+    let again = now(next.install(std::slice::from_ref(&atp))).unwrap();
+    assert_eq!((again.updates(), again.assignments[0].epoch.get()), (0, 1));
+    let other = job(1, &planned(schemes::INART));
+    let third = now(next.install(std::slice::from_ref(&other))).unwrap();
+    assert_eq!(third.assignments[0].epoch.get(), 3);
+    for (plan, epoch) in [(&atp.plan, 1), (&planned(schemes::LBMM), 2), (&other.plan, 3)] {
+        walks(&topology, &third.desired, plan, epoch).unwrap();
+    }
+    // The next one knows that nobody uses the two before.
+    let fourth = now(next.install(std::slice::from_ref(&atp))).unwrap();
+    assert_eq!(fourth.assignments[0].epoch.get(), 4);
+    let left: Vec<_> = fourth.desired["v1"].epochs(JOB()).into_iter().map(Epoch::get).collect();
+    assert_eq!(left, [3, 4]);
+}

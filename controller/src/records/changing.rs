@@ -60,8 +60,8 @@ impl Records {
         })
     }
 
-    /// Notes the end of a job's change, whatever came of it. Of its epochs that no host uses, those of `stale`
-    /// may still have entries.
+    /// Notes the end of a job's change, whatever came of it. Of its epochs that no host uses, those of
+    /// `stale` may still have entries.
     pub(crate) fn end_change(&mut self, job: JobId, stale: BTreeSet<Epoch>) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             let record = records.jobs.entry(job).or_default();
