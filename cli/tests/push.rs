@@ -3,6 +3,9 @@
 
 mod support;
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use support::switches::{document, start};
 use support::{Workbench, is_refusal};
@@ -107,4 +110,47 @@ fn a_rollback_keeps_to_the_topology_of_today() {
     assert_eq!(left["updates"], 0, "{left}");
     let told: Value = serde_json::from_str(&bench.read("jobs/digits.json")).unwrap();
     assert_eq!(told["workers"][0]["mac"], "02:49:4e:41:00:05", "w1 is the sixth node of today");
+}
+
+/// A running controller is handed a plan; it says who does not follow, and shows what came of it.
+#[test]
+fn a_job_whose_hosts_do_not_follow_is_not_moved() {
+    let bench = Workbench::new();
+    bench.write("lbmm.json", bench.inart(&["plan", "fig1.yaml", "--scheme", "lbmm", "--json"]).stdout);
+    let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
+    let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
+    let controller =
+        ["controller", "fig1.yaml", "--plan", "plan.json", "--state", "state", "--change-within", "0.2"];
+    let places = ["--listen", "unix:api.sock", "--switch", &switches[0], "--switch", &switches[1]];
+    let mut controller = bench.command(&[&controller[..], &places].concat());
+    let _controller = Killed(controller.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let push = ["push", "lbmm.json", "fig1.yaml", "--controller", "unix:api.sock"];
+    let begun = Instant::now();
+    let output = loop {
+        let output = bench.inart(&push);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !said.contains("unix:api.sock: no") && !said.contains("has not installed") {
+            break output;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{said}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let named =
+        ["change 1 of job digits: refused: no word from server-0, server-1, worker-0", "within 0.2 s"];
+    is_refusal(&output, &push, &named);
+    let status = bench.inart(&["controller", "--ask", "unix:api.sock"]);
+    let said = String::from_utf8_lossy(&status.stdout);
+    assert!(said.contains("  change 1 of job digits: refused: no word from"), "{said}");
+    // What the controller decides is not for this command to say.
+    bench.refused(&[&push[..], &["--window", "32"]].concat(), &["--window", "--controller"]);
+}
+
+/// A process that ends with the test.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -190,7 +190,12 @@ fn the_controller_answers_only_who_is_known() {
     for options in [&their[..], &OURS[..2], &[]] {
         let answer = ask(options);
         is_refusal(&answer, options, &[address]);
+        // Nor does it change a plan for them.
+        let push = ["push", "plan.json", "fig1.yaml", "--controller", address];
+        is_refusal(&bench.inart(&[&push[..], options].concat()), options, &[address]);
     }
+    let status: serde_json::Value = serde_json::from_slice(&ask(&OURS).stdout).unwrap();
+    assert_eq!(status["changes"], serde_json::json!([]));
 }
 
 #[test]

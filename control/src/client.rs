@@ -9,6 +9,7 @@ use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
+use crate::instruction::Instruction;
 use crate::proto::{self, controller_client::ControllerClient};
 
 /// How long a controller may take to answer.
@@ -84,6 +85,58 @@ impl Client {
         Ok(())
     }
 
+    /// What the host in `role` is to do, that `life` of it: the present instruction and all later ones.
+    ///
+    /// # Errors
+    /// No connection any more, or a role that was not granted to it.
+    pub async fn follow(
+        &self,
+        job: JobId,
+        role: &str,
+        life: Incarnation,
+    ) -> Result<Instructions, ClientError> {
+        let (job, role) = (job.get().into(), role.to_owned());
+        let request = proto::FollowRequest { job, role, incarnation: life.get() };
+        let answer = self.service.clone().follow(request).await;
+        Ok(Instructions {
+            client: self.clone(),
+            stream: answer.map_err(|status| self.error(status))?.into_inner(),
+        })
+    }
+
+    /// Says that the host in `role` does as `instruction` says, or why it does not.
+    ///
+    /// # Errors
+    /// No connection any more, or a role that was not granted to it.
+    pub async fn confirm(
+        &self,
+        role: &str,
+        life: Incarnation,
+        instruction: &Instruction,
+        refusal: Option<String>,
+    ) -> Result<(), ClientError> {
+        let request = proto::ConfirmRequest {
+            job: instruction.assignment.job.get().into(),
+            role: role.to_owned(),
+            incarnation: life.get(),
+            epoch: instruction.assignment.epoch.get().into(),
+            beside: instruction.beside.map(|epoch| epoch.get().into()),
+            refusal: refusal.unwrap_or_default(),
+        };
+        self.service.clone().confirm(request).await.map_err(|status| self.error(status))?;
+        Ok(())
+    }
+
+    /// Moves a job that runs to another plan, a JSON document; the number of the change, whose
+    /// [status](Self::status) tells how it goes.
+    ///
+    /// # Errors
+    /// No connection any more, or a controller that is not ready.
+    pub async fn change(&self, plan: String) -> Result<u32, ClientError> {
+        let answer = self.service.clone().change(proto::ChangeRequest { plan }).await;
+        Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
+    }
+
     /// How the controller and its switches are.
     ///
     /// # Errors
@@ -114,5 +167,25 @@ impl Client {
             Code::Unavailable => ClientError::NotYet { address, message },
             _ => ClientError::Refused { address, message },
         }
+    }
+}
+
+/// Instructions as they come.
+pub struct Instructions {
+    client: Client,
+    stream: tonic::Streaming<proto::Instruction>,
+}
+
+impl Instructions {
+    /// The next one; `None` when the controller has ended in order.
+    ///
+    /// # Errors
+    /// No connection any more, or what is no instruction.
+    pub async fn next(&mut self) -> Result<Option<Instruction>, ClientError> {
+        let Some(message) = self.stream.message().await.map_err(|status| self.client.error(status))? else {
+            return Ok(None);
+        };
+        let malformed = |message| ClientError::Refused { address: self.client.address.clone(), message };
+        Instruction::try_from(message).map(Some).map_err(malformed)
     }
 }

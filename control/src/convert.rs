@@ -3,6 +3,7 @@
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{Epoch, JobId, MacAddr, Seat, ValuesPerPacket};
 
+use crate::instruction::Instruction;
 use crate::proto;
 
 impl From<&Assignment> for proto::Assignment {
@@ -71,6 +72,26 @@ impl TryFrom<proto::Assignment> for Assignment {
     }
 }
 
+impl From<&Instruction> for proto::Instruction {
+    fn from(instruction: &Instruction) -> Self {
+        proto::Instruction {
+            assignment: Some((&instruction.assignment).into()),
+            beside: instruction.beside.map(|epoch| epoch.get().into()),
+        }
+    }
+}
+
+impl TryFrom<proto::Instruction> for Instruction {
+    type Error = String;
+
+    fn try_from(message: proto::Instruction) -> Result<Self, String> {
+        let assignment = message.assignment.ok_or("an instruction without an assignment")?;
+        let beside = message.beside.map(u16::try_from).transpose();
+        let beside = beside.map_err(|_| "an epoch is out of range".to_owned())?;
+        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +116,11 @@ mod tests {
                     seats: vec![Seat::MAX],
                 }],
             };
-            assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told));
+            assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told.clone()));
+            for beside in [None, Some(Epoch::from(2))] {
+                let told = Instruction { assignment: told.clone(), beside };
+                assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
+            }
         }
     }
 }

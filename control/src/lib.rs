@@ -1,5 +1,6 @@
 //! What hosts and people ask of a controller: the messages of its gRPC API
-//! (`proto/inart/v1/controller.proto`), a [`Client`], and [`Source`], where a host gets its assignment from.
+//! (`proto/inart/v1/controller.proto`), a [`Client`], and [`Source`], where a host gets its assignment from
+//! and, while it runs, each new one.
 //!
 //! The controller itself, which answers, is `inart-controller`. Whoever only asks needs neither planner nor
 //! solver.
@@ -8,8 +9,12 @@
 
 mod client;
 mod convert;
+mod follow;
+mod instruction;
 pub mod proto;
 mod source;
 
-pub use client::{Client, ClientError};
+pub use client::{Client, ClientError, Instructions};
+pub use follow::Following;
+pub use instruction::{Instruction, NotDone};
 pub use source::{FileProblem, Source, SourceError};

@@ -35,7 +35,10 @@ pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
 const LEAST_SHARE: f64 = 1e-9;
 
 /// The assignment of `job`, under an epoch yet to be chosen.
-pub(crate) fn of_job(
+///
+/// # Errors
+/// A host that the network does not have, or an assignment that contradicts itself.
+pub fn of_job(
     ports: &PortMap,
     roles: &Roles,
     job: &JobPlan,

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 
 use futures::future::join_all;
 use inart_core::Assignment;
-use inart_planner::{Topology, Violation};
+use inart_planner::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
-use crate::assignment::{self, JobPlan};
+use crate::assignment::JobPlan;
 use crate::changes;
 use crate::error::{Cause, InstallError};
-use crate::intent::{self, Intent, Known, Network, Wanted};
+use crate::fabric::{Fabric, Numbers};
+use crate::intent::{self, Intent, Network, Wanted};
 use crate::names::Names;
 use crate::ports::PortMap;
-use crate::records::{Push, Records, Success};
-use crate::requirements::{self, Roles};
+use crate::records::{Records, Success};
 use inart_tables::Limits;
 use inart_tables::{Op, Update, diff};
 use inart_targets::{Running, Session, SwitchError, SwitchErrors};
@@ -60,10 +60,7 @@ impl InstallReport {
 
 /// Installs plans on the switches of one network.
 pub struct Controller<D> {
-    topology: Topology,
-    ports: PortMap,
-    values: ValuesPerPacket,
-    limits: Limits,
+    fabric: Fabric,
     switches: BTreeMap<String, D>,
     records: Records,
     replace_program: bool,
@@ -83,19 +80,9 @@ impl<D: Session> Controller<D> {
         switches: BTreeMap<String, D>,
         records: Records,
     ) -> Result<Self, InstallError> {
-        let ports = PortMap::new(&topology)?;
-        ports.check_ports(limits.ports)?;
-        ports.check_names(topology.name(), switches.keys().map(String::as_str))?;
-        Ok(Controller {
-            topology,
-            ports,
-            values,
-            limits,
-            switches,
-            records,
-            replace_program: false,
-            own_epochs_only: false,
-        })
+        let fabric = Fabric::new(topology, values, limits)?;
+        fabric.ports.check_names(fabric.topology.name(), switches.keys().map(String::as_str))?;
+        Ok(Controller { fabric, switches, records, replace_program: false, own_epochs_only: false })
     }
 
     /// Allows loading the program into switches that run another one, which clears their tables.
@@ -111,12 +98,25 @@ impl<D: Session> Controller<D> {
 
     /// Port numbers and addresses.
     pub fn ports(&self) -> &PortMap {
-        &self.ports
+        &self.fabric.ports
     }
 
     /// The topology.
     pub fn topology(&self) -> &Topology {
-        &self.topology
+        &self.fabric.topology
+    }
+
+    /// The network.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Reads the records as other processes left them.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    pub fn refresh_records(&mut self) -> Result<(), InstallError> {
+        Ok(self.records.refresh()?)
     }
 
     /// What was pushed so far.
@@ -166,7 +166,7 @@ impl<D: Session> Controller<D> {
         let plan = JobPlan { new_epoch: true, ..push.job_plan(job) };
         self.install_instead_of(2, &[plan]).await.map_err(|error| match error {
             InstallError::Check { .. } | InstallError::Plan { .. } | InstallError::NoJob { .. } => {
-                let differs = changes::since(&push, &self.topology);
+                let differs = changes::since(&push, &self.fabric.topology);
                 InstallError::Outdated { job: push.plan.job, differs, reason: Box::new(error) }
             }
             other => other,
@@ -212,8 +212,7 @@ impl<D: Session> Controller<D> {
                 return Err(InstallError::JobTwice { job: job.job });
             }
             wanted.push(self.wanted(struck, job)?);
-            let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
-            assignments.push(assignment.map_err(|source| InstallError::plan(&job.plan.job, source))?);
+            assignments.push(self.fabric.assignment(job)?);
         }
         let running = self.on_all(async |_, driver| driver.running().await).await?;
         if !self.replace_program
@@ -226,7 +225,7 @@ impl<D: Session> Controller<D> {
             Running::Nothing | Running::Other => Ok(Default::default()),
         });
         let current = current.await?;
-        let intent = intent::intent(&self.ports, self.limits, &current, &wanted)?;
+        let intent = intent::intent(&self.fabric.ports, self.fabric.limits, &current, &wanted)?;
         for (job, assignment) in jobs.iter().zip(&mut assignments) {
             assignment.epoch = intent.epochs[&job.job];
         }
@@ -265,7 +264,8 @@ impl<D: Session> Controller<D> {
         for (switch, found) in found.await? {
             let Some((found, desired)) = found.zip(desired.get(&switch)) else { continue };
             if let Some(update) = diff(&found, desired).into_iter().next() {
-                let update = Names::new(&self.topology, &self.ports, &[]).describe(&switch, &update);
+                let update =
+                    Names::new(&self.fabric.topology, &self.fabric.ports, &[]).describe(&switch, &update);
                 return Err(Cause::Differs { switch, update });
             }
         }
@@ -298,62 +298,25 @@ impl<D: Session> Controller<D> {
             let mut stale: std::collections::BTreeSet<Epoch> =
                 intent.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
             stale.remove(&epoch);
-            Success { job: job.job, push: self.push(job, epoch), stale }
+            let record = self.records.jobs.get(&job.job);
+            let live = record.and_then(|record| Some(record.live()?.epoch));
+            if let Some(open) = record.and_then(|record| record.open()).filter(|_| live == Some(epoch)) {
+                stale.remove(&open);
+            }
+            Success { job: job.job, push: self.fabric.push(job, epoch), stale }
         });
-        self.records.succeed(struck, self.topology.to_yaml(), done.collect())
-    }
-
-    fn push(&self, job: &JobPlan, epoch: Epoch) -> Push {
-        Push {
-            epoch,
-            plan: job.plan.clone(),
-            topology: self.topology.to_yaml(),
-            values: self.values,
-            window_chunks: job.window_chunks,
-            rate_scale: job.rate_scale,
-        }
-    }
-
-    fn roles<'a>(&'a self, job: &'a JobPlan) -> Result<Roles<'a>, InstallError> {
-        let plan = &job.plan;
-        let found = self.topology.job_named(&plan.job).ok_or_else(|| InstallError::NoJob {
-            job: plan.job.clone(),
-            topology: self.topology.name().to_owned(),
-        })?;
-        let workers = found.workers.iter().map(|worker| self.topology.node(*worker).name.as_str());
-        Roles::new(workers, plan).map_err(|source| InstallError::plan(&plan.job, source))
+        self.records.succeed(struck, self.fabric.topology.to_yaml(), done.collect())
     }
 
     fn wanted(&self, struck: usize, job: &JobPlan) -> Result<Wanted, InstallError> {
-        let roles = self.roles(job)?;
-        if let Err(mut violations) = inart_planner::check(&self.topology, &job.plan) {
-            if struck > 0 {
-                // Its numbers were right when it was pushed; since then a link may have become faster.
-                violations.retain(|violation| !matches!(violation, Violation::WrongNumber { .. }));
-            }
-            if !violations.is_empty() {
-                return Err(InstallError::Check { job: job.plan.job.clone(), violations });
-            }
-        }
-        let requirements = requirements::of_plan(&self.ports, &roles, &job.plan)
-            .map_err(|source| InstallError::plan(&job.plan.job, source))?;
         let record = self.records.jobs.get(&job.job);
         let live = record.and_then(|record| record.live());
-        let known = Known {
-            live: live.map(|live| live.epoch),
-            same_plan: live.is_some_and(|live| *live == self.push(job, live.epoch)),
-            stale: record.map(|record| record.stale.clone()).unwrap_or_default(),
-            removed: record.and_then(|record| record.removed),
-            own_epochs_only: self.own_epochs_only,
-        };
-        Ok(Wanted {
-            job: job.job,
-            name: job.plan.job.clone(),
-            requirements,
-            window: job.window_chunks,
-            new_epoch: job.new_epoch,
-            known,
-        })
+        let is_live = live.is_some_and(|live| *live == self.fabric.push(job, live.epoch));
+        // Of a plan that was in force, the numbers were right when it was pushed.
+        let numbers = if struck > 0 || is_live { Numbers::Taken } else { Numbers::Checked };
+        let mut wanted = self.fabric.wanted(job, record, numbers)?;
+        wanted.known.own_epochs_only = self.own_epochs_only;
+        Ok(wanted)
     }
 
     /// Does `work` on all switches at once; all of them end before it returns.

@@ -26,6 +26,10 @@ pub struct Known {
     pub stale: BTreeSet<Epoch>,
     /// Of a job that was removed: its newest epoch.
     pub removed: Option<Epoch>,
+    /// The epoch beside the live one that hosts may use, while a change is under way: it is left alone.
+    pub open: Option<Epoch>,
+    /// The newest epoch of a change that was undone.
+    pub undone: Option<Epoch>,
     /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody
     /// knows who has run under it.
     pub own_epochs_only: bool,
@@ -74,6 +78,18 @@ pub enum IntentError {
         /// The jobs that have entries there.
         jobs: Vec<JobId>,
     },
+    /// A switch lacks slots or groups for a second plan of a job that runs.
+    #[error("switch {switch}: job {job} {reason} beside those that it has{}", fixes_beside(jobs))]
+    NoRoomBeside {
+        /// The switch.
+        switch: String,
+        /// The job's name.
+        job: String,
+        /// What it lacks.
+        reason: NoRoom,
+        /// The other jobs that have entries there.
+        jobs: Vec<JobId>,
+    },
     /// A table would be too small.
     #[error("switch {switch}: {reason}: compile the program with a larger table, or push fewer jobs")]
     TableFull {
@@ -86,17 +102,28 @@ pub enum IntentError {
 
 /// What can be done about a lack of room.
 fn fixes(reason: &NoRoom, jobs: &[JobId]) -> String {
+    let fixes: Vec<_> = reason.smaller().into_iter().chain(remove(jobs)).chain(reason.larger()).collect();
+    if fixes.is_empty() { String::new() } else { format!(": {}", fixes.join(", or ")) }
+}
+
+/// The same where the job keeps its window.
+fn fixes_beside(jobs: &[JobId]) -> String {
+    let smaller = "start the job again with a smaller window".to_owned();
+    let fixes: Vec<_> = remove(jobs).into_iter().chain([smaller]).collect();
+    format!(": {}", fixes.join(", or "))
+}
+
+/// Which jobs could give way.
+fn remove(jobs: &[JobId]) -> Option<String> {
     let numbers: Vec<_> = jobs.iter().map(JobId::to_string).collect();
-    let remove = match jobs {
+    match jobs {
         [] => None,
         [only] => Some(format!("remove job {only}, if it is done, with `inart remove {only} TOPOLOGY`")),
         [first, ..] => Some(format!(
             "remove one of the jobs {} that is done, with `inart remove {first} TOPOLOGY`",
             numbers.join(", ")
         )),
-    };
-    let fixes: Vec<_> = reason.smaller().into_iter().chain(remove).chain(reason.larger()).collect();
-    if fixes.is_empty() { String::new() } else { format!(": {}", fixes.join(", or ")) }
+    }
 }
 
 /// Computes the intent of pushing `jobs` onto a network that holds `current`.
@@ -130,25 +157,14 @@ pub fn intent(
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
         for wanted in jobs {
-            let none = Requirements::default();
-            let requirements = wanted.requirements.get(&switch).unwrap_or(&none);
-            let mine = tables::of_job(
-                requirements,
-                wanted.job,
-                choices[&wanted.job],
-                wanted.window,
-                held,
-                &mut taken,
-            )
-            .map_err(|reason| IntentError::NoRoom {
-                switch: switch.clone(),
-                job: wanted.name.clone(),
-                reason,
-                jobs: held.jobs().into_iter().collect(),
+            add(&mut tables, &switch, wanted, choices[&wanted.job], held, &mut taken).map_err(|reason| {
+                IntentError::NoRoom {
+                    switch: switch.clone(),
+                    job: wanted.name.clone(),
+                    reason,
+                    jobs: held.jobs().into_iter().collect(),
+                }
             })?;
-            tables.steer.extend(mine.steer);
-            tables.results.extend(mine.results);
-            tables.groups.extend(mine.groups);
         }
         limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
         desired.insert(switch, tables);
@@ -156,23 +172,91 @@ pub fn intent(
     Ok(Intent { kept, desired, epochs: choices })
 }
 
+/// Computes where a change of a job that runs leads: its new plan under a new epoch beside whatever is in
+/// force, with slots and groups of its own. Only its stale epochs go. What all jobs share stays as it is.
+///
+/// # Errors
+/// A switch without room.
+pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Intent, IntentError> {
+    let epoch = after(newest_used(current, wanted));
+    let mut kept = current.clone();
+    for tables in kept.values_mut() {
+        tables.retire(wanted.job, |epoch| wanted.known.stale.contains(&epoch));
+    }
+    let mut desired = kept.clone();
+    for (switch, tables) in &mut desired {
+        let held = &kept[switch];
+        let mut taken = Taken::by(held, limits.slots);
+        add(tables, switch, wanted, epoch, held, &mut taken).map_err(|reason| IntentError::NoRoomBeside {
+            switch: switch.clone(),
+            job: wanted.name.clone(),
+            reason,
+            jobs: held.jobs().into_iter().filter(|job| *job != wanted.job).collect(),
+        })?;
+        limits.check(tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
+    }
+    Ok(Intent { kept, desired, epochs: [(wanted.job, epoch)].into() })
+}
+
+/// Adds to the tables of a switch what a job wants there under an epoch. `held` is what is there of it.
+fn add(
+    tables: &mut SwitchTables,
+    switch: &str,
+    wanted: &Wanted,
+    epoch: Epoch,
+    held: &SwitchTables,
+    taken: &mut Taken,
+) -> Result<(), NoRoom> {
+    let none = Requirements::default();
+    let requirements = wanted.requirements.get(switch).unwrap_or(&none);
+    let mine = tables::of_job(requirements, wanted.job, epoch, wanted.window, held, taken)?;
+    tables.steer.extend(mine.steer);
+    tables.results.extend(mine.results);
+    tables.groups.extend(mine.groups);
+    Ok(())
+}
+
 struct Choice {
     epoch: Epoch,
     dead: BTreeSet<Epoch>,
 }
 
+/// The job's epochs on switches of which nothing is known.
+fn strangers(current: &Network, wanted: &Wanted) -> BTreeSet<Epoch> {
+    let Known { live, stale, open, .. } = &wanted.known;
+    let mut present = present(current, wanted);
+    present.retain(|epoch| !stale.contains(epoch) && ![*live, *open].contains(&Some(*epoch)));
+    present
+}
+
+fn present(current: &Network, wanted: &Wanted) -> BTreeSet<Epoch> {
+    current.values().flat_map(|tables| tables.epochs(wanted.job)).collect()
+}
+
+/// The newest epoch that hosts may have been told.
+fn newest_used(current: &Network, wanted: &Wanted) -> Option<Epoch> {
+    let Known { live, removed, open, undone, .. } = wanted.known;
+    let known = [live, removed, open, undone].into_iter().flatten();
+    newest(strangers(current, wanted).into_iter().chain(known))
+}
+
+/// The one after the newest.
+fn after(newest: Option<Epoch>) -> Epoch {
+    newest.map_or(Epoch::from(1), |epoch| Epoch::from(epoch.get().wrapping_add(1)))
+}
+
 /// Under which epoch to install, and which may go first.
 fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
-    let Known { live, same_plan, stale, removed, own_epochs_only } = &wanted.known;
-    let present: BTreeSet<Epoch> = current.values().flat_map(|tables| tables.epochs(wanted.job)).collect();
-    let strangers = present.iter().filter(|epoch| !stale.contains(epoch) && Some(**epoch) != *live).copied();
-    let newest = newest(strangers.clone().chain(*live).chain(*removed));
-    let next = newest.map_or(Epoch::from(1), |epoch| Epoch::from(epoch.get().wrapping_add(1)));
+    let Known { live, same_plan, stale, own_epochs_only, .. } = &wanted.known;
+    let present = present(current, wanted);
+    let newest = newest_used(current, wanted);
+    let next = after(newest);
     let live_is_here = live.is_none_or(|live| present.contains(&live) || present.is_empty());
-    if strangers.count() > 0 || !live_is_here {
+    if !strangers(current, wanted).is_empty() || !live_is_here {
         // Somebody else pushed, or the records are of another network: nothing is known to be unused.
         let epoch = newest
             .filter(|epoch| !wanted.new_epoch && (!own_epochs_only || Some(*epoch) == *live))
+            .filter(|epoch| ![wanted.known.open, wanted.known.undone].contains(&Some(*epoch)))
             .filter(|epoch| holds_exactly(limits, current, wanted, *epoch))
             .unwrap_or(next);
         return Choice { epoch, dead: BTreeSet::new() };

@@ -3,7 +3,8 @@
 //! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
 //! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an
 //!   epoch, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push
-//!   goes from what is there. All of it is pure.
+//!   goes from what is there. [`live_change`] says where another plan of a job that runs goes. All of it is
+//!   pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.
@@ -19,9 +20,11 @@ mod counters;
 pub mod daemon;
 pub mod doctor;
 mod error;
+mod fabric;
 mod held;
 mod install;
 mod intent;
+mod live;
 mod names;
 mod plan_error;
 mod ports;
@@ -36,10 +39,14 @@ pub mod tables;
 pub use assignment::{JobPlan, job_number};
 pub use choice::{FrameTooLong, ValuesChoice, frames_fit};
 pub use error::{Cause, InstallError};
+pub use fabric::Fabric;
 pub use held::{HeldJob, NotHeld, find as find_held};
 pub use install::{Controller, InstallReport, SwitchChange};
-pub use intent::{Intent, IntentError, Known, Network, Wanted, intent};
+pub use intent::{Intent, IntentError, Known, Network, Wanted, beside, intent};
+pub use live::{LiveChange, LiveChangeError, live_change, without};
 pub use names::Names;
 pub use ports::{PortMap, PortsError};
-pub use records::{Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, file_name};
+pub use records::{
+    Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, file_name,
+};
 pub use slots::SlotMap;

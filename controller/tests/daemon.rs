@@ -41,6 +41,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
         records,
         replace_program: false,
         check_every: Duration::from_millis(50),
+        change_within: Duration::from_secs(30),
         remove_departed: false,
     }
 }

@@ -11,6 +11,7 @@ use inart_wire::Incarnation;
 use rand::Rng;
 
 use crate::error::Error;
+use crate::moves::{Mover, Moves, Orders};
 use crate::status::{HostStatus, StatusSocket};
 use crate::stop::StopSignal;
 use crate::transport::{Transport, Wake};
@@ -67,12 +68,13 @@ impl Stopper {
     }
 }
 
-/// A host's transport, its stop signals and its status socket.
+/// A host's transport, its stop signals, its orders to move and its status socket.
 pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
     stop: Option<StopSignal>,
     told: Arc<AtomicBool>,
+    orders: Orders,
     status: Option<StatusSocket>,
     /// Whether waits end with a stop signal.
     is_watched: bool,
@@ -105,6 +107,7 @@ impl Agent {
             clock: Clock::start(),
             stop,
             told: Arc::default(),
+            orders: Orders::new(),
             status,
             is_watched,
             may_have_more: true,
@@ -133,6 +136,21 @@ impl Agent {
     /// What tells it so.
     pub(crate) fn stopper(&self) -> Stopper {
         Stopper { told: Arc::clone(&self.told), wake: self.transport.waker() }
+    }
+
+    /// What moves it to another plan.
+    pub(crate) fn mover(&self) -> Mover {
+        self.orders.mover(self.transport.waker())
+    }
+
+    /// Moves the host as it was told; whether it was told anything.
+    pub(crate) fn carry_out_moves(&mut self, host: &mut impl Moves) -> bool {
+        self.orders.carry_out(self.clock.now(), host)
+    }
+
+    /// It is moved no more.
+    pub(crate) fn end_moves(&mut self) {
+        self.orders.close();
     }
 
     /// Sends everything that is due now.

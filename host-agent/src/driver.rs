@@ -7,6 +7,7 @@ use std::time::{Duration, Instant as StdInstant};
 use inart_core::{Instant, Reduced, StateMachine, TensorId, WorkerCounters, WorkerFlow};
 
 use crate::agent::{Agent, Clock};
+use crate::moves::Mover;
 use crate::status::HostStatus;
 use crate::{Error, Wake};
 
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
 /// Drives a worker until it is dropped.
 pub(crate) struct Driver {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) mover: Mover,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -46,7 +48,7 @@ impl Driver {
             wake: agent.transport().waker(),
             clock: agent.clock,
         });
-        let name = agent.transport().name().to_owned();
+        let (name, mover) = (agent.transport().name().to_owned(), agent.mover());
         let driven = Arc::clone(&shared);
         let drive = move || {
             if let Err(error) = drive(&driven, agent) {
@@ -55,7 +57,7 @@ impl Driver {
             }
         };
         let thread = thread::Builder::new().name("inart-worker".into()).spawn(drive);
-        Ok(Self { shared, thread: Some(thread.map_err(|source| Error::io(&name, source))?) })
+        Ok(Self { shared, mover, thread: Some(thread.map_err(|source| Error::io(&name, source))?) })
     }
 }
 
@@ -75,12 +77,13 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
     loop {
         let mut state = shared.lock();
         agent.take_in(&mut state.flow)?;
+        let moved = agent.carry_out_moves(&mut state.flow);
         if agent.is_stopped()? {
             state.flow.stop(agent.clock.now());
         }
         agent.transmit(&mut state.flow)?;
         let was_done = std::mem::replace(&mut done, state.flow.is_idle());
-        agent.publish(done && !was_done, |now| HostStatus::Worker(state.flow.status(now)));
+        agent.publish(moved || done && !was_done, |now| HostStatus::Worker(state.flow.status(now)));
         if state.waiting.iter().any(|tensor| state.has_ended(*tensor)) {
             shared.changed.notify_all();
         }

@@ -7,7 +7,7 @@ use inart_wire::ShardId;
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
-use crate::{BatchedPort, Error, Options, Transport};
+use crate::{BatchedPort, Error, Mover, Options, Transport};
 
 /// The server of one shard of a job.
 pub struct Server {
@@ -62,8 +62,15 @@ impl Server {
     /// # Errors
     /// Why the job was aborted, or what the transport says.
     pub fn run(&mut self) -> Result<(), Error> {
+        let ended = self.serve();
+        self.agent.end_moves();
+        ended
+    }
+
+    fn serve(&mut self) -> Result<(), Error> {
         let mut until: Option<Instant> = None;
         while !self.agent.is_stopped()? {
+            let moved = self.agent.carry_out_moves(&mut self.shard);
             self.agent.transmit(&mut self.shard)?;
             if let Some(failure) = self.shard.failure() {
                 let now = self.agent.clock.now();
@@ -71,7 +78,7 @@ impl Server {
                     return Err(failure.into());
                 }
             }
-            self.agent.publish(false, |now| HostStatus::Server(self.shard.status(now)));
+            self.agent.publish(moved, |now| HostStatus::Server(self.shard.status(now)));
             self.agent.wait(self.shard.next_deadline().into_iter().chain(until).min())?;
             self.agent.take_in(&mut self.shard)?;
         }
@@ -81,6 +88,11 @@ impl Server {
     /// What tells it to stop while it [runs](Self::run).
     pub fn stopper(&self) -> Stopper {
         self.agent.stopper()
+    }
+
+    /// What moves it to another plan of its job while it [runs](Self::run).
+    pub fn mover(&self) -> Mover {
+        self.agent.mover()
     }
 
     /// What was counted since the start.

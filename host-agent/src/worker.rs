@@ -8,7 +8,7 @@ use inart_wire::Rank;
 
 use crate::agent::Agent;
 use crate::driver::{Driver, Shared};
-use crate::{BatchedPort, Error, Options, Transport};
+use crate::{BatchedPort, Error, Mover, Options, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
@@ -201,6 +201,11 @@ impl Worker {
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
         let handle = self.start(gradient)?;
         Ok(self.wait(handle)?.1)
+    }
+
+    /// What moves this worker to another plan of its job while it runs.
+    pub fn mover(&self) -> Mover {
+        self.driver.mover.clone()
     }
 
     /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the

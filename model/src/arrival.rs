@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::frame::{Contribution, Frame, Peer, Run};
 use crate::invariant::{self, Broken, SwitchStep};
+use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::server::{Outgoing, Server};
 use crate::state::State;
@@ -71,7 +72,8 @@ impl System {
 
     fn at_switch(&self, state: &State, switch: u8, frame: &Contribution) -> Arrival {
         let mut slots = state.switches[usize::from(switch)];
-        let place = slot_of(&self.config, frame.sequence);
+        let shared = self.mutant == Some(Mutant::NoEpochInTag);
+        let place = slot_of(&self.config, if shared { Run::First } else { frame.run }, frame.sequence);
         let before = slots[place];
         let (outcome, out) = switch::step(&self.config, self.mutant, switch, &mut slots, frame);
         self.rules.outcomes[outcome.index()].fetch_add(1, Ordering::Relaxed);
@@ -101,7 +103,8 @@ impl System {
         let (verdict, outgoing) = server.handle(&self.config, self.mutant, frame);
         self.rules.verdicts[verdict as usize].fetch_add(1, Ordering::Relaxed);
         let chunk = |server: &Server| server.chunk(&self.config, frame.sequence);
-        let mut broken = invariant::server_step(chunk(&state.server), frame, verdict, chunk(&server));
+        let mut broken =
+            invariant::server_step(&self.config, chunk(&state.server), frame, verdict, chunk(&server));
         for (_, frame) in &outgoing {
             if let Frame::Result { run, sequence, exponent, sum } = *frame {
                 broken.add(invariant::result(&self.config, run, sequence, sequence, exponent, sum));

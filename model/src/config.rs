@@ -4,7 +4,8 @@ use anyhow::{Result, ensure};
 
 use inart_core::policy::{Due, Lockstep, Policy, Progress};
 
-use crate::node::{Node, Ranks, one};
+use crate::frame::Run;
+use crate::node::{Node, Ranks, one, ranks};
 
 /// What completes a chunk, and who is in it.
 const POLICY: Lockstep = Lockstep { exact_sums: false };
@@ -81,6 +82,16 @@ pub struct Config {
     /// One host, at any moment, is gone for good.
     #[arg(long)]
     pub crash: bool,
+    /// Every host, at a moment of its own, moves to another epoch: with the seats in reverse, sums at other
+    /// switches, and slots of its own. When all have, the first epoch is closed.
+    #[arg(long)]
+    pub moves: bool,
+    /// Workers may learn of the other epoch first, and follow the server when it moves.
+    #[arg(long)]
+    pub led: bool,
+    /// Hosts that have moved may move back, any number of times.
+    #[arg(long)]
+    pub undo: bool,
 }
 
 impl Default for Config {
@@ -101,6 +112,9 @@ impl Default for Config {
             clipped: false,
             waves: false,
             crash: false,
+            moves: false,
+            led: false,
+            undo: false,
         }
     }
 }
@@ -146,6 +160,9 @@ impl Config {
             (("reborn", self.reborn), ("shorter", self.shorter)),
             (("shorter", self.shorter), ("clipped", self.clipped)),
             (("shorter", self.shorter), ("continued", self.continued)),
+            (("moves", self.moves), ("old_epoch", self.old_epoch)),
+            (("moves", self.moves), ("rerun", self.rerun)),
+            (("moves", self.moves), ("reborn", self.reborn)),
         ] {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
@@ -153,6 +170,15 @@ impl Config {
             !(self.shorter || self.continued) || self.chunks > 1,
             "chunks: {}; with shorter or continued, expected 2 or more",
             self.chunks
+        );
+        ensure!(
+            self.moves || !(self.undo || self.led),
+            "undo or led without moves; expected both, or moves alone"
+        );
+        ensure!(
+            !self.moves || 2 * self.window <= MAX_WINDOW,
+            "window: {}; with moves, expected 1 or 2",
+            self.window
         );
         Ok(())
     }
@@ -199,15 +225,27 @@ impl Config {
         if switch + 1 == self.switches { Node::Server } else { Node::Switch(switch + 1) }
     }
 
-    /// The entry of a switch for frames of `worker`, which its `members` never refuse: only frames of the
-    /// worker's own side carry its rank.
-    pub fn entry(&self, switch: u8, worker: u8) -> Entry {
-        let last = self.workers - 1;
-        if self.alone && (worker == last || switch == 1) {
+    /// The seat of a worker in frames of that run, or the rank of a seat.
+    pub fn seat_of(&self, run: Run, worker: u8) -> u8 {
+        if run == Run::Moved { self.workers - 1 - worker } else { worker }
+    }
+
+    /// The seats of workers in frames of that run, or the ranks of seats.
+    pub fn seats_of(&self, run: Run, bitmap: Ranks) -> Ranks {
+        ranks(bitmap).map(|worker| one(self.seat_of(run, worker))).sum()
+    }
+
+    /// The entry of a switch for frames of a run and a seat, which its `members` never refuse: only frames of
+    /// the worker's own side carry its seat. Under the epoch that hosts move to, the last worker's gradients
+    /// are summed if they were not, and the other way round.
+    pub fn entry(&self, run: Run, switch: u8, seat: u8) -> Entry {
+        let (last, alone) = (self.workers - 1, self.alone != (run == Run::Moved));
+        if alone && (self.seat_of(run, seat) == last || switch == 1) {
             return Entry::Forward;
         }
-        let all_pass = switch + 1 == self.switches && !self.alone;
-        Entry::Add { expected: if all_pass { self.everybody() } else { self.everybody() & !one(last) } }
+        let all_pass = switch + 1 == self.switches && !alone;
+        let expected = if all_pass { self.everybody() } else { self.everybody() & !one(last) };
+        Entry::Add { expected: self.seats_of(run, expected) }
     }
 
     /// The least exponent at which a worker's values of a chunk fit.

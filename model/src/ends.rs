@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Frame, Peer};
+use crate::frame::{Frame, Peer, Place};
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::server::Outgoing;
@@ -32,6 +32,10 @@ impl System {
     /// is under way is lost, nothing is from then on, and timeouts come.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
+        // Whoever tells workers to move tells the server, too. Workers that were not told may stay as they are.
+        if state.server.place == Place::Before && state.workers.iter().any(|worker| worker.place.knows()) {
+            state.server.move_on(self.mutant);
+        }
         let (mut stage, mut in_vain) = (Stage::Repeat, 0);
         for _ in 0..MOST_TIMEOUTS {
             if self.waiting_workers(&state).next().is_none() {

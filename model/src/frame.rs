@@ -28,6 +28,40 @@ pub enum Run {
     First,
     /// Of the server after a restart.
     Second,
+    /// Of the server's first life, under the epoch that hosts move to.
+    Moved,
+}
+
+/// Where a host is on its move to another epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// In the first epoch; it knows no other.
+    #[default]
+    Before,
+    /// In the other; it knows both.
+    After,
+    /// In the first again; it knows both.
+    Back,
+    /// In the first, until the server speaks in the other; it knows both. Workers only.
+    Ready,
+}
+
+impl Place {
+    /// Whether it knows both epochs.
+    pub fn knows(self) -> bool {
+        self != Self::Before
+    }
+
+    /// Where the next move leads.
+    #[must_use]
+    pub fn next(self) -> Self {
+        if self == Self::After { Self::Back } else { Self::After }
+    }
+
+    /// What it sends belongs to this, in a run.
+    pub fn of(self, run: Run) -> Run {
+        if self == Self::After { Run::Moved } else { run }
+    }
 }
 
 /// A gradient or a partial. The flags congestion and vanished, which decide nothing here, are left out.
@@ -39,9 +73,9 @@ pub struct Contribution {
     pub run: Run,
     /// The chunk.
     pub sequence: u8,
-    /// Rank of the sender, or of the worker whose frame completed the partial.
+    /// Seat of the sender, or of the worker whose frame completed the partial.
     pub worker: u8,
-    /// Who is in it.
+    /// Who is in it, by seats.
     pub contributors: Ranks,
     /// Steps above the agreed exponent.
     pub exponent: u8,

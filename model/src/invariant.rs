@@ -85,8 +85,8 @@ fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors
     let generations = match run {
         Run::OldEpoch | Run::Former => [BEFORE; 2],
         Run::First if config.reborn => [exponent, SECOND_LIFE],
-        Run::First if config.shorter => [exponent, NEXT_TENSOR],
-        Run::First => [exponent; 2],
+        Run::First | Run::Moved if config.shorter => [exponent, NEXT_TENSOR],
+        Run::First | Run::Moved => [exponent; 2],
         Run::Second => [SECOND_RUN; 2],
     };
     let term = |worker| {
@@ -107,7 +107,7 @@ pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, 
         sum == right_sum(config, run, exponent, sequence, due, sum)
     };
     let right = (0..config.workers).all(is_due);
-    let now = matches!(run, Run::First | Run::Second);
+    let now = matches!(run, Run::First | Run::Second | Run::Moved);
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
 }
 
@@ -126,6 +126,7 @@ pub fn one_life(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<L
 
 /// A frame was at the server, and changed its chunk.
 pub fn server_step(
+    config: &Config,
     before: Option<Chunk>,
     frame: &Contribution,
     verdict: Verdict,
@@ -136,10 +137,11 @@ pub fn server_step(
     let anew = before.is_some_and(|before| after.is_some_and(|after| before.exponent != after.exponent));
     let (had, sum) = what(before.filter(|_| !anew));
     let unchanged = what(after) == (had, sum);
-    let here = had & frame.contributors;
+    let contributors = config.seats_of(frame.run, frame.contributors);
+    let here = had & contributors;
     let holds = if here == 0 {
-        unchanged || what(after) == (had | frame.contributors, sum + frame.sum)
-    } else if here == frame.contributors {
+        unchanged || what(after) == (had | contributors, sum + frame.sum)
+    } else if here == contributors {
         let repeat =
             matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Answered | Verdict::Behind);
         let refused = matches!(verdict, Verdict::Foreign | Verdict::OtherRun | Verdict::Mismatch);
@@ -180,14 +182,16 @@ impl SwitchStep<'_> {
     /// What it broke, in that slot of that switch, when those chunks have `ended` in the frame's run.
     pub fn broken(&self, config: &Config, ended: u8, switch: u8, place: usize) -> Broken {
         let Self { before, frame, after, out, .. } = *self;
-        let Entry::Add { expected } = config.entry(switch, frame.worker) else {
+        let Entry::Add { expected } = config.entry(frame.run, switch, frame.worker) else {
             return Broken::default();
         };
         let mut broken = Broken::default();
 
-        let right = right_sum(config, after.run, after.exponent, after.sequence, after.seen, after.sum);
+        let seen = config.seats_of(after.run, after.seen);
+        let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
         let marked = right.saturated_if(after.overflow && after.sum.is_saturated());
-        let own = after.seen == 0 || slot_of(config, after.sequence) == place && after.sum == marked;
+        let own =
+            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && after.sum == marked;
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
         let same = *before == Slot { asked: before.asked, ..*after };
@@ -207,7 +211,7 @@ impl SwitchStep<'_> {
             return broken;
         }
         if frame.sequence > before.sequence {
-            let known = matches!(frame.run, Run::First | Run::Second);
+            let known = matches!(frame.run, Run::First | Run::Second | Run::Moved);
             let answered = !known || ended >> before.sequence & 1 == 1;
             let taken = *after == Slot { asked: after.asked, ..took_over(frame, after.overflow) };
             broken.add(Broken::unless(taken && answered, Invariant::NewerWins));

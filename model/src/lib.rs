@@ -25,6 +25,11 @@
 //! would not listen, and any other has given up before. With [`Config::shorter`], what tells lengths apart is
 //! the frames alone, though workers tell them as well.
 //!
+//! **Moves.** With [`Config::moves`] every host moves to another epoch at a moment of its own; with
+//! [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the second
+//! epoch of the first. Seats are there what ranks are everywhere else, in reverse. That the server sends results
+//! again that a worker may lack when it moves is left out: it only saves time.
+//!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
 //! error. This is "under fair loss" for a finite system: the run without loss has some number of frames at
@@ -53,7 +58,7 @@ mod worker;
 
 pub use arrival::Arrival;
 pub use config::{Config, Entry, MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
-pub use frame::{Contribution, Frame, Life, Peer, Run, Talk};
+pub use frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
 pub use invariant::{Broken, Invariant};
 pub use mutant::Mutant;
 pub use node::{Node, Ranks, one, ranks};

@@ -85,6 +85,16 @@ pub enum Mutant {
     AbortSaidOnce,
     /// The server does not notice that a worker is gone.
     NoPeerTimeout,
+    /// Slots of two epochs are the same, and the switch adds what belongs to either.
+    NoEpochInTag,
+    /// The server takes the seats of one epoch for those of another.
+    SeatsNotTranslated,
+    /// The server that has moved sends results in its epoch only, though a worker may know the other only.
+    ResultsInNewOnly,
+    /// The server that moves forgets what it has of the chunks.
+    SumsForgotten,
+    /// The server closes the epoch that it comes from before all workers have moved.
+    ClosedEarly,
 }
 
 impl Mutant {
@@ -100,6 +110,7 @@ impl Mutant {
         let clipped = Config { clipped: true, ..plain };
         let crash = Config { crash: true, ..plain };
         let waves = Config { waves: true, ..restart };
+        let moves = Config { moves: true, ..plain };
         vec![
             (Self::NoSequenceCheck, OwnSlot, Config { chunks: 3, ..plain }),
             (Self::NoBitmap, RepeatsHeal, plain),
@@ -140,6 +151,11 @@ impl Mutant {
             (Self::AnyExponent, Once, clipped),
             (Self::AbortSaidOnce, Ends, crash),
             (Self::NoPeerTimeout, Ends, crash),
+            (Self::NoEpochInTag, Once, Config { workers: 3, chunks: 1, ..moves }),
+            (Self::SeatsNotTranslated, Once, Config { chunks: 1, ..moves }),
+            (Self::ResultsInNewOnly, Ends, Config { chunks: 1, ..moves }),
+            (Self::SumsForgotten, Ends, Config { chunks: 1, ..moves }),
+            (Self::ClosedEarly, Ends, Config { chunks: 1, ..moves }),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! The parameter server: what it decides about each frame.
 
 use crate::config::{Config, MAX_CHUNKS, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Peer, Run, Talk};
+use crate::frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::sum::Sum;
@@ -42,6 +42,12 @@ pub struct Server {
     pub differs: bool,
     /// Because of whom the job was aborted, if it was.
     pub gave_up: Option<Peer>,
+    /// In which epoch it is.
+    pub place: Place,
+    /// Who was heard in it since it moved there.
+    pub heard: Ranks,
+    /// Whether the first epoch is closed.
+    pub closed: bool,
     /// By rank: which life of the worker was counted in a result. No rule reads it.
     pub counted: [Option<Life>; MAX_WORKERS as usize],
 }
@@ -49,7 +55,7 @@ pub struct Server {
 /// What becomes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Of another epoch.
+    /// Of an epoch that is not known yet, or any more.
     Foreign,
     /// Of another run: another life of the server.
     OtherRun,
@@ -148,15 +154,22 @@ impl Server {
     ) -> (Verdict, Outgoing) {
         let is = |mistake| mutant == Some(mistake);
         match frame.run {
-            run if run == self.run => {}
+            run if run == self.run && !self.closed => {}
+            Run::Moved if self.place.knows() => {}
             Run::OldEpoch if is(Mutant::AnyEpoch) => {}
-            Run::OldEpoch => return (Verdict::Foreign, Vec::new()),
+            Run::OldEpoch | Run::Moved => return (Verdict::Foreign, Vec::new()),
+            run if run == self.run => return (Verdict::Foreign, Vec::new()),
             _ if is(Mutant::AnyRun) => {}
             _ => return (Verdict::OtherRun, Vec::new()),
         }
         if let Some(culprit) = self.gave_up {
-            let sender = (!is(Mutant::AbortSaidOnce)).then_some(frame.worker);
+            let sender = (!is(Mutant::AbortSaidOnce)).then_some(config.seat_of(frame.run, frame.worker));
             return (Verdict::GaveUp, self.bound_workers(sender, |to| Frame::Abort { to, culprit }));
+        }
+        let seats = if is(Mutant::SeatsNotTranslated) { Run::First } else { frame.run };
+        let contributors = config.seats_of(seats, frame.contributors);
+        if self.place.knows() && frame.run == self.place.of(self.run) {
+            self.heard |= contributors;
         }
         let sequence = frame.sequence;
         let clipped = !frame.partial && frame.overflow;
@@ -180,32 +193,35 @@ impl Server {
         let request_all = |bitmap, exponent| {
             self.bound_workers(ranks(bitmap), |to| Frame::Request { to, sequence, exponent })
         };
-        let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame) {
+        let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame, contributors) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
-            Verdict::Resend => (Verdict::Resend, vec![(Node::Workers, self.result(&chunk))]),
+            Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk)),
             Verdict::Added => {
-                chunk.have |= frame.contributors;
+                chunk.have |= contributors;
                 chunk.sum = chunk.sum + frame.sum;
                 chunk.complete = config.is_complete(sequence, chunk.have);
-                chunk.asked = if chunk.complete && frame.resend { frame.contributors } else { 0 };
-                let sent = chunk.complete.then(|| (Node::Workers, self.result(&chunk)));
-                (Verdict::Added, sent.into_iter().collect())
+                chunk.asked = if chunk.complete && frame.resend { contributors } else { 0 };
+                let sent = chunk.complete.then(|| self.results(config, mutant, &chunk));
+                (Verdict::Added, sent.unwrap_or_default())
             }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
-                let missing = frame.contributors & !chunk.have;
+                let missing = contributors & !chunk.have;
                 (verdict, request_all(missing, chunk.exponent.unwrap_or(0)))
             }
             Verdict::Raise => {
                 let keeps = is(Mutant::RaiseKeepsSum);
                 chunk = Chunk {
                     exponent: Some(frame.exponent),
-                    have: frame.contributors,
+                    have: contributors,
                     sum: if keeps { chunk.sum + frame.sum } else { frame.sum },
                     ..chunk
                 };
                 (Verdict::Raise, request_all(config.everybody() & !chunk.have, frame.exponent))
             }
-            Verdict::Behind => (Verdict::Behind, request_all(one(frame.worker), chunk.exponent.unwrap_or(0))),
+            Verdict::Behind => {
+                let sender = one(config.seat_of(frame.run, frame.worker));
+                (Verdict::Behind, request_all(sender, chunk.exponent.unwrap_or(0)))
+            }
             verdict => (verdict, Vec::new()),
         };
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
@@ -215,10 +231,16 @@ impl Server {
     }
 
     /// What is to become of a contribution to a chunk.
-    fn judge(&self, mutant: Option<Mutant>, chunk: &mut Chunk, frame: &Contribution) -> Verdict {
+    fn judge(
+        &self,
+        mutant: Option<Mutant>,
+        chunk: &mut Chunk,
+        frame: &Contribution,
+        contributors: Ranks,
+    ) -> Verdict {
         let is = |mistake| mutant == Some(mistake);
         if chunk.complete {
-            return if ask(&mut chunk.asked, frame.contributors, is(Mutant::AskedOnce)) {
+            return if ask(&mut chunk.asked, contributors, is(Mutant::AskedOnce)) {
                 Verdict::Resend
             } else {
                 Verdict::Answered
@@ -232,12 +254,12 @@ impl Server {
                 () => Verdict::Exponent,
             };
         }
-        let here = frame.contributors & chunk.have;
-        if here == frame.contributors && !is(Mutant::SubsetAdded) {
+        let here = contributors & chunk.have;
+        if here == contributors && !is(Mutant::SubsetAdded) {
             Verdict::Repeat
         } else if frame.partial && frame.overflow && !is(Mutant::SaturatedAdded) {
             Verdict::Overflow
-        } else if here == 0 || is(Mutant::OverlapAdded) || here == frame.contributors {
+        } else if here == 0 || is(Mutant::OverlapAdded) || here == contributors {
             Verdict::Added
         } else {
             Verdict::Overlap
@@ -295,13 +317,56 @@ impl Server {
     ) -> Outgoing {
         let frame = |worker: u8| {
             let life = self.hosts[usize::from(worker)]?;
-            Some((Node::Worker(worker), message(Talk { life, run: self.run })))
+            Some((Node::Worker(worker), message(Talk { life, run: self.known_to(worker) })))
         };
         workers.into_iter().filter_map(frame).collect()
     }
 
-    fn result(&self, chunk: &Chunk) -> Frame {
+    /// The epoch that it speaks to a worker in: one that the worker knows, as far as was heard.
+    fn known_to(&self, worker: u8) -> Run {
+        let heard = self.closed || self.heard & one(worker) != 0;
+        match self.place {
+            Place::Before => self.run,
+            Place::After if heard => Run::Moved,
+            Place::Back if !heard => Run::Moved,
+            Place::After | Place::Back | Place::Ready => self.run,
+        }
+    }
+
+    /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present one.
+    fn results(&self, config: &Config, mutant: Option<Mutant>, chunk: &Chunk) -> Outgoing {
         let exponent = chunk.exponent.unwrap_or(0);
-        Frame::Result { run: self.run, sequence: chunk.sequence, exponent, sum: chunk.sum }
+        let result = |run| Frame::Result { run, sequence: chunk.sequence, exponent, sum: chunk.sum };
+        let only_present =
+            self.closed || self.heard == config.everybody() || mutant == Some(Mutant::ResultsInNewOnly);
+        let runs = match self.place {
+            Place::Before => vec![self.run],
+            place if only_present => vec![place.of(self.run)],
+            Place::After | Place::Back | Place::Ready => vec![self.run, Run::Moved],
+        };
+        runs.into_iter().map(|run| (Node::Workers, result(run))).collect()
+    }
+
+    /// Moves to the other epoch, or back.
+    pub fn move_on(&mut self, mutant: Option<Mutant>) {
+        self.place = self.place.next();
+        self.heard = 0;
+        match mutant {
+            Some(Mutant::SumsForgotten) => self.chunks = Default::default(),
+            Some(Mutant::ClosedEarly) => self.close(),
+            _ => {}
+        }
+    }
+
+    /// Moves when all workers know the other epoch, and follow.
+    pub fn lead(&mut self, config: &Config) {
+        self.place = Place::After;
+        self.heard = config.everybody();
+    }
+
+    /// The first epoch is closed: all have moved.
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.heard = 0;
     }
 }

@@ -1,7 +1,7 @@
 //! The state of everybody, and what is under way.
 
 use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Peer, Run};
+use crate::frame::{Contribution, Frame, Life, Peer, Place, Run};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
@@ -59,6 +59,7 @@ impl State {
     pub fn ended(&self, run: Run) -> u8 {
         match run {
             run if run == self.server.run => self.server.ended,
+            Run::Moved => self.server.ended,
             Run::First => self.ended_before,
             // Nothing is known of what was before.
             _ => 0,
@@ -69,6 +70,14 @@ impl State {
     pub fn outstanding(&self, config: &Config, mutant: Option<Mutant>, rank: u8) -> impl Iterator<Item = u8> {
         let worker = &self.workers[usize::from(rank)];
         worker.outstanding(config, mutant, self.ended(worker.run.unwrap_or_default()))
+    }
+
+    /// In which epoch a host is.
+    pub fn place(&self, peer: Peer) -> Place {
+        match peer {
+            Peer::Worker(rank) => self.workers[usize::from(rank)].place,
+            Peer::Server => self.server.place,
+        }
     }
 
     /// Whether that host still runs.

@@ -11,7 +11,7 @@ use crate::sum::Sum;
 /// A slot: all its registers. Zeros where nobody used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Its tag; runs and epochs share the slots, all else in a tag is the same here.
+    /// Its tag; runs and epochs before share the slots, all else in a tag is the same here.
     pub run: Run,
     /// Its chunk.
     pub sequence: u8,
@@ -32,9 +32,10 @@ pub struct Slot {
 /// The slots of the job's range.
 pub type Slots = [Slot; MAX_WINDOW as usize];
 
-/// The slot of a chunk, counted from the range's base.
-pub fn slot_of(config: &Config, sequence: u8) -> usize {
-    usize::from(sequence & (config.window - 1))
+/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to follows.
+pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
+    let base = if run == Run::Moved { config.window } else { 0 };
+    usize::from(base + (sequence & (config.window - 1)))
 }
 
 /// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that
@@ -46,11 +47,12 @@ pub fn step(
     slots: &mut Slots,
     frame: &Contribution,
 ) -> (Outcome, Option<Contribution>) {
-    let Entry::Add { expected } = config.entry(switch, frame.worker) else {
+    let Entry::Add { expected } = config.entry(frame.run, switch, frame.worker) else {
         return (Outcome::Forwarded, Some(*frame));
     };
-    let slot = &mut slots[slot_of(config, frame.sequence)];
     let is = |mistake| mutant == Some(mistake);
+    let range = if is(Mutant::NoEpochInTag) { Run::First } else { frame.run };
+    let slot = &mut slots[slot_of(config, range, frame.sequence)];
     if frame.bypass && !is(Mutant::BypassAdded) {
         return (Outcome::Bypassed, Some(*frame));
     }
@@ -98,6 +100,7 @@ fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, e
     let is_old = |run| run == Run::OldEpoch;
     let ours = slot.run == frame.run
         || is(Mutant::NoTagCheck)
+        || is(Mutant::NoEpochInTag)
         || is(Mutant::NoRunInTag) && is_old(slot.run) == is_old(frame.run);
     let (newer, older) = match is(Mutant::NoSequenceCheck) {
         true => (false, false),

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use stateright::{Model, Property};
 
 use crate::config::Config;
-use crate::frame::{Contribution, Frame, Life, Peer, Run, Talk};
+use crate::frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::node::Node;
@@ -32,6 +32,14 @@ pub enum Action {
     ServerPatience(u8),
     /// That worker has waited long enough for the server, which is gone.
     WorkerPatience(u8),
+    /// A host moves to the other epoch, or back.
+    Move(Peer),
+    /// A worker learns of the other epoch, to follow the server.
+    Prepare(u8),
+    /// The server moves there when all workers know of it.
+    Lead,
+    /// All hosts have moved: the first epoch is closed.
+    Close,
 }
 
 /// How often each rule was followed: the switches' outcomes, the server's verdicts.
@@ -91,6 +99,43 @@ impl System {
                 state.ended_before = state.server.ended;
                 state.server = Server::new(&self.config, Run::Second);
             }
+        }
+    }
+
+    /// Which hosts may move now.
+    pub fn movable(&self, state: &State) -> impl Iterator<Item = Peer> {
+        let hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
+        let (moves, undo, closed) = (self.config.moves, self.config.undo, state.server.closed);
+        hosts.filter(move |host| moves && !closed && (undo || state.place(*host) == Place::Before))
+    }
+
+    /// Whether the first epoch may be closed.
+    pub fn may_close(&self, state: &State) -> bool {
+        let mut hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
+        !state.server.closed && hosts.all(|host| state.place(host) == Place::After)
+    }
+
+    /// Which workers may be told of the other epoch, to follow the server.
+    pub fn preparable(&self, state: &State) -> impl Iterator<Item = u8> {
+        let before = |rank: &u8| state.workers[usize::from(*rank)].place == Place::Before;
+        (0..self.config.workers).filter(move |rank| self.config.moves && self.config.led && before(rank))
+    }
+
+    /// Whether the server may move and be followed.
+    pub fn may_lead(&self, state: &State) -> bool {
+        let workers = &state.workers[..self.config.workers.into()];
+        let all_know = workers.iter().all(|worker| worker.place.knows());
+        self.config.led && state.server.place == Place::Before && all_know
+    }
+
+    /// Lets a host move.
+    pub fn move_host(&self, state: &mut State, peer: Peer) {
+        match peer {
+            Peer::Worker(rank) => {
+                let place = &mut state.workers[usize::from(rank)].place;
+                *place = place.next();
+            }
+            Peer::Server => state.server.move_on(self.mutant),
         }
     }
 
@@ -175,6 +220,10 @@ impl System {
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return false };
+        if self.config.moves {
+            // A server that moves answers repeats in another epoch, too.
+            return server.closed && frame.run != Run::Moved;
+        }
         frame.run != server.run || server.has_ended(frame.sequence) && !self.config.waves
     }
 }
@@ -213,6 +262,10 @@ impl Model for System {
         if self.config.reborn && state.reborn.is_none() {
             actions.extend(hosts.map(Action::Reborn));
         }
+        actions.extend(self.movable(state).map(Action::Move));
+        actions.extend(self.preparable(state).map(Action::Prepare));
+        actions.extend(self.may_lead(state).then_some(Action::Lead));
+        actions.extend(self.may_close(state).then_some(Action::Close));
         actions.extend(self.blames(state).map(Action::ServerPatience));
     }
 
@@ -240,6 +293,26 @@ impl Model for System {
                     Peer::Server => Node::Server,
                 };
                 (Some(node), Vec::new())
+            }
+            Action::Move(peer) => {
+                self.move_host(&mut next, peer);
+                let node = match peer {
+                    Peer::Worker(rank) => Node::Worker(rank),
+                    Peer::Server => Node::Server,
+                };
+                (Some(node), Vec::new())
+            }
+            Action::Prepare(rank) => {
+                next.workers[usize::from(rank)].place = Place::Ready;
+                (Some(Node::Worker(rank)), Vec::new())
+            }
+            Action::Lead => {
+                next.server.lead(&self.config);
+                (Some(Node::Server), Vec::new())
+            }
+            Action::Close => {
+                next.server.close();
+                (Some(Node::Server), Vec::new())
             }
             Action::ServerPatience(rank) => (Some(Node::Server), next.server.give_up(Peer::Worker(rank))),
             Action::WorkerPatience(rank) => {

@@ -1,7 +1,7 @@
 //! A worker: which chunks it sends, and what it makes of what it hears.
 
 use crate::config::{Config, MAX_CHUNKS};
-use crate::frame::{Contribution, Life, Peer, Run, Talk};
+use crate::frame::{Contribution, Life, Peer, Place, Run, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
 use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
@@ -23,6 +23,8 @@ pub struct Worker {
     pub used: [u8; MAX_CHUNKS as usize],
     /// What the result of chunk 0 agrees on for the chunk that continues it.
     pub agreed: u8,
+    /// In which epoch it is.
+    pub place: Place,
     /// Because of whom it aborted the job, if it did.
     pub failed: Option<Peer>,
 }
@@ -33,6 +35,18 @@ impl Worker {
         let used = std::array::from_fn(|sequence| config.need(rank, sequence as u8));
         let known = !config.handshake();
         Self { rank, life, run: known.then_some(Run::First), bound: known, used, ..Self::default() }
+    }
+
+    /// Whether frames of that run are for it.
+    fn hears(&self, run: Run) -> bool {
+        self.run == Some(run) || run == Run::Moved && self.place.knows()
+    }
+
+    /// The server speaks in an epoch: a worker that is ready moves there.
+    pub fn follow(&mut self, run: Run) {
+        if self.place == Place::Ready && run == Run::Moved {
+            self.place = Place::After;
+        }
     }
 
     /// Whether it has that chunk's result.
@@ -101,12 +115,14 @@ impl Worker {
             (_, Life::Second) => SECOND_LIFE,
             _ => exponent,
         };
+        let run = self.place.of(run);
+        let seat = config.seat_of(run, self.rank);
         Contribution {
             partial: false,
             run,
             sequence,
-            worker: self.rank,
-            contributors: one(self.rank),
+            worker: seat,
+            contributors: one(seat),
             exponent,
             resend,
             bypass: bypass || exponent != agreed,
@@ -126,9 +142,10 @@ impl Worker {
         run: Run,
         (sequence, exponent): (u8, u8),
     ) -> Option<u8> {
-        if self.run != Some(run) && mutant != Some(Mutant::AnyRunsResult) {
+        if !self.hears(run) && mutant != Some(Mutant::AnyRunsResult) {
             return None;
         }
+        self.follow(run);
         let chunk = match mutant {
             Some(Mutant::AnyResult) => self.outstanding(config, mutant, ended).next()?,
             _ => sequence,
@@ -150,6 +167,10 @@ impl Worker {
     pub fn is_spoken_to(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
         if self.life != to.life && mutant != Some(Mutant::AnyHost) {
             return false;
+        }
+        if to.run == Run::Moved {
+            self.follow(to.run);
+            return self.place.knows();
         }
         let run = *self.run.get_or_insert(to.run);
         if run != to.run && mutant != Some(Mutant::OtherServerUnnoticed) {

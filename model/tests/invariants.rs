@@ -57,6 +57,20 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("a host is gone, three workers", Config { crash: true, ..three }),
         ("a host is gone, two slots", Config { crash: true, window: 2, ..two }),
         ("a host is gone, clipped values", Config { crash: true, clipped: true, chunks: 2, ..two }),
+        ("hosts move", Config { moves: true, chunks: 2, ..two }),
+        ("hosts move, three workers", Config { moves: true, chunks: 1, restart: false, ..three }),
+        ("hosts move, two switches", Config { moves: true, chunks: 1, ..row }),
+        ("hosts move, two slots", Config { moves: true, window: 2, chunks: 2, restart: false, ..two }),
+        (
+            "hosts move, led by the server",
+            Config { moves: true, led: true, chunks: 2, restart: false, ..two },
+        ),
+        ("hosts move back and forth", Config { moves: true, undo: true, chunks: 1, ..two }),
+        (
+            "hosts move, and one is gone",
+            Config { moves: true, crash: true, chunks: 1, restart: false, ..two },
+        ),
+        ("hosts move, clipped values", Config { moves: true, clipped: true, chunks: 1, ..two }),
         ("all but a window", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..two }),
     ]
 }

@@ -51,6 +51,12 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             system.restart_host(&mut state, peer);
         } else if config.restart && random.random_ratio(1, 40) {
             state.switches[random.random_range(0..usize::from(config.switches))] = Slots::default();
+        } else if config.moves && random.random_ratio(1, 30) {
+            match system.movable(&state).choose(random) {
+                Some(peer) => system.move_host(&mut state, peer),
+                None if system.may_close(&state) => state.server.close(),
+                None => {}
+            }
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
@@ -93,6 +99,9 @@ fn walks_without_reduction_stay_where_the_exploration_has_been() {
         Config { rerun: true, ..two },
         Config { reborn: true, restart: false, ..two },
         Config { shorter: true, ..three },
+        Config { moves: true, restart: false, ..two },
+        Config { moves: true, chunks: 1, restart: false, ..three },
+        Config { moves: true, undo: true, chunks: 1, ..two },
     ];
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for config in networks {

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inart_control::Source;
+use inart_control::{Following, NotDone, Source};
 use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{BatchedPort, Options, Worker as Agent};
+use inart_host_agent::{BatchedPort, MoveError, Options, Worker as Agent};
 use inart_tls::{ClientTls, IdentityFiles, Security};
-use inart_wire::Rank;
+use inart_wire::{Incarnation, Rank};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::Trouble;
-use crate::shared::Shared;
+use crate::shared::{Joined, Shared};
 use crate::signals;
 use crate::worker::Worker;
 
@@ -46,8 +46,8 @@ pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Worker> {
         let mut reporter = settings.reporter()?;
         let joined = settings.join(reporter.as_mut());
         match (joined, reporter) {
-            (Ok((agent, assignment, rank)), reporter) => {
-                Ok(Worker::new(Shared::new(agent, reporter, None), &assignment, rank))
+            (Ok((joined, assignment, rank)), reporter) => {
+                Ok(Worker::new(Shared::new(joined, reporter, None), &assignment, rank))
             }
             (Err(error), Some(mut reporter)) => {
                 // The error is raised too; whoever the report was for may be gone.
@@ -57,6 +57,24 @@ pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Worker> {
             (Err(error), None) => Err(error),
         }
     })
+}
+
+/// Follows the controller, if there is one, to each new plan of the job.
+fn follow(
+    source: &Source,
+    assignment: &Assignment,
+    who: &str,
+    life: Incarnation,
+    worker: &Agent,
+) -> Result<Option<Following>, Trouble> {
+    let mover = worker.mover();
+    let follow = source.follow(assignment.job, who, life, move |told| {
+        mover.move_to(told.assignment.clone(), told.beside).map_err(|error| match error {
+            MoveError::Refused(why) => NotDone::Refused(why.to_string()),
+            MoveError::Ended => NotDone::Ended,
+        })
+    });
+    follow.map_err(|error| Trouble::new("Error", format!("no thread to follow the controller ({error})")))
 }
 
 impl Settings {
@@ -72,7 +90,7 @@ impl Settings {
         connected.map(Some)
     }
 
-    fn join(&self, reporter: Option<&mut Reporter>) -> PyResult<(Agent, Assignment, Rank)> {
+    fn join(&self, reporter: Option<&mut Reporter>) -> PyResult<(Joined, Assignment, Rank)> {
         let source = self.source()?;
         let options = self.options()?;
         let assignment = signals::wait_for(source.assignment())?;
@@ -89,8 +107,10 @@ impl Settings {
             .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
         // A second run of this rank must not be heard as the first.
         let who = format!("worker-{rank}");
-        signals::wait_for(source.claim(&assignment, &who, options.incarnation))?;
-        let agent = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
+        let life = options.incarnation;
+        signals::wait_for(source.claim(&assignment, &who, life))?;
+        let worker = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
+        let _following = follow(&source, &assignment, &who, life, &worker)?;
         if let Some(reporter) = reporter {
             let gone = |error| {
                 Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
@@ -100,7 +120,7 @@ impl Settings {
                 signals::check()?;
             }
         }
-        Ok((agent, assignment, rank))
+        Ok((Joined { _following, worker }, assignment, rank))
     }
 
     fn source(&self) -> Result<Source, Trouble> {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors::Trouble;
 use crate::join::{non_finite, peer_timeout};
 use crate::servers::Servers;
-use crate::shared::Shared;
+use crate::shared::{Joined, Shared};
 use crate::worker::Worker;
 
 /// Makes a job of so many workers, and parameter servers as threads, and returns the workers by rank.
@@ -69,8 +69,9 @@ impl Job {
             .map(|(rank, address)| {
                 let rank = Rank::try_from(rank).expect("at most MOST_HOSTS workers");
                 let port = network.port(address.mac);
-                let agent = Agent::with_options(self.assignment.clone(), rank, port, self.options())?;
-                Ok(Worker::new(Shared::new(agent, None, Some(servers.clone())), &self.assignment, rank))
+                let worker = Agent::with_options(self.assignment.clone(), rank, port, self.options())?;
+                let joined = Joined { _following: None, worker };
+                Ok(Worker::new(Shared::new(joined, None, Some(servers.clone())), &self.assignment, rank))
             })
             .collect()
     }

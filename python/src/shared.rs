@@ -3,15 +3,23 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
+use inart_control::Following;
 use inart_host_agent::report::{Report, Reporter, RoundReport};
 use inart_host_agent::{Error, Worker};
 
 use crate::errors::Trouble;
 use crate::servers::Servers;
 
+/// A worker of a job.
+pub(crate) struct Joined {
+    /// Follows the job's controller to each new plan, if the job has one.
+    pub _following: Option<Following>,
+    pub worker: Worker,
+}
+
 /// A worker, until it is shut down.
 pub(crate) struct Shared {
-    worker: RwLock<Option<Worker>>,
+    worker: RwLock<Option<Joined>>,
     /// Who is told of every sum.
     reporter: Option<Mutex<Reporter>>,
     /// What ended the job.
@@ -23,7 +31,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(worker: Worker, reporter: Option<Reporter>, servers: Option<Servers>) -> Self {
+    pub(crate) fn new(worker: Joined, reporter: Option<Reporter>, servers: Option<Servers>) -> Self {
         Self {
             worker: RwLock::new(Some(worker)),
             reporter: reporter.map(Mutex::new),
@@ -49,7 +57,7 @@ impl Shared {
         let Some(worker) = worker.as_ref() else {
             return Err(Trouble::new("Error", "the worker was shut down; join the job anew"));
         };
-        body(worker).map_err(|error| self.note(error))
+        body(&worker.worker).map_err(|error| self.note(error))
     }
 
     /// Remembers what ended the job: the host's agent tells it in full only once.

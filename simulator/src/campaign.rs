@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use more::{PEER_TIMEOUT, span};
 
 use crate::gradients::Sizes;
-use crate::{Dataplane, Error, InstalledNetwork, Options, Report, simulate};
+use crate::{Changes, Dataplane, Error, InstalledNetwork, Options, Report, alternatives, simulate};
 
 /// A random run of the simulation.
 #[derive(Clone, Debug)]
@@ -82,7 +82,11 @@ impl Trial {
         };
         let plans = plan_all(&self.topology, &how)?;
         let network = InstalledNetwork::install(&self.topology, dataplane, &plans, self.window_chunks)?;
-        simulate(&network, &self.faults, &self.options, None)
+        let mut options = self.options.clone();
+        if let Some(changes) = &mut options.changes {
+            changes.plans = alternatives(&self.topology, &plans, self.options.seed, 1);
+        }
+        simulate(&network, &self.faults, &options, None)
     }
 
     /// Leaves out of a trial that fails whatever it also fails without.
@@ -136,6 +140,19 @@ impl Trial {
         }
         if self.options.odd_length.is_some() {
             push(&|trial| trial.options.odd_length = None);
+        }
+        if let Some(changes) = &self.options.changes {
+            push(&|trial| trial.options.changes = None);
+            let (fewer, undone) = (changes.count - 1, changes.undone.get() > 0.0);
+            let mut change = |change: &dyn Fn(&mut Changes)| {
+                push(&|trial| trial.options.changes.iter_mut().for_each(change));
+            };
+            if fewer > 0 {
+                change(&|changes| changes.count = fewer);
+            }
+            if undone {
+                change(&|changes| changes.undone = Share::default());
+            }
         }
         if self.options.runs > 1 {
             push(&|trial| trial.options.runs -= 1);

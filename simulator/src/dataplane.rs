@@ -1,10 +1,11 @@
 //! The real switch pipeline with the real controller's tables in it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use inart_softswitch::control::Replica;
+use inart_softswitch::control::{Match, Replica};
 use inart_softswitch::{ControlError, Port, Program, Switch};
-use inart_tables::{Limits, SwitchTables};
+use inart_tables::{Entity, Limits, Op, PortNo, SwitchTables, Update, diff};
 use inart_wire::ValuesPerPacket;
 
 use crate::Error;
@@ -29,17 +30,47 @@ impl Dataplane {
         Ok(Self { values, limits, program })
     }
 
+    /// Changes the entries of a switch that runs the program.
+    pub(crate) fn update(
+        &self,
+        switch: &mut Switch,
+        from: &SwitchTables,
+        to: &SwitchTables,
+    ) -> Result<(), ControlError> {
+        for Update { op, item } in diff(from, to) {
+            match (op, item.entity()) {
+                (Op::Delete, Entity::Group(group, _)) => switch.delete_multicast_group(group.0.into())?,
+                (op, Entity::Group(group, ports)) => {
+                    switch.put_multicast_group(group.0.into(), replicas(ports), op == Op::Modify)?;
+                }
+                (Op::Delete, Entity::Row(row)) => {
+                    let key = row.key.iter().flatten();
+                    let key: Vec<_> = key.map(|number| Match::Exact(number.to_be_bytes().to_vec())).collect();
+                    switch.delete_entry(row.table.full_name, &key, 0)?;
+                }
+                (_, Entity::Row(row)) => {
+                    let action = row.action.full_name;
+                    switch.put_numbers(row.table.full_name, row.key.as_deref(), action, &row.params)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A switch that runs the program with these tables; its registers are empty.
     pub(crate) fn switch(&self, tables: &SwitchTables) -> Result<Switch, ControlError> {
         let mut switch = Switch::new(0);
         switch.load(Arc::clone(&self.program))?;
         for (group, ports) in &tables.groups {
-            let replicas = ports.iter().map(|port| Replica { port: Port(port.get().into()), instance: 1 });
-            switch.put_multicast_group(group.0.into(), replicas.collect(), false)?;
+            switch.put_multicast_group(group.0.into(), replicas(ports), false)?;
         }
         for row in tables.rows() {
             switch.put_numbers(row.table.full_name, row.key.as_deref(), row.action.full_name, &row.params)?;
         }
         Ok(switch)
     }
+}
+
+fn replicas(ports: &BTreeSet<PortNo>) -> Vec<Replica> {
+    ports.iter().map(|port| Replica { port: Port(port.get().into()), instance: 1 }).collect()
 }

@@ -1,7 +1,7 @@
 //! Why a run cannot be made as asked for.
 
 use inart_controller::InstallError;
-use inart_core::AssignmentError;
+use inart_core::{AssignmentError, RerouteError};
 use inart_planner::PlanError;
 use inart_targets::ProgramError;
 
@@ -56,6 +56,9 @@ pub enum Error {
     /// The hosts refuse what the controller told them.
     #[error(transparent)]
     Assignment(#[from] AssignmentError),
+    /// The hosts refuse to move.
+    #[error(transparent)]
+    Reroute(#[from] RerouteError),
 }
 
 impl From<InstallError> for Error {

@@ -5,6 +5,8 @@ use std::collections::BinaryHeap;
 
 use inart_planner::{LinkId, NodeId, Topology};
 
+use crate::changes::Tell;
+
 /// Index of a directed link: two per link of the topology, `2 * link` from its first end to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ChannelId(pub u32);
@@ -45,6 +47,12 @@ pub(crate) enum EventKind {
     Rerun(u32),
     /// A frame that a host sent in an earlier run is on its way once more.
     Late(ChannelId, FrameId),
+    /// The plans change.
+    Change,
+    /// The controller tells a process something.
+    Tell(ProcessId, Tell),
+    /// The controller asks whether workers have followed their servers to a new epoch.
+    Ask,
 }
 
 /// Something that happens at a time, in nanoseconds.

@@ -187,7 +187,7 @@ impl Simulation<'_> {
                     job.wrong.get_or_insert(problem);
                 }
                 worker.round += 1;
-                if worker.round < self.options.rounds {
+                if worker.round < job.last_round {
                     self.start_round(id);
                     return true;
                 }

@@ -127,6 +127,8 @@ pub(crate) struct Process {
     /// Index of its node.
     pub host: usize,
     pub role: Role,
+    /// What the controller told it last: with that it starts again.
+    pub told: Assignment,
     /// When it wakes by itself; later or earlier wake-ups planned are void.
     pub wake_at: Option<u64>,
 }
@@ -142,7 +144,7 @@ impl Process {
     ) -> Result<Self, AssignmentError> {
         let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, peer_timeout)?;
         let role = Role::Worker(Worker { flow, rank, round: 0, tensors: Vec::new(), ended: None, end: None });
-        Ok(Self { job, host, role, wake_at: None })
+        Ok(Self { job, host, role, told: assignment.clone(), wake_at: None })
     }
 
     pub fn server(
@@ -154,7 +156,7 @@ impl Process {
         peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
         let server = ServerShard::new(assignment.clone(), shard, incarnation, peer_timeout)?;
-        Ok(Self { job, host, role: Role::Server(server, shard), wake_at: None })
+        Ok(Self { job, host, role: Role::Server(server, shard), told: assignment.clone(), wake_at: None })
     }
 
     /// The state machine, unless the process has ended.

@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use inart_controller::{Controller, InstallReport, JobPlan, PortMap, Records, frames_fit, job_number};
+use inart_controller::requirements::{self, Roles};
+use inart_controller::{
+    Controller, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
+    frames_fit, intent, job_number,
+};
 use inart_core::Assignment;
 use inart_planner::{NodeKind, Plan, Topology};
 use inart_tables::SwitchTables;
 use inart_targets::{Memory, Running};
+use inart_wire::Epoch;
 
 use crate::{Dataplane, Error};
 
@@ -21,8 +26,16 @@ pub struct InstalledNetwork {
     pub(crate) assignments: Vec<Assignment>,
     /// By name of the switch.
     pub(crate) tables: BTreeMap<String, SwitchTables>,
-    jobs: Vec<JobPlan>,
+    pub(crate) jobs: Vec<JobPlan>,
     records: Records,
+}
+
+/// A plan under a new epoch, beside the one that is live.
+pub(crate) struct Beside {
+    /// What every switch is to hold.
+    pub tables: BTreeMap<String, SwitchTables>,
+    /// What the hosts of the job are to be told.
+    pub assignment: Assignment,
 }
 
 impl InstalledNetwork {
@@ -64,6 +77,15 @@ impl InstalledNetwork {
         Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
     }
 
+    /// Lets each job send at that rate at most, in bits of Ethernet frames per worker and second.
+    pub fn limit_rates(&mut self, rates_bps: &[f64]) {
+        for ((job, assignment), rate_bps) in self.jobs.iter_mut().zip(&mut self.assignments).zip(rates_bps) {
+            let scale = (rate_bps / (job.plan.rate_bps * job.rate_scale)).min(1.0);
+            job.rate_scale *= scale;
+            assignment.shards.iter_mut().for_each(|shard| shard.rate_bps *= scale);
+        }
+    }
+
     /// What the hosts of each job are told.
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments
@@ -72,6 +94,42 @@ impl InstalledNetwork {
     /// The topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    /// A plan under a new epoch beside what the switches hold; `live` is the epoch that the job's hosts are in,
+    /// and `newest` the newest that it ever had.
+    pub(crate) fn beside(
+        &self,
+        held: &BTreeMap<String, SwitchTables>,
+        job: usize,
+        plan: &Plan,
+        live: Epoch,
+        newest: Epoch,
+    ) -> Result<Beside, Error> {
+        let job = &self.jobs[job];
+        // A plan of the network's own was scaled.
+        let rate_scale = if *plan == job.plan { job.rate_scale } else { 1.0 };
+        let job = JobPlan { plan: plan.clone(), new_epoch: true, rate_scale, ..job.clone() };
+        let workers = self.topology.job_named(&plan.job).into_iter().flat_map(|found| &found.workers);
+        let names = workers.map(|worker| self.topology.node(*worker).name.as_str());
+        let wrong =
+            |source| Error::from(InstallError::Plan { job: plan.job.clone(), reason: Box::new(source) });
+        let roles = Roles::new(names, plan).map_err(wrong)?;
+        let mut assignment =
+            assignment::of_job(&self.ports, &roles, &job, self.dataplane.values).map_err(wrong)?;
+        let wanted = Wanted {
+            job: job.job,
+            name: plan.job.clone(),
+            requirements: requirements::of_plan(&self.ports, &roles, plan).map_err(wrong)?,
+            window: job.window_chunks,
+            new_epoch: true,
+            // Nobody uses an epoch that was undone, and nobody ever will again.
+            known: Known { live: Some(live), removed: Some(newest), ..Known::default() },
+        };
+        let intent =
+            intent(&self.ports, self.dataplane.limits, held, &[wanted]).map_err(InstallError::from)?;
+        assignment.epoch = intent.epochs[&job.job];
+        Ok(Beside { tables: intent.desired, assignment })
     }
 
     /// What the controller writes on a switch that has lost everything, while the others hold what they held.

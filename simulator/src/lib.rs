@@ -6,8 +6,10 @@
 //! sum bit for bit with what the workers put in. The same arguments give the same run, event for event. No
 //! clock, no I/O.
 
+mod alternatives;
 mod bound;
 pub mod campaign;
+mod changes;
 mod channel;
 mod dataplane;
 mod error;
@@ -31,13 +33,15 @@ mod tally;
 mod verdict;
 mod wire;
 
+pub use alternatives::alternatives;
+pub use changes::Changes;
 pub use dataplane::Dataplane;
 pub use error::Error;
 pub use gradients::Adjust;
 pub use inart_faults::Faults;
 pub use installed_network::InstalledNetwork;
 pub use options::{CAPABILITIES, OddLength, Options};
-pub use report::{JobReport, Report, WorkerEnd};
+pub use report::{ChangesReport, JobReport, Report, WorkerEnd};
 pub use simulation::simulate;
 pub use tally::Tally;
 pub use wire::SingleFault;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use inart_faults::Capabilities;
 use inart_faults::quantity::{Share, Span};
 
+use crate::changes::Changes;
 use crate::gradients::{Adjust, Sizes};
 use crate::wire::SingleFault;
 
@@ -67,6 +68,8 @@ pub struct Options {
     pub peer_timeout: Duration,
     /// Virtual time after which a run that has not ended is a failure.
     pub limit: Span,
+    /// Changes of plans while the jobs run, if there are any.
+    pub changes: Option<Changes>,
     /// One hop, by its number from 0, that fares otherwise.
     pub single: Option<(u64, SingleFault)>,
 }
@@ -85,6 +88,7 @@ impl Default for Options {
             seed: 1,
             peer_timeout: Duration::from_secs(2),
             limit: Span(600_000_000_000),
+            changes: None,
             single: None,
         }
     }

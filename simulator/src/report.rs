@@ -36,9 +36,38 @@ pub struct Report {
     pub tally: Tally,
     /// Each job.
     pub jobs: Vec<JobReport>,
+    /// Changes of plans, if there were to be any.
+    #[serde(skip)]
+    pub changes: Option<ChangesReport>,
     /// Jain's fairness index of the jobs' goodput while all of them ran: (Σx)² / (n Σx²), 1 when all are
     /// equal.
     pub jain: f64,
+}
+
+/// What became of the changes of plans.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangesReport {
+    /// Changes that are over.
+    pub changes: u32,
+    /// Rounds that some worker did not end with the right sum.
+    pub lost_rounds: u32,
+    /// From the beginning of the first to the end of the last; `None` if the last is not over.
+    pub seconds: Option<f64>,
+    /// By job, the results that its slowest worker got in that time.
+    pub results: Vec<u64>,
+}
+
+impl ChangesReport {
+    /// The part of the goodput of another run, with the same moments and no change, that this one reached while
+    /// plans changed: of the job that lost most.
+    pub fn goodput_ratio(&self, without: &Self) -> Option<f64> {
+        let rate = |of: &Self| {
+            let seconds = of.seconds.filter(|seconds| *seconds > 0.0)?;
+            Some(of.results.iter().map(|results| *results as f64 / seconds).collect::<Vec<_>>())
+        };
+        let ratios = rate(self)?.into_iter().zip(rate(without)?).map(|(with, without)| with / without);
+        ratios.reduce(f64::min)
+    }
 }
 
 /// What became of a job.

@@ -47,19 +47,18 @@ impl Simulation<'_> {
         let failure = self.job_failure(job, true);
         self.jobs[job].failure = self.jobs[job].failure.take().or(failure);
         self.jobs[job].rounds.next_run();
-        let (assignment, peer_timeout) = (&self.network.assignments[job], self.options.peer_timeout);
+        let peer_timeout = self.options.peer_timeout;
         let processes: Vec<_> =
             (0..self.processes.len()).filter(|&index| self.processes[index].job == job).collect();
         processes.iter().for_each(|&index| self.delay_copies(self.processes[index].host));
         for &index in &processes {
             let host = self.processes[index].host;
             let life = self.new_life();
+            let told = &self.processes[index].told;
             self.processes[index] = match &self.processes[index].role {
-                Role::Worker(worker) => {
-                    Process::worker(assignment, job, host, worker.rank, life, peer_timeout)?
-                }
+                Role::Worker(worker) => Process::worker(told, job, host, worker.rank, life, peer_timeout)?,
                 Role::Server(_, shard) | Role::Gone(shard) => {
-                    Process::server(assignment, job, host, *shard, life, peer_timeout)?
+                    Process::server(told, job, host, *shard, life, peer_timeout)?
                 }
             };
         }

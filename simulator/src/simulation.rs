@@ -13,6 +13,7 @@ use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::changes::Changing;
 use crate::channel::Channel;
 use crate::event_queue::{ChannelId, EventKind, EventQueue, ProcessId};
 use crate::expected_aborts::ExpectedAborts;
@@ -30,6 +31,8 @@ use crate::{Error, InstalledNetwork};
 /// A switch and the channels out of its ports: port p is `ports[p - 1]`.
 pub(crate) struct SwitchNode {
     pub switch: Switch,
+    /// What was written on it.
+    pub tables: SwitchTables,
     pub ports: Vec<ChannelId>,
 }
 
@@ -44,6 +47,8 @@ pub(crate) struct Job {
     /// By rank.
     pub workers: Vec<ProcessId>,
     pub ended_at: Option<u64>,
+    /// Rounds of each run; without end while plans are yet to change.
+    pub last_round: u32,
     /// Runs that are still to come.
     pub runs_left: u32,
     /// Why a sum is wrong, if one is.
@@ -68,6 +73,8 @@ pub(crate) struct Simulation<'a> {
     pub shared: Option<(u64, Vec<u64>)>,
     /// What switches had counted when they were restarted.
     pub switched_before: Switched,
+    /// Where the changes of plans are.
+    pub changing: Changing,
     /// Workers that have not ended.
     pub running: usize,
     /// Buffer for a gradient or a sum.
@@ -159,6 +166,7 @@ impl<'a> Simulation<'a> {
             jobs: Vec::new(),
             shared: None,
             switched_before: Switched::default(),
+            changing: Changing::new(network.tables.clone(), &network.assignments, options.seed),
             running: 0,
             floats: vec![0.0; options.gradient_values],
             forger: ChaCha8Rng::seed_from_u64(!options.seed),
@@ -184,6 +192,7 @@ impl<'a> Simulation<'a> {
             let ports = ports.ports(name).map(|(_, peer)| out(peer)).collect();
             return Ok(Node::Switch(Box::new(SwitchNode {
                 switch: self.switch(name, &self.network.tables[name])?,
+                tables: self.network.tables[name].clone(),
                 ports,
             })));
         }
@@ -239,7 +248,9 @@ impl<'a> Simulation<'a> {
             }
             let rounds = self.first_rounds(job, assignment)?;
             let runs_left = self.options.runs.saturating_sub(1);
-            let state = Job { rounds, workers, ended_at: None, runs_left, wrong: None, failure: None };
+            let last_round = if self.holds() { u32::MAX } else { self.options.rounds };
+            let state =
+                Job { rounds, workers, ended_at: None, last_round, runs_left, wrong: None, failure: None };
             self.jobs.push(state);
         }
         Ok(())
@@ -284,6 +295,9 @@ impl<'a> Simulation<'a> {
         for flow in 0..self.schedule.flows.len() {
             self.wire.events.schedule(0, EventKind::Background(flow as u32));
         }
+        if let Some(changes) = self.options.changes.as_ref().filter(|changes| changes.count > 0) {
+            self.wire.events.schedule(changes.first.0, EventKind::Change);
+        }
         self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
         for job in 0..self.jobs.len() {
             for id in self.jobs[job].workers.clone() {
@@ -304,6 +318,9 @@ impl<'a> Simulation<'a> {
                 EventKind::Step(step) => self.step(step as usize)?,
                 EventKind::Rerun(job) => self.rerun(job as usize)?,
                 EventKind::Late(channel, frame) => self.wire.transmit(channel, frame),
+                EventKind::Change => self.begin_change()?,
+                EventKind::Tell(id, what) => self.tell(id, what)?,
+                EventKind::Ask => self.ask()?,
             }
         }
         Ok(true)

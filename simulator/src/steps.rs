@@ -27,9 +27,13 @@ impl Simulation<'_> {
             }
             Step::Start(Victim::Switch(node)) => {
                 self.wire.log.note(now, || format!("{} is installed again", name(node)));
-                let ready = self.switch(&name(node), &self.network.reinstall(&name(node))?)?;
+                let tables = match self.options.changes {
+                    Some(_) => self.changing.tables[&name(node)].clone(),
+                    None => self.network.reinstall(&name(node))?,
+                };
+                let ready = self.switch(&name(node), &tables)?;
                 if let Node::Switch(switch) = &mut self.nodes[node.index()] {
-                    switch.switch = ready;
+                    (switch.switch, switch.tables) = (ready, tables);
                 }
             }
             // The capabilities rule them out.
@@ -126,10 +130,9 @@ impl Simulation<'_> {
             let Process { job, host, role, .. } = &self.processes[id.0 as usize];
             if let (Role::Gone(shard), job, host) = (role, *job, *host) {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
-                let assignment = &self.network.assignments[job];
+                let told = self.processes[id.0 as usize].told.clone();
                 let life = self.new_life();
-                self.processes[id.0 as usize] =
-                    Process::server(assignment, job, host, shard, life, peer_timeout)?;
+                self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, peer_timeout)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
             }

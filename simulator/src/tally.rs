@@ -64,6 +64,10 @@ tally! {
     sizes "values of uncommon sizes",
     /// Runs with several tensors in flight.
     tensors "several tensors",
+    /// Changes of plans while jobs ran.
+    changes "change of plans",
+    /// Those that were undone.
+    undone "change of plans undone",
     /// Hosts that were paused.
     pauses "host pause",
     /// Workers that were killed.

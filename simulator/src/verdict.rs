@@ -3,13 +3,14 @@
 use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
+use crate::changes::Changing;
 use crate::host::{End, Role, Worker};
 use crate::record::Record;
-use crate::report::{JobReport, Report, WorkerEnd};
-use crate::simulation::{Node, Simulation};
+use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
+use crate::simulation::{Job, Node, Simulation};
 
 impl Simulation<'_> {
-    fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
+    pub(crate) fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
         self.jobs[job].workers.iter().filter_map(|id| match &self.processes[id.0 as usize].role {
             Role::Worker(worker) => Some(worker),
             _ => None,
@@ -57,9 +58,30 @@ impl Simulation<'_> {
             sums_checked: self.jobs.iter().map(|job| job.rounds.sums_checked).sum(),
             faults: self.wire.tally.by_name(),
             tally: self.wire.tally,
+            changes: self.changes_report(),
             jain: if squares > 0.0 { goodputs().sum::<f64>().powi(2) / squares } else { 1.0 },
             jobs,
         }
+    }
+
+    fn changes_report(&self) -> Option<ChangesReport> {
+        self.options.changes.as_ref()?;
+        let Changing { done, began, over, .. } = &self.changing;
+        let lost = |(index, job): (usize, &Job)| {
+            let begun = self.workers(index).map(|worker| worker.round).max().unwrap_or(0).saturating_add(1);
+            let rounds = job.last_round.min(begun).saturating_mul(self.options.runs);
+            rounds.saturating_sub(job.rounds.audited)
+        };
+        let during = began.as_ref().zip(over.as_ref());
+        let results = during.map(|((_, began), (_, over))| {
+            over.iter().zip(began).map(|(over, began)| over - began).collect()
+        });
+        Some(ChangesReport {
+            changes: *done,
+            lost_rounds: self.jobs.iter().enumerate().map(lost).sum(),
+            seconds: during.map(|((began, _), (over, _))| (over - began) as f64 / 1e9),
+            results: results.unwrap_or_default(),
+        })
     }
 
     /// Audits the rounds of a job's run that not every worker has ended.

@@ -43,6 +43,10 @@ pub struct Args {
     /// Read every switch's tables this often, and repair what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
+    /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts
+    /// to move.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    change_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
     #[arg(long)]
     remove_departed: bool,
@@ -96,6 +100,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
         records,
         replace_program: args.control.replace_program,
         check_every: args.check_every,
+        change_within: args.change_within,
         remove_departed: args.remove_departed,
     };
     tokio::select! {
@@ -125,7 +130,8 @@ impl Args {
     fn in_force(&self, topology: &Topology, records: &Records) -> Option<Vec<Plan>> {
         let document = topology.to_yaml();
         let live = topology.jobs().iter().map(|job| {
-            let pushes = records.jobs.values().filter_map(|record| record.live());
+            // A job that was moved to other plans since goes on with the last of them.
+            let pushes = records.jobs.values().filter_map(|record| record.began());
             let mut same = pushes.filter(|push| {
                 let plan = &push.plan;
                 push.topology == document
@@ -175,6 +181,9 @@ fn table(status: &proto::Status) -> String {
             "  {:width$}  {session:7}  {:4}  {:8}  {:6}  {since}\n",
             switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_repaired
         );
+    }
+    for change in &status.changes {
+        out += &format!("  {}\n", super::push::change_line(change));
     }
     out
 }

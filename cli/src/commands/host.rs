@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use inart_control::{FileProblem, Source, SourceError};
+use inart_control::{FileProblem, Following, NotDone, Source, SourceError};
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{Options, PortKind, StopSignal, Transport};
+use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
 use inart_wire::Incarnation;
 
 use super::security::ClientArgs;
@@ -22,7 +22,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
     /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the
-    /// plan.
+    /// plan; while the host runs, follow it to each new plan of the job.
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
     /// With --controller: name of the job; needed if it has several.
@@ -111,6 +111,24 @@ impl HostArgs {
     pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
         let source = self.source()?;
         super::control::block_on(async { source.claim(assignment, who, life).await.map_err(told) })
+    }
+
+    /// Follows the controller to each new plan of the job, until that is dropped; a host with a file stays
+    /// with its plan. The role `who` was claimed.
+    pub fn follow(
+        &self,
+        assignment: &Assignment,
+        who: &str,
+        life: Incarnation,
+        mover: Mover,
+    ) -> anyhow::Result<Option<Following>> {
+        let follow = self.source()?.follow(assignment.job, who, life, move |told| {
+            mover.move_to(told.assignment.clone(), told.beside).map_err(|error| match error {
+                MoveError::Refused(why) => NotDone::Refused(why.to_string()),
+                MoveError::Ended => NotDone::Ended,
+            })
+        });
+        follow.context("a thread that follows the controller")
     }
 
     fn assignment(&self) -> anyhow::Result<Assignment> {

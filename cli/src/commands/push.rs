@@ -1,5 +1,7 @@
 //! `inart push`.
 
+mod live;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,6 +11,7 @@ use inart_planner::{Plan, Topology};
 use inart_targets::Session;
 
 use super::control::{self, ControlArgs, Purpose};
+pub use live::line as change_line;
 
 /// What to install.
 #[derive(clap::Args)]
@@ -75,6 +78,12 @@ pub struct Args {
     /// Write what the hosts are told to DIR/JOB.json, for `inart worker` and `inart server`.
     #[arg(long, value_name = "DIR")]
     assignments: Option<PathBuf>,
+    /// Let the controller that listens there (HOST:PORT or unix:/path) move the jobs, which run, to the
+    /// plans. They keep their servers, shares, window and values.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = [
+        "assignments", "switch", "switches", "election_id", "replace_program", "values", "window", "rate_scale", "new_epoch",
+    ])]
+    controller: Option<String>,
 }
 
 impl PlanArgs {
@@ -98,6 +107,10 @@ impl PlanArgs {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     control::block_on(async {
+        if let Some(address) = &args.controller {
+            let (plan, topology) = (&args.plan.plan, super::topology::read(&args.plan.topology)?);
+            return live::push(&topology, plan, address, &args.plan.control.security()?, json).await;
+        }
         let (mut controller, jobs) = args.plan.prepare(Purpose::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;

@@ -27,7 +27,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         assignment.shard(args.shard).map_err(Error::from)?;
         let port = args.host.open_port()?;
         let mut server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
-        args.host.claim(&assignment, &format!("server-{}", args.shard), life)?;
+        let who = format!("server-{}", args.shard);
+        args.host.claim(&assignment, &who, life)?;
+        let _following = args.host.follow(&assignment, &who, life, server.mover())?;
         output.hello(role)?;
         let result = server.run();
         let counters = server.counters();

@@ -46,8 +46,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         assignment.worker(args.rank)?;
         let port = args.host.open_port()?;
         // A second run of this rank must not be heard as the first.
-        args.host.claim(&assignment, &format!("worker-{}", args.rank), options.incarnation)?;
+        let (who, life) = (format!("worker-{}", args.rank), options.incarnation);
+        args.host.claim(&assignment, &who, life)?;
         let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;
+        let _following = args.host.follow(&assignment, &who, life, worker.mover())?;
         output.hello(role)?;
         output.wait_for_start()?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)

@@ -6,17 +6,19 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use inart_control::proto::{self, controller_server};
+use inart_planner::Plan;
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream, WatchStream};
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-use crate::daemon::State;
+use crate::daemon::{Answer, NotFollowed, State};
 use crate::records::Claim;
 
 /// Where the API listens.
@@ -137,6 +139,30 @@ impl Api {
     fn in_charge(&self) -> Result<(), Status> {
         self.0.waiting().map_or(Ok(()), |why| Err(Status::unavailable(why)))
     }
+
+    /// Asks what may have to wait for the records.
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&State) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        let state = self.0.clone();
+        let answer = tokio::task::spawn_blocking(move || question(&state)).await;
+        answer.map_err(|error| Status::internal(error.to_string()))
+    }
+}
+
+/// Job and epoch numbers.
+fn number(number: u32) -> Result<u16, Status> {
+    u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
+}
+
+fn not_followed(role: &str, job: JobId, why: NotFollowed) -> Status {
+    match why {
+        NotFollowed::NotYet => Status::unavailable("it is at it"),
+        NotFollowed::NotGranted => Status::failed_precondition(format!(
+            "{role} of job {job} was not granted to this host: it runs with the plan that it has"
+        )),
+    }
 }
 
 #[tonic::async_trait]
@@ -158,13 +184,9 @@ impl controller_server::Controller for Api {
     ) -> Result<Response<proto::ClaimResponse>, Status> {
         self.in_charge()?;
         let proto::ClaimRequest { job, epoch, role, incarnation } = request.into_inner();
-        let number = |number| {
-            u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
-        };
         let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
-        let (state, who, life) = (self.0.clone(), role.clone(), Incarnation::from(incarnation));
-        let claimed = tokio::task::spawn_blocking(move || state.claim(job, epoch, who, life)).await;
-        let claimed = claimed.map_err(|error| Status::internal(error.to_string()))?;
+        let (who, life) = (role.clone(), Incarnation::from(incarnation));
+        let claimed = self.ask(move |state| state.claim(job, epoch, who, life)).await?;
         match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
             Ok(Claim::Granted) => {
                 tracing::info!(job = job.get(), epoch = epoch.get(), role, "a host starts");
@@ -182,6 +204,45 @@ impl controller_server::Controller for Api {
             })),
             Err(error) => Err(Status::internal(error.to_string())),
         }
+    }
+
+    type FollowStream = BoxStream<'static, Result<proto::Instruction, Status>>;
+
+    async fn follow(
+        &self,
+        request: Request<proto::FollowRequest>,
+    ) -> Result<Response<Self::FollowStream>, Status> {
+        self.in_charge()?;
+        let proto::FollowRequest { job, role, incarnation } = request.into_inner();
+        let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
+        let told = self.ask(move |state| state.follow(job, &who, life)).await?;
+        let told = told.map_err(|why| not_followed(&role, job, why))?;
+        Ok(Response::new(WatchStream::new(told).map(|told| Ok((&told).into())).boxed()))
+    }
+
+    async fn confirm(
+        &self,
+        request: Request<proto::ConfirmRequest>,
+    ) -> Result<Response<proto::ConfirmResponse>, Status> {
+        self.in_charge()?;
+        let proto::ConfirmRequest { job, role, incarnation, epoch, beside, refusal } = request.into_inner();
+        let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
+        let beside = beside.map(number).transpose()?.map(Epoch::from);
+        let refusal = Some(refusal).filter(|why| !why.is_empty());
+        let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), refusal };
+        let heard = self.ask(move |state| state.confirm(job, who, life, answer)).await?;
+        heard.map_err(|why| not_followed(&role, job, why))?;
+        Ok(Response::new(proto::ConfirmResponse {}))
+    }
+
+    async fn change(
+        &self,
+        request: Request<proto::ChangeRequest>,
+    ) -> Result<Response<proto::ChangeResponse>, Status> {
+        self.in_charge()?;
+        let plan = Plan::from_json(&request.into_inner().plan);
+        let plan = plan.map_err(|error| Status::invalid_argument(format!("the plan: {error}")))?;
+        Ok(Response::new(proto::ChangeResponse { number: self.0.order_change(plan) }))
     }
 
     async fn get_status(

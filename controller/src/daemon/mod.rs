@@ -2,7 +2,10 @@
 //! switches, to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network
 //! goes on.
 
+mod change_log;
+mod changer;
 mod departed;
+mod hosts;
 mod reconcile;
 mod reconciler;
 mod state;
@@ -16,16 +19,21 @@ use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join_all};
 use inart_planner::Topology;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub(crate) use hosts::Answer;
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
+pub(crate) use state::NotFollowed;
 pub use state::State;
 
 use crate::assignment::JobPlan;
 use crate::error::InstallError;
+use crate::fabric::Fabric;
 use crate::install::Controller;
 use crate::intent::Network;
 use crate::records::Records;
+use changer::Changer;
 use reconciler::{Backoff, Reconciler};
 
 /// What a daemon does.
@@ -46,6 +54,9 @@ pub struct Config {
     pub replace_program: bool,
     /// How often a switch's tables are read and compared though nothing seems to be wrong.
     pub check_every: Duration,
+    /// How long a change of a running job's plan may take the switches, and then the hosts, before it is
+    /// undone.
+    pub change_within: Duration,
     /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
     /// way.
     pub remove_departed: bool,
@@ -68,8 +79,7 @@ pub enum DaemonError {
 }
 
 /// A precedence above that of every controller that started earlier, by any clock that does not go back:
-/// microseconds since
-/// 1970. Where one did, [`Access::TakeOver`] takes more.
+/// microseconds since 1970. Where one did, [`Access::TakeOver`] takes more.
 pub fn precedence_of_now() -> Precedence {
     Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }
@@ -86,9 +96,11 @@ pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<
 }
 
 async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
-    let (sessions, desired) = install(&config, state).await?;
-    let mut reconcilers = JoinSet::new();
+    let (sessions, desired, fabric) = install(&config, state).await?;
+    let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
     for (name, session) in sessions {
+        let (sender, orders) = mpsc::channel(1);
+        switches.insert(name.clone(), sender);
         let reconciler = Reconciler {
             place: config.switches[&name].clone(),
             precedence: session.precedence().unwrap_or(config.precedence),
@@ -97,18 +109,26 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             replace_program: config.replace_program,
             check_every: config.check_every,
             state: state.clone(),
+            orders,
             name: name.clone(),
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
+    let changer = Changer { fabric, desired, switches, state: state.clone(), limit: config.change_within };
+    let changer = changer.run();
+    tokio::pin!(changer);
     loop {
-        match reconcilers.join_next().await {
+        let ended = tokio::select! {
+            never = &mut changer => match never {},
+            ended = reconcilers.join_next() => ended,
+        };
+        match ended {
             Some(Ok((switch, cause))) => {
                 return Err(DaemonError::Superseded { switch, cause: Box::new(cause) });
             }
             // A task that panicked, or a network without switches: nothing to do but wait for the end.
             Some(Err(error)) => tracing::error!("a task ended: {error}"),
-            None => std::future::pending().await,
+            None => return Ok((&mut changer).await),
         }
     }
 }
@@ -116,10 +136,11 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
 type Sessions = BTreeMap<String, Box<dyn Session>>;
 
 /// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns
-/// the sessions, and what the switches hold then.
-async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), DaemonError> {
+/// the sessions, what the switches hold then, and the network.
+async fn install(config: &Config, state: &State) -> Result<(Sessions, Network, Fabric), DaemonError> {
     let mut backoff = Backoff::new();
     let mut records = config.records.clone();
+    let installed: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
     loop {
         let connected = config.switches.iter().map(|(name, place)| connect(name, place, config, state));
         let sessions: Sessions = join_all(connected).await.into_iter().collect();
@@ -127,7 +148,8 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), 
         let mut controller = Controller::new(config.topology.clone(), values, limits, sessions, records)?;
         controller.replace_program(config.replace_program);
         controller.own_epochs_only(true);
-        match controller.install(&config.jobs).await {
+        let jobs = moved_since(&mut controller, &config.jobs)?;
+        match controller.install(&jobs).await {
             Ok(report) => {
                 for (switch, change) in &report.switches {
                     let updates = change.updates.len();
@@ -137,12 +159,12 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), 
                 for assignment in &report.assignments {
                     tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
                 }
-                let installed: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
                 let removed = departed::look(&mut controller, &installed, config.remove_departed).await;
+                let fabric = controller.fabric().clone();
                 let (sessions, records) = controller.into_parts();
-                let rates = config.jobs.iter().map(|job| job.plan.rate_bps);
+                let rates = jobs.iter().map(|job| job.plan.rate_bps);
                 state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
-                return Ok((sessions, removed.unwrap_or(report.desired)));
+                return Ok((sessions, removed.unwrap_or(report.desired), fabric));
             }
             Err(error) if error.is_transient() => {
                 tracing::warn!("cannot install yet: {error}");
@@ -152,6 +174,24 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network), 
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// The plans in force in place of those by which jobs began that were moved since: this controller was
+/// started with the latter.
+fn moved_since(
+    controller: &mut Controller<Box<dyn Session>>,
+    jobs: &[JobPlan],
+) -> Result<Vec<JobPlan>, InstallError> {
+    controller.refresh_records()?;
+    let jobs = jobs.iter().map(|job| {
+        let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_epoch);
+        let moved = record.and_then(|record| {
+            let began = record.began.as_deref()?;
+            (*began == controller.fabric().push(job, began.epoch)).then(|| record.live())?
+        });
+        moved.map_or_else(|| job.clone(), |live| live.job_plan(job.job))
+    });
+    Ok(jobs.collect())
 }
 
 /// A session with one switch, however long that takes.

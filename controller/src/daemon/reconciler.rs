@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::reconcile::{ReconcileError, reconcile};
+use super::reconcile::{ReconcileError, Reconciled, reconcile};
 use super::state::State;
 
 /// The first wait before another attempt to connect; each further one is twice as long, up to
@@ -30,6 +31,13 @@ impl Backoff {
     }
 }
 
+/// Other tables for a switch.
+pub(super) struct Order {
+    pub desired: SwitchTables,
+    /// Hears whether it holds them. Where it does not, it is tried for as long as nothing else is ordered.
+    pub done: oneshot::Sender<Result<Reconciled, String>>,
+}
+
 /// One switch and what it should hold.
 pub(super) struct Reconciler {
     pub name: String,
@@ -41,11 +49,12 @@ pub(super) struct Reconciler {
     pub replace_program: bool,
     pub check_every: Duration,
     pub state: Arc<State>,
+    pub orders: mpsc::Receiver<Order>,
 }
 
 impl Reconciler {
     /// Runs until another controller takes the switch over, and returns in which words the switch says so.
-    pub(super) async fn run(self, mut session: Box<dyn Session>) -> SwitchError {
+    pub(super) async fn run(mut self, mut session: Box<dyn Session>) -> SwitchError {
         loop {
             let why = self.watch(&mut *session).await;
             if matches!(why, SwitchError::Superseded(_)) {
@@ -61,11 +70,16 @@ impl Reconciler {
     }
 
     /// Keeps the switch in order as long as the session lasts, and returns why it is over.
-    async fn watch(&self, session: &mut dyn Session) -> SwitchError {
+    async fn watch(&mut self, session: &mut dyn Session) -> SwitchError {
         loop {
-            let lost = tokio::time::timeout(self.check_every, session.lost()).await;
-            if let Ok(why) = lost {
-                return why;
+            let ordered = tokio::select! {
+                why = session.lost() => return why,
+                Some(order) = self.orders.recv() => Some(order),
+                () = sleep(self.check_every) => None,
+            };
+            if let Some(order) = ordered {
+                self.carry_out(session, order).await;
+                continue;
             }
             if let Err(error) = self.reconcile(session).await {
                 self.state.problem(&self.name, error.to_string());
@@ -74,8 +88,35 @@ impl Reconciler {
         }
     }
 
+    /// Makes the switch hold other tables from now on.
+    async fn carry_out(&mut self, session: &mut dyn Session, Order { desired, done }: Order) {
+        self.desired = desired;
+        let held = reconcile(session, &self.desired, self.replace_program).await;
+        match &held {
+            Ok(written) => self.state.reconciled(&self.name, Reconciled { updates: 0, ..*written }),
+            Err(error) => self.state.problem(&self.name, error.to_string()),
+        }
+        // Who ordered it may wait no longer.
+        let _ = done.send(held.map_err(|error| error.to_string()));
+    }
+
+    /// Waits before another attempt to connect. What is ordered meanwhile is for later.
+    async fn pause(&mut self, backoff: &mut Backoff, why: &str) {
+        let wait = backoff.wait();
+        tokio::pin!(wait);
+        loop {
+            tokio::select! {
+                () = &mut wait => return,
+                Some(Order { desired, done }) = self.orders.recv() => {
+                    self.desired = desired;
+                    let _ = done.send(Err(why.to_owned()));
+                }
+            }
+        }
+    }
+
     /// Connects and repairs until the switch is in order again.
-    async fn come_back(&self) -> Result<Box<dyn Session>, SwitchError> {
+    async fn come_back(&mut self) -> Result<Box<dyn Session>, SwitchError> {
         let mut backoff = Backoff::new();
         let mut told = String::new();
         loop {
@@ -99,7 +140,8 @@ impl Reconciler {
                 self.state.problem(&self.name, error.clone());
                 told = error;
             }
-            backoff.wait().await;
+            let why = told.clone();
+            self.pause(&mut backoff, &why).await;
         }
     }
 

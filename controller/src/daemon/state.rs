@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use inart_control::Instruction;
 use inart_core::Assignment;
+use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation, JobId};
+use tokio::sync::{Notify, mpsc, watch};
 
+use super::change_log::{ChangeLog, Command};
+use super::hosts::{Answer, JobHosts, Progress, Told};
 use super::reconcile::Reconciled;
 use crate::api::proto;
-use crate::records::{Claim, Records, RecordsError};
+use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
 /// How one switch is.
 #[derive(Debug, Clone, Default)]
@@ -25,10 +30,20 @@ struct SwitchState {
 
 struct Inner {
     switches: BTreeMap<String, SwitchState>,
-    /// What the hosts are told and the plan's rate, once everything is installed.
-    installed: Option<Vec<(Assignment, f64)>>,
+    /// The jobs' hosts and what they are told, once everything is installed.
+    installed: Option<Vec<JobHosts>>,
+    changes: ChangeLog,
     /// Why the daemon is not in charge any more.
     ended: Option<String>,
+}
+
+/// Why a host has nobody to follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotFollowed {
+    /// The plans are not installed.
+    NotYet,
+    /// It was not granted that role of that job.
+    NotGranted,
 }
 
 /// Shared between the daemon's tasks and its API.
@@ -37,6 +52,11 @@ pub struct State {
     inner: Mutex<Inner>,
     /// Once everything is installed. Apart, since the file that they are in may have to be waited for.
     records: Mutex<Option<Records>>,
+    /// A host has answered.
+    heard: Notify,
+    commands: mpsc::UnboundedSender<Command>,
+    /// The other end, until the daemon takes it.
+    ordered: Mutex<Option<mpsc::UnboundedReceiver<Command>>>,
 }
 
 impl State {
@@ -48,10 +68,15 @@ impl State {
             ..SwitchState::default()
         };
         let switches = switches.map(|(name, address)| (name.to_owned(), fresh(address))).collect();
+        let (commands, ordered) = mpsc::unbounded_channel();
+        let inner = Inner { switches, installed: None, changes: ChangeLog::default(), ended: None };
         Self {
             topology: topology.to_owned(),
-            inner: Mutex::new(Inner { switches, installed: None, ended: None }),
+            inner: Mutex::new(inner),
             records: Mutex::new(None),
+            heard: Notify::new(),
+            commands,
+            ordered: Mutex::new(Some(ordered)),
         }
     }
 
@@ -59,8 +84,19 @@ impl State {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn records(&self) -> MutexGuard<'_, Option<Records>> {
+    /// The records; waits for who changes them.
+    pub(super) fn records(&self) -> MutexGuard<'_, Option<Records>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a job.
+    pub(super) fn record(&self, job: JobId) -> Option<JobRecord> {
+        self.records().as_ref()?.jobs.get(&job).cloned()
+    }
+
+    /// What is known of all jobs.
+    pub(super) fn all_records(&self) -> BTreeMap<JobId, JobRecord> {
+        self.records().as_ref().map(|records| records.jobs.clone()).unwrap_or_default()
     }
 
     fn change(&self, switch: &str, change: impl FnOnce(&mut SwitchState)) {
@@ -98,13 +134,24 @@ impl State {
 
     /// All plans are installed. The assignments come with their plan's rate in bit/s.
     pub(super) fn installed(&self, assignments: Vec<(Assignment, f64)>, records: Records) {
+        let hosts = assignments.into_iter().map(|(assignment, rate_bps)| {
+            let change = records.jobs.get(&assignment.job).and_then(|record| record.change);
+            // Hosts that are in it come back; one that is being closed is no longer spoken of.
+            let beside = change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
+            let beside = beside.map(|change| change.other);
+            JobHosts::new(Told { instruction: Instruction { assignment, beside }, rate_bps })
+        });
+        let hosts = hosts.collect();
         *self.records() = Some(records);
-        self.inner().installed = Some(assignments);
+        self.inner().installed = Some(hosts);
     }
 
     /// The daemon has ended, and says why: nobody is told anything from now on.
     pub(super) fn ended(&self, why: String) {
-        self.inner().ended = Some(why);
+        let mut inner = self.inner();
+        inner.ended = Some(why);
+        // Who follows, follows the next controller.
+        inner.installed.iter_mut().flatten().for_each(JobHosts::end);
     }
 
     /// Why hosts have to ask again later: the plans are not installed, or another controller is in charge.
@@ -124,13 +171,18 @@ impl State {
     /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is
     /// installed.
     pub(crate) fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
+        Some(self.told(job)?.map(|told| told.instruction.assignment))
+    }
+
+    /// The same with all that they are told.
+    pub(super) fn told(&self, job: &str) -> Option<Result<Told, String>> {
         let inner = self.inner();
-        let assignments = inner.installed.as_ref()?;
-        let named = |(assignment, _): &&(Assignment, f64)| assignment.name == job;
-        Some(match &assignments[..] {
-            [(only, _)] if job.is_empty() => Ok(only.clone()),
-            all => all.iter().find(named).map(|(found, _)| found.clone()).ok_or_else(|| {
-                let known: Vec<_> = all.iter().map(|(assignment, _)| assignment.name.as_str()).collect();
+        let told: Vec<_> = inner.installed.as_ref()?.iter().map(JobHosts::told).collect();
+        let name = |told: &'_ Told| told.instruction.assignment.name.clone();
+        Some(match &told[..] {
+            [only] if job.is_empty() => Ok(only.clone()),
+            all => all.iter().find(|told| name(told) == job).cloned().ok_or_else(|| {
+                let known: Vec<_> = all.iter().map(name).collect();
                 format!("the controller runs no job \"{job}\"; name one of {}", known.join(", "))
             }),
         })
@@ -148,19 +200,122 @@ impl State {
         Some(self.records().as_mut()?.claim(job, epoch, role, life))
     }
 
+    /// What the host that was granted that role in that `life` is told, now and later. Waits for the records'
+    /// file.
+    pub(crate) fn follow(
+        &self,
+        job: JobId,
+        role: &str,
+        life: Incarnation,
+    ) -> Result<watch::Receiver<Instruction>, NotFollowed> {
+        self.is_granted(job, role, life)?;
+        let inner = self.inner();
+        let hosts = inner.installed.as_ref().ok_or(NotFollowed::NotYet)?;
+        let hosts = hosts.iter().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
+        hosts.follow().ok_or(NotFollowed::NotYet)
+    }
+
+    /// Hears what that host says to an instruction. Waits for the records' file.
+    pub(crate) fn confirm(
+        &self,
+        job: JobId,
+        role: String,
+        life: Incarnation,
+        answer: Answer,
+    ) -> Result<(), NotFollowed> {
+        self.is_granted(job, &role, life)?;
+        let mut inner = self.inner();
+        let hosts = inner.installed.as_mut().ok_or(NotFollowed::NotYet)?;
+        let hosts = hosts.iter_mut().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
+        hosts.hear(role, answer);
+        drop(inner);
+        self.heard.notify_waiters();
+        Ok(())
+    }
+
+    fn is_granted(&self, job: JobId, role: &str, life: Incarnation) -> Result<(), NotFollowed> {
+        let records = self.records();
+        let record = records.as_ref().ok_or(NotFollowed::NotYet)?.jobs.get(&job);
+        let granted = record.is_some_and(|record| record.claimed.has(role, life));
+        if granted { Ok(()) } else { Err(NotFollowed::NotGranted) }
+    }
+
+    /// Tells the hosts of a job something else.
+    pub(super) fn tell(&self, told: Told) {
+        let mut inner = self.inner();
+        let job = told.instruction.assignment.job;
+        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
+            hosts.tell(told);
+        }
+    }
+
+    /// Waits until all hosts of a job do what they were told, for so long at most, and tells `watch` how far
+    /// they are; how many there are.
+    ///
+    /// # Errors
+    /// In words, who does not.
+    pub(super) async fn all_follow(
+        &self,
+        job: JobId,
+        limit: Duration,
+        watch: impl Fn(&Progress),
+    ) -> Result<usize, String> {
+        let until = tokio::time::Instant::now() + limit;
+        loop {
+            let heard = self.heard.notified();
+            let progress = self.progress(job);
+            watch(&progress);
+            if let Some((role, why)) = progress.refusal {
+                return Err(format!("{role} refuses: {why}"));
+            }
+            if progress.missing.is_empty() {
+                return Ok(progress.hosts);
+            }
+            if tokio::time::timeout_at(until, heard).await.is_err() {
+                let seconds = limit.as_secs_f64();
+                return Err(format!("no word from {} within {seconds} s", progress.missing.join(", ")));
+            }
+        }
+    }
+
+    fn progress(&self, job: JobId) -> Progress {
+        let inner = self.inner();
+        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job);
+        hosts.map(JobHosts::progress).unwrap_or_default()
+    }
+
+    /// Asks the daemon to move a job that runs to another plan; the number of that change.
+    pub(crate) fn order_change(&self, plan: Plan) -> u32 {
+        let number = self.inner().changes.begin(&plan.job);
+        // Nobody carries it out once the daemon has ended, and nobody is told anything then.
+        let _ = self.commands.send(Command { number, plan });
+        number
+    }
+
+    /// What the daemon is asked to do; the first caller has it all.
+    pub(super) fn ordered(&self) -> Option<mpsc::UnboundedReceiver<Command>> {
+        self.ordered.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Changes what is known of changes.
+    pub(super) fn changes<T>(&self, change: impl FnOnce(&mut ChangeLog) -> T) -> T {
+        change(&mut self.inner().changes)
+    }
+
     /// For the API.
     pub(crate) fn status(&self) -> proto::Status {
         let inner = self.inner();
-        let jobs = inner.installed.iter().flatten();
+        let jobs = inner.installed.iter().flatten().map(JobHosts::told);
         proto::Status {
             topology: self.topology.clone(),
+            changes: inner.changes.status(),
             installed: inner.installed.is_some(),
             jobs: jobs
-                .map(|(assignment, rate_bps)| proto::JobStatus {
-                    name: assignment.name.clone(),
+                .map(|Told { instruction: Instruction { assignment, .. }, rate_bps }| proto::JobStatus {
                     job: assignment.job.get().into(),
                     epoch: assignment.epoch.get().into(),
-                    rate_bps: *rate_bps,
+                    name: assignment.name,
+                    rate_bps,
                 })
                 .collect(),
             switches: inner

@@ -21,7 +21,7 @@ impl<D: Session> Controller<D> {
     pub async fn held(&mut self) -> Result<Vec<HeldJob>, InstallError> {
         self.records.refresh()?;
         let current = self.current().await?;
-        Ok(held::of(&current, &self.records, &self.topology))
+        Ok(held::of(&current, &self.records, &self.fabric.topology))
     }
 
     /// What [`Controller::remove`] would do. Changes nothing.

@@ -40,6 +40,11 @@ impl Claims {
         self.0.keys().map(String::as_str)
     }
 
+    /// Whether that life of a host was granted the role.
+    pub fn has(&self, role: &str, life: Incarnation) -> bool {
+        life != Incarnation::UNKNOWN && self.0.get(role) == Some(&life.get())
+    }
+
     /// Grants the role to that life of a host, unless another life has it. One that asks again did not get
     /// the answer.
     pub(super) fn grant(&mut self, role: String, life: Incarnation) -> bool {

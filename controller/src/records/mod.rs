@@ -2,6 +2,8 @@
 //! tables say what is installed; the records only say what of it matters, so losing them loses no working
 //! plan.
 
+mod change;
+mod changing;
 mod claims;
 mod error;
 mod file;
@@ -14,6 +16,7 @@ use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
+pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
 pub use file::file_name;
@@ -77,6 +80,15 @@ pub struct JobRecord {
     /// Of a job that was removed: its newest epoch, since an epoch is never used twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Epoch>,
+    /// The change to another plan that is under way while the job runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// The push by which the hosts that have run began, if they were moved to others since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<Box<Push>>,
+    /// The newest epoch that hosts were told and that was given up again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<Epoch>,
 }
 
 impl JobRecord {
@@ -85,9 +97,15 @@ impl JobRecord {
         self.pushes.back()
     }
 
+    /// The push by which the hosts that have run began: the live one, unless they were moved since.
+    pub fn began(&self) -> Option<&Push> {
+        self.began.as_deref().or(self.live())
+    }
+
     /// Whether the same pushes succeeded, failed and were removed, whoever runs.
     fn same_pushes(&self, other: &JobRecord) -> bool {
         (&self.pushes, &self.stale, self.removed) == (&other.pushes, &other.stale, other.removed)
+            && (self.change, self.undone) == (other.change, other.undone)
     }
 }
 
@@ -122,9 +140,9 @@ pub struct Records {
 pub enum Claim {
     /// It is the first in this role under this epoch, or asks again, and may run.
     Granted,
-    /// Another one in this role has run under this epoch before.
+    /// Another one in this role has run under this epoch before, or under one before it in the same run.
     Taken,
-    /// The epoch is not the job's live one, which is this, if it has any.
+    /// The epoch is none that the job's hosts use; the live one is this, if it has any.
     NotInForce(Option<Epoch>),
 }
 
@@ -221,15 +239,17 @@ impl Records {
             records.values = done.last().map(|success| success.push.values).or(records.values);
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();
-                record.stale = stale;
                 if record.live().is_some_and(|live| live.epoch == push.epoch) {
+                    // What a change had begun to write has been removed.
+                    record.change.take_if(|change| change.open().is_none());
+                    record.stale = stale;
                     continue;
                 }
+                record.drop_change();
+                record.began = None;
+                record.stale = stale;
                 record.pushes.truncate(record.pushes.len().saturating_sub(struck));
-                if record.pushes.len() == HISTORY {
-                    record.pushes.pop_front();
-                }
-                record.pushes.push_back(push);
+                record.add(push);
                 record.claimed.clear();
                 record.removed = None;
             }
@@ -243,15 +263,16 @@ impl Records {
             for (job, on_switches) in newest {
                 let record = records.jobs.entry(*job).or_default();
                 let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
+                let known = known.chain(record.undone).chain(record.change.map(|change| change.other));
                 let known = known.chain(record.stale.iter().copied()).chain(*on_switches);
                 *record = JobRecord { removed: crate::intent::newest(known), ..JobRecord::default() };
             }
         })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch,
-    /// unless another one did before. Of several controllers that are asked at the same time, all grant it to
-    /// the same one.
+    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, or
+    /// the one beside it during a change, unless another one did before. Of several controllers that are
+    /// asked at the same time, all grant it to the same one.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -266,10 +287,12 @@ impl Records {
             let record = records.jobs.get_mut(&job);
             let live = record.as_ref().and_then(|record| Some(record.live()?.epoch));
             Ok(match record {
-                Some(record) if live == Some(epoch) => match record.claimed.grant(role, life) {
-                    true => Claim::Granted,
-                    false => Claim::Taken,
-                },
+                Some(record) if live == Some(epoch) || record.open() == Some(epoch) => {
+                    match record.claimed.grant(role, life) {
+                        true => Claim::Granted,
+                        false => Claim::Taken,
+                    }
+                }
                 _ => Claim::NotInForce(live),
             })
         })

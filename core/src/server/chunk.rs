@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Seat};
+use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat};
 
 use super::seats::seats_of;
 use crate::Instant;
 use crate::policy::{Policy, Progress, Reduction};
 
-/// A chunk that workers contribute to, or did and that is kept to answer repeats.
+/// A chunk that workers contribute to, or did and that is kept to answer repeats. Seats are home seats, in
+/// one entry per group.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk<R> {
     pub sequence: ChunkSeq,
@@ -20,8 +21,8 @@ pub(super) struct Chunk<R> {
     pub exponent: Exponent,
     /// Flags congestion and vanished if any contribution had them: the result passes them on.
     pub marks: Flags,
-    /// Seat of the worker whose frame came in last.
-    pub completed_by: Seat,
+    /// The worker whose frame came in last.
+    pub completed_by: Rank,
     /// Which members of the cohort are not in: one bitmap per group.
     missing: Vec<u64>,
     /// Which of them have not sent the chunk at all, not even too late.
@@ -66,7 +67,13 @@ fn is_clipped(header: &HeaderRepr) -> bool {
 impl<R: Reduction> Chunk<R> {
     /// A chunk that none of the `members` is in yet, as its first frame describes it. If that frame does not
     /// fit the agreed exponent, which it does not tell, the chunk starts at the lowest, to be raised by it.
-    pub(super) fn open(now: Instant, header: &HeaderRepr, reduction: R, members: &[u64]) -> Self {
+    pub(super) fn open(
+        now: Instant,
+        header: &HeaderRepr,
+        sender: Rank,
+        reduction: R,
+        members: &[u64],
+    ) -> Self {
         Self {
             sequence: header.sequence,
             opened: now,
@@ -74,7 +81,7 @@ impl<R: Reduction> Chunk<R> {
             last: header.flags.contains(Flags::LAST),
             exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
             marks: Flags::NONE,
-            completed_by: header.worker,
+            completed_by: sender,
             missing: members.to_vec(),
             unheard: members.to_vec(),
             asked: Vec::new(),
@@ -82,35 +89,35 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    pub(super) fn judge(&self, header: &HeaderRepr) -> Verdict {
+    /// What is to become of a frame of those contributors.
+    pub(super) fn judge(&self, header: &HeaderRepr, contributors: &[Contributors]) -> Verdict {
         if header.exponent < self.exponent {
             return Verdict::Behind;
         }
         if header.exponent > self.exponent {
             return if is_clipped(header) { Verdict::Raise } else { Verdict::Exponent };
         }
-        let here = self.here(header.contributors);
-        if here == header.contributors {
+        let missing = contributors.iter().map(|block| self.missing_of(*block).count()).sum::<u32>();
+        if missing == 0 {
             Verdict::Repeat
         } else if header.kind == Kind::Partial && header.flags.contains(Flags::OVERFLOW) {
             Verdict::Overflow
-        } else if here.is_empty() {
+        } else if missing == header.contributors.count() {
             Verdict::Add
         } else {
             Verdict::Overlap
         }
     }
 
-    /// Those of `contributors` that are in.
-    fn here(&self, contributors: Contributors) -> Contributors {
-        let bitmap = contributors.bitmap & !self.missing[contributors.group.index()];
+    /// Those of `contributors` that are not in.
+    fn missing_of(&self, contributors: Contributors) -> Contributors {
+        let bitmap = contributors.bitmap & self.missing[contributors.group.index()];
         Contributors { bitmap, ..contributors }
     }
 
-    /// Those of `contributors` that are not in.
-    pub(super) fn missing_of(&self, contributors: Contributors) -> Contributors {
-        let bitmap = contributors.bitmap & self.missing[contributors.group.index()];
-        Contributors { bitmap, ..contributors }
+    /// The seats of those of `contributors` that are not in.
+    pub(super) fn missing_among(&self, contributors: &[Contributors]) -> Vec<Seat> {
+        contributors.iter().flat_map(|block| self.missing_of(*block).seats()).collect()
     }
 
     /// The seats of all members who are not in, ascending.
@@ -124,8 +131,10 @@ impl<R: Reduction> Chunk<R> {
     }
 
     /// Those have sent it.
-    pub(super) fn hear(&mut self, contributors: Contributors) {
-        self.unheard[contributors.group.index()] &= !contributors.bitmap;
+    pub(super) fn hear(&mut self, contributors: &[Contributors]) {
+        for block in contributors {
+            self.unheard[block.group.index()] &= !block.bitmap;
+        }
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -149,20 +158,28 @@ impl<R: Reduction> Chunk<R> {
     }
 
     /// Adds a frame of which no contributor was there.
-    pub(super) fn add(&mut self, header: &HeaderRepr, frame: &Frame<&[u8]>) {
-        self.missing[header.contributors.group.index()] &= !header.contributors.bitmap;
+    pub(super) fn add(
+        &mut self,
+        header: &HeaderRepr,
+        sender: Rank,
+        contributors: &[Contributors],
+        frame: &Frame<&[u8]>,
+    ) {
+        for block in contributors {
+            self.missing[block.group.index()] &= !block.bitmap;
+        }
         for mark in [Flags::CONGESTION, Flags::VANISHED] {
             self.marks = self.marks.with_if(mark, header.flags.contains(mark));
         }
         if let Content::Open(reduction) = &mut self.content {
             reduction.add(frame);
         }
-        self.completed_by = header.worker;
+        self.completed_by = sender;
         // Should the chunk be complete now: whoever repeated it is to be answered with the result that all
         // get.
         self.asked.clear();
         if header.flags.contains(Flags::RESEND) {
-            self.note_repeat(header.contributors);
+            self.note_repeat(contributors);
         }
     }
 
@@ -180,9 +197,11 @@ impl<R: Reduction> Chunk<R> {
 
     /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave
     /// of repeats, to the first and to whoever asks again.
-    pub(super) fn ask(&mut self, contributors: Contributors) -> bool {
-        let asked = self.asked.get(contributors.group.index()).copied().unwrap_or(0);
-        let answer = self.asked.is_empty() || asked & contributors.bitmap != 0;
+    pub(super) fn ask(&mut self, contributors: &[Contributors]) -> bool {
+        let has_asked = |block: &Contributors| {
+            self.asked.get(block.group.index()).is_some_and(|asked| asked & block.bitmap != 0)
+        };
+        let answer = self.asked.is_empty() || contributors.iter().any(has_asked);
         if answer {
             self.asked.clear();
         }
@@ -190,9 +209,11 @@ impl<R: Reduction> Chunk<R> {
         answer
     }
 
-    fn note_repeat(&mut self, contributors: Contributors) {
+    fn note_repeat(&mut self, contributors: &[Contributors]) {
         self.asked.resize(self.missing.len(), 0);
-        self.asked[contributors.group.index()] |= contributors.bitmap;
+        for block in contributors {
+            self.asked[block.group.index()] |= block.bitmap;
+        }
     }
 
     /// The result's meaningful values; none before it is complete.

@@ -1,7 +1,9 @@
 //! What a parameter server does with gradients and partials.
 
+use alloc::vec::Vec;
+
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, HeaderRepr, Kind,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat,
 };
 
 use super::ServerShard;
@@ -24,62 +26,74 @@ fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> boo
     floats == exact && (!exact || is_exact())
 }
 
+/// A gradient or partial.
+#[derive(Clone, Copy)]
+pub(super) struct Contribution<'a> {
+    pub frame: &'a Frame<&'a [u8]>,
+    pub header: &'a HeaderRepr,
+    /// Its sender, or the worker whose frame completed it.
+    pub sender: Rank,
+    /// By their home seats.
+    pub contributors: &'a [Contributors],
+}
+
 impl<P: Policy> ServerShard<P> {
-    pub(super) fn handle_contribution(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+    pub(super) fn handle_contribution(&mut self, now: Instant, contribution: Contribution<'_>) {
+        let Contribution { frame, header, sender, contributors } = contribution;
         let sequence = header.sequence;
         let exact = self.assignment.exact_sums;
         if !is_of_the_kind(frame, header, exact) {
             self.counters.other_numbers += 1;
             // A worker that was told otherwise would wait for ever.
             if header.kind == Kind::Gradient && exact != (header.exponent == Exponent::FLOATS) {
-                self.abort(AbortReason::OtherNumbers, self.rank(header.worker));
+                self.abort(AbortReason::OtherNumbers, sender);
             }
             return;
         }
-        let cohort = self.cohort(header.worker);
-        if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header) {
+        let cohort = self.seats.cohort(sender);
+        if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header, sender) {
             self.counters.out_of_window += 1;
             return;
         }
         let stream = &mut self.streams[cohort];
-        stream.hear(sequence, header.contributors);
+        stream.hear(sequence, contributors);
         let chunk = stream.chunk_mut(sequence).expect("it was there, or has been opened");
         if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
             self.counters.other_shapes += 1;
-            self.lengths.differ(now, self.rank(header.worker), sequence);
+            self.lengths.differ(now, sender, sequence);
             return self.settle_lengths(now);
         }
         if chunk.is_complete() {
             self.counters.repeats += 1;
-            if chunk.ask(header.contributors) {
-                self.send_result_again(cohort, sequence, header.contributors);
+            if chunk.ask(contributors) {
+                self.send_result_again(cohort, sequence, contributors);
             }
             return;
         }
-        match chunk.judge(header) {
-            Verdict::Add => self.add(cohort, frame, header),
+        match chunk.judge(header, contributors) {
+            Verdict::Add => self.add(cohort, contribution),
             Verdict::Repeat => self.counters.repeats += 1,
             Verdict::Overlap => {
                 self.counters.overlaps += 1;
-                self.request_missing_of(cohort, sequence, header.contributors);
+                self.request_missing_of(cohort, sequence, contributors);
             }
             Verdict::Overflow => {
                 self.counters.overflows += 1;
-                self.request_missing_of(cohort, sequence, header.contributors);
+                self.request_missing_of(cohort, sequence, contributors);
             }
             Verdict::Raise => {
                 chunk.raise(header.exponent, &self.seats.members()[cohort]);
                 self.counters.clipped += 1;
-                self.add(cohort, frame, header);
+                self.add(cohort, contribution);
                 self.request_all_missing(cohort, sequence);
             }
-            Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, header.worker),
+            Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, sender),
             Verdict::Exponent => self.counters.exponents += 1,
         }
     }
 
     /// Opens a chunk for its first frame, if a worker may send it now.
-    fn open(&mut self, now: Instant, cohort: usize, header: &HeaderRepr) -> bool {
+    fn open(&mut self, now: Instant, cohort: usize, header: &HeaderRepr, sender: Rank) -> bool {
         let peer_timeout = now + self.listen();
         let (seats, oldest) = (&self.seats, &self.oldest);
         let has = |seat, chunk| {
@@ -96,7 +110,8 @@ impl<P: Policy> ServerShard<P> {
             }
             Opening::Yes => {
                 let reduction = self.policy.reduction(self.assignment.values_per_packet.get());
-                stream.open(Chunk::open(now, header, reduction, &self.seats.members()[cohort]));
+                let members = &self.seats.members()[cohort];
+                stream.open(Chunk::open(now, header, sender, reduction, members));
                 self.timers.set_at_latest(Timer::PeerTimeout, peer_timeout);
                 true
             }
@@ -104,7 +119,8 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
-    fn add(&mut self, cohort: usize, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+    fn add(&mut self, cohort: usize, contribution: Contribution<'_>) {
+        let Contribution { frame, header, sender, contributors } = contribution;
         match header.kind {
             Kind::Partial => {
                 self.counters.partials += 1;
@@ -113,7 +129,7 @@ impl<P: Policy> ServerShard<P> {
             _ => self.counters.gradients += 1,
         }
         let chunk = self.streams[cohort].chunk_mut(header.sequence);
-        chunk.expect("frames are added to open chunks").add(header, frame);
+        chunk.expect("frames are added to open chunks").add(header, sender, contributors, frame);
         let mut next = Some((cohort, header.sequence));
         while let Some((cohort, sequence)) = next {
             next = self.complete(cohort, sequence);
@@ -136,15 +152,16 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// Asks those of `contributors` that are not in to send the chunk by bypass.
-    fn request_missing_of(&mut self, cohort: usize, sequence: ChunkSeq, contributors: Contributors) {
-        let missing = self.streams[cohort].chunk(sequence).map(|chunk| chunk.missing_of(contributors));
-        self.request(sequence, missing.unwrap_or_default().seats());
+    fn request_missing_of(&mut self, cohort: usize, sequence: ChunkSeq, contributors: &[Contributors]) {
+        let chunk = self.streams[cohort].chunk(sequence);
+        let missing = chunk.map(|chunk| chunk.missing_among(contributors)).unwrap_or_default();
+        self.request(sequence, missing);
     }
 
     /// Asks every member that is not in to send the chunk by bypass.
     fn request_all_missing(&mut self, cohort: usize, sequence: ChunkSeq) {
         let chunk = self.streams[cohort].chunk(sequence);
-        let missing: alloc::vec::Vec<_> = chunk.into_iter().flat_map(Chunk::missing).collect();
+        let missing: Vec<Seat> = chunk.into_iter().flat_map(Chunk::missing).collect();
         self.request(sequence, missing);
     }
 }

@@ -1,8 +1,10 @@
 //! What a parameter server sends.
 
+use alloc::vec::Vec;
+
 use inart_wire::{
-    ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, HeaderRepr, Incarnation,
-    Kind, MacAddr, Seat,
+    ChunkSeq, Contributors, ControlMessage, Epoch, Exponent, Feedback, Flags, FrameRepr, HeaderRepr,
+    Incarnation, Kind, MacAddr, Rank, Seat,
 };
 
 use super::{Outgoing, ServerShard};
@@ -13,11 +15,11 @@ impl<P: Policy> ServerShard<P> {
     pub(super) fn emit_next(&mut self, buffer: &mut [u8]) -> Option<usize> {
         loop {
             let sent = match self.outbox.pop_front()? {
-                Outgoing::Result { cohort, sequence, again, to } => {
-                    self.emit_result(cohort, sequence, again, to, buffer)
+                Outgoing::Result { cohort, sequence, again, epoch, to } => {
+                    self.emit_result((cohort, sequence), again, (epoch, to), buffer)
                 }
-                Outgoing::Message { message, sequence, exponent, to, host } => {
-                    Some(self.emit_message(message, (to, host), (sequence, exponent), buffer))
+                Outgoing::Message { message, sequence, exponent, epoch, to, host } => {
+                    Some(self.emit_message(message, (epoch, to, host), (sequence, exponent), buffer))
                 }
             };
             if sent.is_some() {
@@ -28,54 +30,77 @@ impl<P: Policy> ServerShard<P> {
 
     /// Sends a result that is there for the first time to all who get it.
     pub(super) fn send_result(&mut self, cohort: usize, sequence: ChunkSeq) {
-        let result = |to| Outgoing::Result { cohort, sequence, again: false, to };
         match self.policy.receivers() {
-            Receivers::Job => self.outbox.push_back(result(None)),
-            Receivers::Cohort => self.outbox.extend(self.streams[cohort].seats().map(Some).map(result)),
+            Receivers::Job => self.send_to_all(cohort, sequence, false),
+            Receivers::Cohort => {
+                let to = self.streams[cohort].seats().map(|seat| self.rank(seat)).collect();
+                self.send_to_each(cohort, sequence, false, to);
+            }
         }
     }
 
-    /// Retransmits a result, since those have asked.
-    pub(super) fn send_result_again(&mut self, cohort: usize, sequence: ChunkSeq, asked_by: Contributors) {
-        let result = |to| Outgoing::Result { cohort, sequence, again: true, to };
+    /// Retransmits a result, since those have asked, by their home seats.
+    pub(super) fn send_result_again(&mut self, cohort: usize, sequence: ChunkSeq, asked_by: &[Contributors]) {
         match self.policy.receivers() {
-            Receivers::Job => self.outbox.push_back(result(None)),
-            Receivers::Cohort => self.outbox.extend(asked_by.seats().map(Some).map(result)),
+            Receivers::Job => self.send_to_all(cohort, sequence, true),
+            Receivers::Cohort => {
+                let asked_by = asked_by.iter().flat_map(|block| block.seats());
+                let to = asked_by.map(|seat| self.rank(seat)).collect();
+                self.send_to_each(cohort, sequence, true, to);
+            }
+        }
+    }
+
+    fn send_to_all(&mut self, cohort: usize, sequence: ChunkSeq, again: bool) {
+        let result = |epoch| Outgoing::Result { cohort, sequence, again, epoch, to: None };
+        self.outbox.extend(self.epochs.of_results().map(result));
+    }
+
+    fn send_to_each(&mut self, cohort: usize, sequence: ChunkSeq, again: bool, to: Vec<Rank>) {
+        for to in to {
+            let epoch = self.epochs.known_to(to);
+            self.outbox.push_back(Outgoing::Result { cohort, sequence, again, epoch, to: Some(to) });
         }
     }
 
     fn emit_result(
         &mut self,
-        cohort: usize,
-        sequence: ChunkSeq,
+        (cohort, sequence): (usize, ChunkSeq),
         again: bool,
-        to: Option<Seat>,
+        (epoch, to): (Epoch, Option<Rank>),
         buffer: &mut [u8],
     ) -> Option<usize> {
         let header = self.header();
+        // To all by the entries of an open epoch; one alone is reached in any.
+        let route = match to {
+            None => self.epochs.route(epoch)?,
+            Some(_) => self.epochs.route_or_current(epoch),
+        };
+        let seat = |rank: Rank| route.seats.of(rank.index());
         let stream = &mut self.streams[cohort];
         let overtaken = stream.order.next_overtaken();
-        let feedback = Feedback {
-            ended: stream.last_result.filter(|last| *last != sequence),
-            lacking: overtaken
-                .and_then(|overtaken| Some((overtaken, stream.chunk(overtaken)?.missing().collect()))),
-        };
         // Nobody needs it any more if it is gone.
-        let chunk = stream.chunk(sequence).filter(|chunk| chunk.is_complete())?;
+        stream.chunk(sequence).filter(|chunk| chunk.is_complete())?;
+        let ended = stream.sends_result(sequence);
+        let lacking = overtaken.and_then(|overtaken| {
+            let missing = stream.chunk(overtaken)?.missing();
+            Some((overtaken, missing.filter_map(|home| self.seats.rank(home)).map(seat).collect()))
+        });
+        let feedback = Feedback { ended, lacking };
+        let chunk = stream.chunk(sequence)?;
         let header = HeaderRepr {
             kind: Kind::Result,
             flags: chunk.marks.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, again),
-            worker: to.unwrap_or(chunk.completed_by),
+            epoch: route.epoch,
+            worker: seat(to.unwrap_or(chunk.completed_by)),
             sequence,
             contributors: Contributors { bitmap: feedback.bits(sequence), ..Contributors::default() },
             exponent: chunk.exponent,
             length: chunk.length,
             ..header
         };
-        let destination = to.map_or(MacAddr::results_of(self.assignment.job), |seat| self.mac_of(seat));
-        let chunk = self.streams[cohort].chunk(sequence)?;
-        let sent = self.emit(destination, header, chunk.result(), buffer);
-        self.streams[cohort].last_result = Some(sequence);
+        let destination = to.map_or(MacAddr::results_of(self.assignment.job), |rank| self.mac_of(rank));
+        let sent = self.emit(destination, header, self.streams[cohort].chunk(sequence)?.result(), buffer);
         match again {
             true => self.counters.resends_sent += 1,
             false => self.counters.results_sent += 1,
@@ -83,23 +108,25 @@ impl<P: Policy> ServerShard<P> {
         Some(sent)
     }
 
-    /// A message about a chunk to one incarnation of the worker on a seat.
+    /// A message about a chunk to one incarnation of a worker.
     fn emit_message(
         &mut self,
         message: ControlMessage,
-        (to, host): (Seat, Incarnation),
+        (epoch, to, host): (Epoch, Rank, Incarnation),
         (sequence, exponent): (ChunkSeq, Exponent),
         buffer: &mut [u8],
     ) -> usize {
         self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
         let words = message.words(host);
-        let header =
-            HeaderRepr { worker: to, sequence, exponent, length: words.len() as u16, ..self.header() };
+        let route = self.epochs.route_or_current(epoch);
+        let (epoch, worker) = (route.epoch, route.seats.of(to.index()));
+        let length = words.len() as u16;
+        let header = HeaderRepr { epoch, worker, sequence, exponent, length, ..self.header() };
         self.emit(self.mac_of(to), header, &words, buffer)
     }
 
-    fn mac_of(&self, seat: Seat) -> MacAddr {
-        self.assignment.workers[self.rank(seat).index()].mac
+    fn mac_of(&self, rank: Rank) -> MacAddr {
+        self.assignment.workers[rank.index()].mac
     }
 
     fn header(&self) -> HeaderRepr {

@@ -1,6 +1,8 @@
 //! Messages between workers and a parameter server.
 
-use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Exponent, HeaderRepr, Incarnation, Rank, Seat};
+use inart_wire::{
+    AbortReason, ChunkSeq, ControlMessage, Epoch, Exponent, HeaderRepr, Incarnation, Rank, Seat,
+};
 
 use super::{Outgoing, ServerShard};
 use crate::Instant;
@@ -8,40 +10,42 @@ use crate::policy::Policy;
 use crate::timer::{Timer, TimerTable};
 
 impl<P: Policy> ServerShard<P> {
-    /// Processes a worker's message; `host` is its incarnation.
+    /// Processes the message of the worker of that rank; `host` is its incarnation.
     pub(super) fn handle_message(
         &mut self,
         now: Instant,
+        rank: Rank,
         header: &HeaderRepr,
         message: ControlMessage,
         host: Incarnation,
     ) {
         self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
-        let rank = self.rank(header.worker);
         if header.incarnation == Incarnation::UNKNOWN {
             // The answer tells it the run.
-            return self.answer(header, host);
+            return self.answer(header, rank, host);
         }
         if header.incarnation != self.incarnation {
             // It may be a late message of an earlier run. If its sender still runs, this ends the job for it.
             self.counters.other_runs += 1;
             let reason = AbortReason::ServerRestarted(self.shard);
             let message = ControlMessage::Abort { reason, culprit: rank };
-            return self.message_to(message, header.sequence, header.worker, host);
+            return self.message_to(message, header.sequence, header.epoch, (rank, host));
         }
         if *self.hosts[rank.index()].get_or_insert(host) != host {
-            return self.meet_another_life(header, message, host);
+            return self.meet_another_life(header, rank, message, host);
         }
         self.last_heard[rank.index()] = Some(now);
+        self.epochs.hear(header.epoch, [rank].into_iter());
         match message {
-            _ if self.abort.is_some() => self.answer(header, host),
+            _ if self.abort.is_some() => self.answer(header, rank, host),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
             ControlMessage::KeepAlive { oldest, tensor_len } => {
                 self.oldest[rank.index()] = Some(oldest);
                 self.lengths.tell(now, rank, oldest, tensor_len);
                 self.settle_lengths(now);
                 if self.abort.is_none() {
-                    self.answer(header, host);
+                    self.answer(header, rank, host);
+                    self.answer_first_of(header.epoch, rank, oldest);
                 }
             }
             _ => self.counters.foreign += 1,
@@ -49,59 +53,69 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// A message of a worker in this run, to which another incarnation of it is bound.
-    fn meet_another_life(&mut self, header: &HeaderRepr, message: ControlMessage, host: Incarnation) {
-        let rank = self.rank(header.worker);
+    fn meet_another_life(
+        &mut self,
+        header: &HeaderRepr,
+        rank: Rank,
+        message: ControlMessage,
+        host: Incarnation,
+    ) {
         match message {
             // It has ended by itself, and nobody waits for it.
             ControlMessage::Abort { reason, culprit } => {
                 let message = ControlMessage::Abort { reason, culprit };
-                self.message_to(message, header.sequence, header.worker, host);
+                self.message_to(message, header.sequence, header.epoch, (rank, host));
             }
             _ => {
                 if self.abort.is_none() {
                     self.abort(AbortReason::WorkerRestarted, rank);
                 }
-                self.answer(header, host);
+                self.answer(header, rank, host);
             }
         }
     }
 
-    /// Answers a message of a worker: with what it needs to go on, or why the job is over.
-    fn answer(&mut self, header: &HeaderRepr, host: Incarnation) {
+    /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job is over.
+    fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
-            None => ControlMessage::KeepAliveAnswer {
-                bound: self.hosts[self.rank(header.worker).index()] == Some(host),
-            },
+            None => ControlMessage::KeepAliveAnswer { bound: self.hosts[rank.index()] == Some(host) },
         };
-        self.message_to(answer, header.sequence, header.worker, host);
+        let epoch = self.epochs.of_answer(rank, header.epoch);
+        self.message_to(answer, header.sequence, epoch, (rank, host));
     }
 
     /// Tells a worker whose contribution comes that the job is over.
-    pub(super) fn answer_with_abort(&mut self, header: &HeaderRepr) {
+    pub(super) fn answer_with_abort(&mut self, sequence: ChunkSeq, sender: Rank) {
         if let Some((reason, culprit)) = self.abort {
-            self.message(ControlMessage::Abort { reason, culprit }, header.sequence, header.worker);
+            self.message(ControlMessage::Abort { reason, culprit }, sequence, sender);
         }
     }
 
-    /// A message to the worker on that seat, if one is bound.
-    pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat) {
-        if let Some(host) = self.hosts[self.rank(to).index()] {
-            self.message_to(message, sequence, to, host);
+    /// A message to the worker of that rank, if one is bound, in an epoch that it knows.
+    pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Rank) {
+        if let Some(host) = self.hosts[to.index()] {
+            self.message_to(message, sequence, self.epochs.known_to(to), (to, host));
         }
     }
 
-    /// A message to that incarnation of the worker on that seat.
-    fn message_to(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Seat, host: Incarnation) {
-        let chunk = self.streams[self.cohort(to)].chunk(sequence);
+    /// A message to that incarnation of the worker of that rank.
+    fn message_to(
+        &mut self,
+        message: ControlMessage,
+        sequence: ChunkSeq,
+        epoch: Epoch,
+        (to, host): (Rank, Incarnation),
+    ) {
+        let chunk = self.streams[self.seats.cohort(to)].chunk(sequence);
         let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
-        self.outbox.push_back(Outgoing::Message { message, sequence, exponent, to, host });
+        self.outbox.push_back(Outgoing::Message { message, sequence, exponent, epoch, to, host });
     }
 
-    /// Asks those workers to send the chunk by bypass.
+    /// Asks those workers, by their home seats, to send the chunk by bypass.
     pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = Seat>) {
         for worker in workers {
-            self.message(ControlMessage::RequestBypass, sequence, worker);
+            self.message(ControlMessage::RequestBypass, sequence, self.rank(worker));
         }
     }
 
@@ -122,10 +136,9 @@ impl<P: Policy> ServerShard<P> {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();
         self.outbox.clear();
-        for rank in 0..self.assignment.workers.len() {
-            let seat = self.seats.of(rank);
-            let oldest = self.streams[self.cohort(seat)].oldest;
-            self.message(ControlMessage::Abort { reason, culprit }, oldest, seat);
+        for rank in self.seats.all_ranks() {
+            let oldest = self.streams[self.seats.cohort(rank)].oldest;
+            self.message(ControlMessage::Abort { reason, culprit }, oldest, rank);
         }
     }
 }

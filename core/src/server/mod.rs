@@ -3,6 +3,7 @@
 mod chunk;
 mod contribution;
 mod emit;
+mod epochs;
 mod lengths;
 mod messages;
 mod order;
@@ -15,7 +16,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Exponent, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat,
+    AbortReason, ChunkSeq, ControlMessage, Epoch, Exponent, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat,
     ShardId,
 };
 
@@ -23,11 +24,13 @@ use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::policy::{Lockstep, Policy};
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, ServerCounters, StateMachine};
+use contribution::Contribution;
+use epochs::Epochs;
 use lengths::Lengths;
 use seats::Seats;
 use stream::Stream;
 
-/// A frame to be sent; workers by their seats.
+/// A frame to be sent.
 #[derive(Clone, Copy, Debug)]
 enum Outgoing {
     /// A chunk's result, to one worker or to all.
@@ -36,15 +39,19 @@ enum Outgoing {
         sequence: ChunkSeq,
         /// Whether it was sent before.
         again: bool,
+        /// A result to all in an epoch that was closed meanwhile is not sent.
+        epoch: Epoch,
         /// `None`: by multicast.
-        to: Option<Seat>,
+        to: Option<Rank>,
     },
     /// A message about a chunk to one.
     Message {
         message: ControlMessage,
         sequence: ChunkSeq,
         exponent: Exponent,
-        to: Seat,
+        /// The epoch that the worker knows.
+        epoch: Epoch,
+        to: Rank,
         /// The incarnation of that worker.
         host: Incarnation,
     },
@@ -59,7 +66,9 @@ pub struct ServerShard<P: Policy = Lockstep> {
     policy: P,
     /// Names the run.
     incarnation: Incarnation,
+    /// Home seats: those of the epoch that the server began with.
     seats: Seats,
+    epochs: Epochs,
     peer_timeout: Duration,
     /// By cohort.
     streams: Vec<Stream<P::Reduction>>,
@@ -113,6 +122,7 @@ impl<P: Policy> ServerShard<P> {
             |members: &Vec<u64>| Stream::new(ChunkSeq::default(), assignment.window_chunks, members.clone());
         Ok(Self {
             streams: seats.members().iter().map(stream).collect(),
+            epochs: Epochs::new(assignment.epoch, &seats, assignment.workers.len()),
             seats,
             policy,
             shard,
@@ -153,27 +163,20 @@ impl<P: Policy> ServerShard<P> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
 
-    /// The rank of the worker on a seat that is not free.
+    /// The rank of the worker on a home seat that is not free.
     fn rank(&self, seat: Seat) -> Rank {
         self.seats.rank(seat).expect("frames of free seats are foreign")
     }
 
-    /// The cohort of the worker on a seat that is not free.
-    fn cohort(&self, seat: Seat) -> usize {
-        self.seats.cohort(self.rank(seat))
-    }
-
-    fn is_for_this_shard(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
-        matches!(header.kind, Kind::Gradient | Kind::Partial | Kind::Control)
-            && header.epoch == self.assignment.epoch
+    /// The rank of the worker that the header names, if the frame is for this shard.
+    fn sender(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> Option<Rank> {
+        let for_this_shard = matches!(header.kind, Kind::Gradient | Kind::Partial | Kind::Control)
             && header.job == self.assignment.job
             && header.shard == self.shard
             && frame.values_per_packet() == self.assignment.values_per_packet
-            && frame.destination() == self.assignment.shards[self.shard.index()].mac
-            && self
-                .seats
-                .rank(header.worker)
-                .is_some_and(|rank| self.seats.are_with(rank, header.contributors))
+            && frame.destination() == self.assignment.shards[self.shard.index()].mac;
+        let seats = &self.epochs.route(header.epoch).filter(|_| for_this_shard)?.seats;
+        seats.rank(header.worker).filter(|rank| seats.are_with(*rank, header.contributors))
     }
 
     /// How long messages that were held up are waited for.
@@ -208,28 +211,33 @@ impl<P: Policy> StateMachine for ServerShard<P> {
             self.counters.malformed += 1;
             return;
         };
-        if !self.is_for_this_shard(&frame, &header) {
+        let Some(sender) = self.sender(&frame, &header) else {
             self.counters.foreign += 1;
             return;
-        }
+        };
         self.counters.frames_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
                 Ok((message, host)) if host != Incarnation::UNKNOWN => {
-                    self.handle_message(now, &header, message, host);
+                    self.handle_message(now, sender, &header, message, host);
                 }
                 _ => self.counters.malformed += 1,
             },
             _ if header.incarnation != self.incarnation => self.counters.other_runs += 1,
             _ => {
                 // Not those whose contributions have been in a slot, maybe for long.
-                let rank = self.rank(header.worker);
-                self.last_heard[rank.index()] = Some(now);
-                match self.abort {
-                    Some(_) => self.answer_with_abort(&header),
-                    None => self.handle_contribution(now, &frame, &header),
+                self.last_heard[sender.index()] = Some(now);
+                if self.abort.is_some() {
+                    return self.answer_with_abort(header.sequence, sender);
                 }
+                let Some(route) = self.epochs.route(header.epoch) else { return };
+                let contributors = route.at_home(&header.contributors);
+                let of = contributors.iter().flat_map(|block| block.seats());
+                self.epochs.hear(header.epoch, of.filter_map(|seat| self.seats.rank(seat)));
+                let contribution =
+                    Contribution { frame: &frame, header: &header, sender, contributors: &contributors };
+                self.handle_contribution(now, contribution);
             }
         }
     }

@@ -55,11 +55,28 @@ impl Seats {
         self.cohorts[rank.index()]
     }
 
+    /// Whether every worker has the seat that it has there.
+    pub(super) fn are_those_of(&self, other: &Self) -> bool {
+        self.of_rank == other.of_rank
+    }
+
+    /// By seat: what the same worker has there; anything for free seats.
+    pub(super) fn translated_to(&self, other: &Self) -> Vec<Seat> {
+        let there = |rank: &Option<Rank>| rank.map_or(Seat::MAX, |rank| other.of(rank.index()));
+        self.ranks.iter().map(there).collect()
+    }
+
     /// Whether all of those are in the cohort of the worker of that rank.
     pub(super) fn are_with(&self, rank: Rank, contributors: Contributors) -> bool {
         let members = &self.members[self.cohort(rank)];
         let bitmap = members.get(contributors.group.index()).copied().unwrap_or(0);
         contributors.bitmap & !bitmap == 0
+    }
+
+    /// Every rank.
+    pub(super) fn all_ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        let workers = self.of_rank.len();
+        (0..workers).map(|rank| Rank::try_from(rank).expect("a valid assignment has ranks for its workers"))
     }
 
     /// The seat of a rank.

@@ -30,7 +30,7 @@ pub(super) enum Opening {
 #[derive(Clone, Debug)]
 pub(super) struct Stream<R> {
     window: u32,
-    /// One bitmap per group.
+    /// Home seats: one bitmap per group.
     pub members: Vec<u64>,
     /// Ring over four times the window.
     chunks: Vec<Option<Chunk<R>>>,
@@ -39,8 +39,8 @@ pub(super) struct Stream<R> {
     /// The oldest chunk without a result.
     pub oldest: ChunkSeq,
     pub order: SendOrder,
-    /// The chunk whose result was sent last.
-    pub last_result: Option<ChunkSeq>,
+    /// The two chunks whose results were sent last, the last one first.
+    last_results: [Option<ChunkSeq>; 2],
     /// The chunk that somebody has to send before the stream can go on, and since when.
     pub behind: Option<(Instant, ChunkSeq)>,
 }
@@ -54,7 +54,7 @@ impl<R: Reduction> Stream<R> {
             first,
             oldest: first,
             order: SendOrder::new(first, window),
-            last_result: None,
+            last_results: [None; 2],
             behind: None,
         }
     }
@@ -98,7 +98,7 @@ impl<R: Reduction> Stream<R> {
     }
 
     /// Those have sent a chunk, and so have sent those before it at its window position.
-    pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: Contributors) {
+    pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: &[Contributors]) {
         for windows in 0..3u32 {
             if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
                 chunk.hear(contributors);
@@ -119,6 +119,16 @@ impl<R: Reduction> Stream<R> {
         while self.has_ended(self.oldest) {
             self.oldest = self.oldest.advance(1);
         }
+    }
+
+    /// That chunk's result is sent, maybe in two epochs; returns the one that was sent before it.
+    pub(super) fn sends_result(&mut self, sequence: ChunkSeq) -> Option<ChunkSeq> {
+        let [last, before] = self.last_results;
+        if last == Some(sequence) {
+            return before;
+        }
+        self.last_results = [Some(sequence), last];
+        last
     }
 
     /// Whether that chunk has its result, though it may be known no more.

@@ -2,6 +2,7 @@
 
 mod abort;
 mod congestion;
+mod epochs;
 mod history;
 mod non_finite;
 mod shard;
@@ -37,6 +38,8 @@ pub use tensors::{Reduced, TensorId};
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
+    /// Of the epoch before, until it is closed.
+    old: Option<Assignment>,
     policy: P,
     rank: Rank,
     incarnation: Incarnation,
@@ -103,6 +106,7 @@ impl<P: Due> WorkerFlow<P> {
             abort: None,
             failure: None,
             counters: WorkerCounters::default(),
+            old: None,
             assignment,
         })
     }
@@ -294,16 +298,16 @@ impl<P: Due> WorkerFlow<P> {
         Some(self.emit(shard, header, values, buffer))
     }
 
-    /// Its number in the frames of that shard.
+    /// Its number in the frames that it sends in that shard.
     fn seat(&self, shard: usize) -> Seat {
-        self.assignment.shards[shard].seats.get(self.rank.index()).copied().unwrap_or(self.rank.seat())
+        self.seat_in(self.told(shard).epoch, shard).unwrap_or(self.rank.seat())
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
         HeaderRepr {
             kind,
             flags,
-            epoch: self.assignment.epoch,
+            epoch: self.told(shard).epoch,
             job: self.assignment.job,
             shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
             worker: self.seat(shard),
@@ -340,15 +344,14 @@ impl<P: Due> WorkerFlow<P> {
     fn is_for_this_worker(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
         let assignment = &self.assignment;
         let multicast = self.policy.receivers() == Receivers::Job;
+        let Some(seat) = self.seat_in(header.epoch, header.shard.index()) else { return false };
         let to_all = header.kind == Kind::Result
             && multicast
             && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
         let to_me = (header.kind == Kind::Control || header.kind == Kind::Result && !multicast)
             && frame.destination() == assignment.workers[self.rank.index()].mac
-            && header.shard.index() < assignment.shards.len()
-            && header.worker == self.seat(header.shard.index());
-        header.epoch == assignment.epoch
-            && header.job == assignment.job
+            && header.worker == seat;
+        header.job == assignment.job
             && frame.values_per_packet() == assignment.values_per_packet
             && assignment.shards.get(header.shard.index()).is_some_and(|shard| shard.mac == frame.source())
             && (to_all || to_me)
@@ -356,7 +359,7 @@ impl<P: Due> WorkerFlow<P> {
 
     fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
         let shard = header.shard.index();
-        let seat = self.seat(shard);
+        let seat = self.seat_in(header.epoch, shard).unwrap_or(self.rank.seat());
         let flow = &mut self.flows[shard];
         flow.take_feedback(now, header.feedback().unwrap_or_default(), seat);
         let Some(chunk) = flow.awaiting(header.sequence) else {
@@ -392,6 +395,7 @@ impl<P: Due> WorkerFlow<P> {
             return;
         }
         self.flows[shard].heard(now);
+        self.follow(now, shard, header.epoch);
         if !self.flows[shard].meet(now, header.incarnation) {
             // The new incarnation is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {
@@ -464,6 +468,7 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
             }
             Kind::Result => {
                 flow.heard(now);
+                self.follow(now, header.shard.index(), header.epoch);
                 self.handle_result(now, &frame, &header);
             }
             Kind::Control => match ControlMessage::parse(&frame) {

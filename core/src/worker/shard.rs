@@ -21,6 +21,10 @@ use session::Session;
 /// that has the result and repeats no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
+/// The same for a chunk that was first sent in an epoch before: its slot in this one may as well wait for a
+/// worker that has the result and never sent it here.
+const BYPASS_AFTER_MOVE: u32 = 5;
+
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
@@ -45,14 +49,27 @@ pub(super) struct InFlight {
     /// How many chunks had been sent when it was sent last.
     after: u64,
     /// Whether the server has said that it has this worker's values.
-    there: bool,
+    pub(super) there: bool,
     /// Whether it waits in `resend`.
-    queued: bool,
+    pub(super) queued: bool,
     bypass: bool,
     pub(super) sends: u32,
+    /// How many of them were in epochs before.
+    pub(super) sends_before: u32,
     pub(super) sent_at: Instant,
     /// When it was sent last, or when the server said that it has the values.
     heard_of_at: Instant,
+}
+
+impl InFlight {
+    /// Whether its slot is not waited for any longer.
+    fn goes_alone(&self) -> bool {
+        match self.sends_before {
+            0 => self.sends > BYPASS_AFTER_REPEATS,
+            // Who has the result of a chunk that has ended does not send it in this epoch.
+            before => self.ended || self.sends - before > BYPASS_AFTER_MOVE,
+        }
+    }
 }
 
 /// What to send next.
@@ -95,18 +112,20 @@ pub(super) struct ShardFlow {
     missed: usize,
     /// Ring over twice the window.
     in_flight: Vec<InFlight>,
-    resend: VecDeque<u64>,
+    pub(super) resend: VecDeque<u64>,
     /// Chunks sent for the first time.
-    sent: u64,
+    pub(super) sent: u64,
     /// Order of the first chunk of which neither it nor any that was sent later has its result.
     reached: u64,
     /// Waits in silence since the last result.
-    probes: u32,
-    frame_bytes: usize,
-    pacer: Pacer,
+    pub(super) probes: u32,
+    pub(super) frame_bytes: usize,
+    pub(super) pacer: Pacer,
     pub(super) rate: RateControl,
     pub(super) rtt: RttEstimator,
-    timers: TimerTable,
+    pub(super) timers: TimerTable,
+    /// Whether it sends in the epoch that the worker came from, until the server moves.
+    pub(super) behind: bool,
     session: Session,
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
@@ -138,6 +157,7 @@ impl ShardFlow {
             rate: RateControl::new(rate_bps),
             rtt: RttEstimator::default(),
             timers,
+            behind: false,
             session: Session::default(),
             last_heard: None,
         }
@@ -247,7 +267,7 @@ impl ShardFlow {
         entry.queued = false;
         (entry.sent_at, entry.heard_of_at) = (now, now);
         entry.sends += 1;
-        entry.bypass |= entry.sends > BYPASS_AFTER_REPEATS;
+        entry.bypass |= entry.goes_alone();
         Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass })
     }
 
@@ -404,7 +424,7 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        if entry.sends == 1 && !entry.queued {
+        if entry.sends - entry.sends_before <= 1 && !entry.queued {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }
@@ -456,7 +476,7 @@ impl ShardFlow {
         &self.in_flight[self.index(chunk)]
     }
 
-    fn entry_mut(&mut self, chunk: u64) -> &mut InFlight {
+    pub(super) fn entry_mut(&mut self, chunk: u64) -> &mut InFlight {
         let index = self.index(chunk);
         &mut self.in_flight[index]
     }

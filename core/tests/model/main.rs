@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it found")]
 
 mod bound;
+mod epochs;
 mod exact;
 mod goodput;
 mod hostile;

@@ -42,6 +42,10 @@ pub struct Network {
     pub workers: Vec<WorkerFlow>,
     pub servers: Vec<ServerShard>,
     pub switch: Switch,
+    /// Its tables and slots of other epochs; frames of an epoch that has none are dropped.
+    pub others: BTreeMap<u16, Switch>,
+    /// Whether the tables of the first epoch are gone.
+    pub first_removed: bool,
     pub fate: Fate,
     /// Frames put on links so far.
     pub frames: u64,
@@ -121,6 +125,8 @@ impl Network {
                 .map(|shard| server(&assignment, shard, 0, peer_timeout))
                 .collect(),
             switch: Switch::new(assignment.shards.len(), assignment.window_chunks, aggregated),
+            others: BTreeMap::new(),
+            first_removed: false,
             fate,
             frames: 0,
             dead_workers: Vec::new(),
@@ -194,13 +200,23 @@ impl Network {
     pub fn run_until_idle(&mut self) {
         let give_up = self.now + 2 * inart_core::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
         self.transmit();
-        while !self.live_workers().all(|worker| worker.is_idle()) {
-            self.step();
-            if self.now >= give_up {
-                let workers: Vec<_> = self.live_workers().map(|worker| worker.status(self.now)).collect();
-                let servers: Vec<_> = self.servers.iter().map(|server| server.status(self.now)).collect();
-                panic!("the round does not end: {workers:#?} {servers:#?}");
-            }
+        while !self.is_idle() {
+            self.step_before(give_up);
+        }
+    }
+
+    /// Whether every live worker has ended its round.
+    pub fn is_idle(&self) -> bool {
+        self.live_workers().all(|worker| worker.is_idle())
+    }
+
+    /// Goes on to the next event; panics if it is later than that.
+    pub fn step_before(&mut self, give_up: Instant) {
+        self.step();
+        if self.now >= give_up {
+            let workers: Vec<_> = self.live_workers().map(|worker| worker.status(self.now)).collect();
+            let servers: Vec<_> = self.servers.iter().map(|server| server.status(self.now)).collect();
+            panic!("the round does not end: {workers:#?} {servers:#?}");
         }
     }
 
@@ -212,7 +228,7 @@ impl Network {
         self.now = end;
     }
 
-    fn next_event(&self) -> Option<Instant> {
+    pub fn next_event(&self) -> Option<Instant> {
         let deadlines = self.live_workers().filter_map(StateMachine::next_deadline);
         let server_deadlines = self.servers.iter().filter_map(StateMachine::next_deadline);
         let arrival = self.queue.keys().next().map(|(at, _)| *at);
@@ -299,10 +315,15 @@ impl Network {
             self.switch.forget();
         }
         let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
+        let tables = match frame.epoch() {
+            epoch if epoch == self.assignment.epoch => (!self.first_removed).then_some(&mut self.switch),
+            epoch => self.others.get_mut(&epoch.get()),
+        };
+        let Some(tables) = tables else { return };
         match frame.kind() {
             Kind::Gradient => {
                 let server = Node::Server(frame.shard().index());
-                if let Some(out) = self.switch.handle(bytes) {
+                if let Some(out) = tables.handle(bytes) {
                     self.put(server, &out);
                 }
             }

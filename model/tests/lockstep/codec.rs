@@ -12,6 +12,8 @@ use inart_wire::{
 
 pub const EPOCH: u16 = 2;
 pub const OLD_EPOCH: u16 = 1;
+/// The one that hosts move to.
+pub const NEW_EPOCH: u16 = 3;
 pub const JOB: u16 = 7;
 /// Values in every chunk.
 const LENGTH: usize = 32;
@@ -29,7 +31,7 @@ pub fn server_of(run: Run) -> Incarnation {
     Incarnation::new(match run {
         Run::Former => 99,
         // That of an epoch before may be any; let its epoch be all that tells it from now.
-        Run::OldEpoch | Run::First => 100,
+        Run::OldEpoch | Run::First | Run::Moved => 100,
         Run::Second => 101,
     })
 }
@@ -37,7 +39,20 @@ pub fn server_of(run: Run) -> Incarnation {
 fn run_of(epoch: u16, incarnation: Incarnation) -> Run {
     let runs = [Run::Former, Run::First, Run::Second];
     let run = runs.into_iter().find(|run| server_of(*run) == incarnation);
-    if epoch == OLD_EPOCH { Run::OldEpoch } else { run.expect("it is one of the server's lives") }
+    match epoch {
+        OLD_EPOCH => Run::OldEpoch,
+        NEW_EPOCH => Run::Moved,
+        _ => run.expect("it is one of the server's lives"),
+    }
+}
+
+/// The epoch of a run's frames.
+pub fn epoch_of(run: Run) -> u16 {
+    match run {
+        Run::OldEpoch => OLD_EPOCH,
+        Run::Moved => NEW_EPOCH,
+        Run::Former | Run::First | Run::Second => EPOCH,
+    }
 }
 
 /// A worker's incarnation.
@@ -108,6 +123,8 @@ pub enum Seen {
 pub struct Codec {
     pub config: Config,
     pub assignment: Assignment,
+    /// What hosts that move are told.
+    pub moved: Assignment,
     agreed: Exponent,
 }
 
@@ -133,7 +150,10 @@ impl Codec {
             workers: (0..workers).map(name).collect(),
             shards: vec![server],
         };
-        Self { config, assignment, agreed: quantise::first_exponent(workers) }
+        let mut moved = Assignment { epoch: NEW_EPOCH.into(), ..assignment.clone() };
+        moved.shards[0].seats =
+            (0..config.workers).map(|rank| seat(config.seat_of(Run::Moved, rank))).collect();
+        Self { config, assignment, moved, agreed: quantise::first_exponent(workers) }
     }
 
     /// A sum's values at the agreed exponent: those of a digit are the same at every exponent.
@@ -238,7 +258,7 @@ impl Codec {
     pub fn contribution(&self, frame: &Contribution, also: Flags) -> Vec<u8> {
         let header = HeaderRepr {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
-            epoch: if frame.run == Run::OldEpoch { OLD_EPOCH } else { EPOCH }.into(),
+            epoch: epoch_of(frame.run).into(),
             incarnation: server_of(frame.run),
             flags: also
                 .with_if(Flags::LAST, frame.last)
@@ -250,7 +270,7 @@ impl Codec {
             exponent: self.exponent(frame.exponent),
             ..self.header(frame.sequence)
         };
-        let source = self.assignment.workers[usize::from(frame.worker)].mac;
+        let source = self.assignment.workers[usize::from(self.config.seat_of(frame.run, frame.worker))].mac;
         self.write_values(self.assignment.shards[0].mac, source, header, frame.sum)
     }
 
@@ -268,6 +288,7 @@ impl Codec {
                 let header = HeaderRepr {
                     kind: Kind::Result,
                     flags: self.last(sequence),
+                    epoch: epoch_of(run).into(),
                     incarnation: server_of(run),
                     exponent: self.exponent(steps),
                     ..self.header(sequence)
@@ -296,7 +317,8 @@ impl Codec {
     fn say(&self, worker: u8, to: Talk, header: HeaderRepr, message: ControlMessage) -> Vec<u8> {
         let words = message.words(host(worker, to.life));
         let header = HeaderRepr {
-            worker: seat(worker),
+            epoch: epoch_of(to.run).into(),
+            worker: seat(self.config.seat_of(to.run, worker)),
             length: words.len() as u16,
             incarnation: server_of(to.run),
             ..header
@@ -345,7 +367,9 @@ impl Codec {
             *value = i64::from(lane) << steps.max(0);
         }
         let seen = match header.kind {
-            Kind::Result => Seen::Result { run: run_of(EPOCH, header.incarnation), sequence, values },
+            Kind::Result => {
+                Seen::Result { run: run_of(header.epoch.get(), header.incarnation), sequence, values }
+            }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,
@@ -376,9 +400,10 @@ impl Codec {
     }
 
     fn read_message(&self, header: &HeaderRepr, (message, host): (ControlMessage, Incarnation)) -> Seen {
-        let worker = header.worker.get() as u8;
+        let run = (header.incarnation != Incarnation::UNKNOWN)
+            .then(|| run_of(header.epoch.get(), header.incarnation));
+        let worker = self.config.seat_of(run.unwrap_or_default(), header.worker.get() as u8);
         let life = life_of(worker, host);
-        let run = (header.incarnation != Incarnation::UNKNOWN).then(|| run_of(EPOCH, header.incarnation));
         let to = || Talk { life, run: run.expect("a server knows its run") };
         let steps = i16::from(header.exponent.get()) - i16::from(self.agreed.get());
         match message {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Instant, ServerShard, StateMachine, WorkerFlow};
+use inart_core::{Assignment, Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
 
 use crate::codec::{Codec, Seen, host, rank, server_of};
@@ -47,6 +47,13 @@ pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
         host.receive(&codec.to_worker(number, &Frame::Answer { to, bound: true }));
     }
     host
+}
+
+impl Host<WorkerFlow> {
+    /// It is told to move.
+    pub fn reroute(&mut self, told: &Assignment) {
+        self.state_machine.reroute(self.now, told.clone()).expect("it may move there");
+    }
 }
 
 impl<M: StateMachine> Host<M> {

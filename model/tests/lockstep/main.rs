@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use inart_core::{ServerShard, WorkerFlow};
 use inart_model::{
-    Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Node, Peer, Run, Slots, State, Sum,
-    System, one, ranks, step,
+    Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Node, Peer, Place, Run, Slots, State,
+    Sum, System, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_wire::Flags;
@@ -47,6 +47,14 @@ fn networks() -> Vec<Config> {
         Config { shorter: true, ..three },
         Config { shorter: true, window: 2, chunks: 3, ..two },
         Config { shorter: true, switches: 2, alone: true, ..three },
+        Config { moves: true, ..two },
+        Config { moves: true, led: true, ..two },
+        Config { moves: true, led: true, undo: true, switches: 2, ..three },
+        Config { moves: true, undo: true, window: 2, chunks: 5, ..two },
+        Config { moves: true, undo: true, ..three },
+        Config { moves: true, switches: 2, ..three },
+        Config { moves: true, undo: true, alone: true, switches: 2, ..three },
+        Config { moves: true, undo: true, clipped: true, ..three },
     ]
 }
 
@@ -66,8 +74,10 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
     let higher = (!config.saturation || sequence > 0) && random.random_ratio(1, 10);
     let exponent = if higher { random.random_range(1..=MAX_EXPONENT).max(need) } else { need };
     let before = [Run::OldEpoch, Run::Former, Run::Second].choose(random).copied();
-    let run = before.filter(|_| exponent == 0 && random.random_ratio(1, 10)).unwrap_or_default();
-    let generation = if run == Run::First { exponent } else { BEFORE };
+    let before = before.filter(|_| !config.moves && exponent == 0 && random.random_ratio(1, 10));
+    let moved = Some(Run::Moved).filter(|_| config.moves && random.random());
+    let run = before.or(moved).unwrap_or_default();
+    let generation = if before.is_some() { BEFORE } else { exponent };
     let sum =
         ranks(contributors).fold(Sum::default(), |sum, worker| sum + Sum::term(generation, sequence, worker));
     let saturated = config.saturation && sequence == 0 && contributors.count_ones() > 1;
@@ -75,8 +85,8 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
         partial,
         run,
         sequence,
-        worker,
-        contributors,
+        worker: config.seat_of(run, worker),
+        contributors: config.seats_of(run, contributors),
         exponent,
         resend: random.random(),
         bypass: random.random_ratio(1, 10),
@@ -101,7 +111,8 @@ fn at_switch(
     flags: Flags,
 ) -> Outcome {
     let (outcome, out) = step(&codec.config, None, number, slots, frame);
-    let (counted, left) = real.step(frame.worker, &codec.contribution(frame, flags));
+    let worker = codec.config.seat_of(frame.run, frame.worker);
+    let (counted, left) = real.step(worker, &codec.contribution(frame, flags));
     assert_eq!(counted, outcome, "{frame:?}");
     let left: Vec<_> = left.iter().map(|frame| codec.read(frame).1).collect();
     let expected: Vec<_> = out.iter().map(|out| codec.seen(&Frame::Contribution(*out))).collect();
@@ -138,6 +149,30 @@ struct Real {
     switches: Vec<RealSwitch>,
     server: Host<ServerShard>,
     workers: Vec<Host<WorkerFlow>>,
+}
+
+impl Real {
+    /// Lets a host move as the model's does, or closes the epoch that all have left.
+    fn follow(&mut self, codec: &Codec, state: &State, action: &Action) {
+        let told = |peer| match state.place(peer).next() {
+            Place::After => &codec.moved,
+            _ => &codec.assignment,
+        };
+        match *action {
+            Action::Move(peer @ Peer::Worker(rank)) => self.workers[usize::from(rank)].reroute(told(peer)),
+            Action::Move(Peer::Server) => {
+                self.server.state_machine.reroute(told(Peer::Server).clone()).expect("it may move there");
+            }
+            Action::Prepare(rank) => {
+                let worker = &mut self.workers[usize::from(rank)].state_machine;
+                worker.prepare(codec.moved.clone()).expect("it may move there");
+            }
+            Action::Lead => {
+                self.server.state_machine.lead(codec.moved.clone()).expect("it may move there");
+            }
+            _ => self.server.state_machine.close_old_epoch(),
+        }
+    }
 }
 
 /// Checks that a worker sends only what the model's would.
@@ -245,6 +280,17 @@ fn walk(config: Config, seed: u64) -> usize {
                 Peer::Server => real.server = hosts::server(&codec, Run::Second),
             }
             state = system.next_state(&state, Action::Reborn(peer)).unwrap();
+            continue;
+        }
+        if config.moves && random.random_ratio(1, 60) {
+            let mut moves = Vec::new();
+            system.actions(&state, &mut moves);
+            moves.retain(|action| {
+                matches!(action, Action::Move(_) | Action::Prepare(_) | Action::Lead | Action::Close)
+            });
+            let Some(action) = moves.into_iter().choose(&mut random) else { continue };
+            real.follow(&codec, &state, &action);
+            state = system.next_state(&state, action).unwrap();
             continue;
         }
         let (node, frame) = *bag.iter().choose(&mut random).expect("workers send at once");

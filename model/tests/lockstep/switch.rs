@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inart_model::{Config, Entry, Run, Slot, Slots, slot_of};
+use inart_model::{Config, Entry, Ranks, Run, Slot, Slots, one, slot_of};
 use inart_p4::{Outcome, artifact};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat, ValuesPerPacket};
 
-use crate::codec::{EPOCH, JOB, OLD_EPOCH, server_of};
+use crate::codec::{JOB, epoch_of, server_of};
 
 /// First slot of the job's range.
 const BASE: u32 = 4092;
@@ -50,20 +50,23 @@ impl RealSwitch {
         self.switch = Switch::new(0);
         self.switch.load(Arc::clone(&PROGRAM)).expect("the program loads");
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
-        for (worker, epoch) in first.flat_map(|worker| [(worker, EPOCH), (worker, OLD_EPOCH)]) {
+        let runs = [Run::First, if self.config.moves { Run::Moved } else { Run::OldEpoch }];
+        for (worker, run) in first.flat_map(|worker| runs.map(|run| (worker, run))) {
+            let seat = self.config.seat_of(run, worker);
             let key = SteerKey {
-                epoch: epoch.into(),
+                epoch: epoch_of(run).into(),
                 job: JOB.into(),
                 shard: 0.into(),
-                worker: Seat::try_from(u16::from(worker)).expect("a low rank"),
+                worker: Seat::try_from(u16::from(seat)).expect("a low seat"),
                 ingress: port(self.port(worker)),
             };
             let ranks = |bitmap| Contributors { bitmap, ..Contributors::one(key.worker) };
-            let members = ranks(self.members(worker));
-            let action = match self.config.entry(self.number, worker) {
+            let members = ranks(self.config.seats_of(run, self.members(worker)).into());
+            let action = match self.config.entry(run, self.number, seat) {
                 Entry::Forward => SteerAction::Forward { port: port(UP), members },
                 Entry::Add { expected } => {
-                    let slots = SlotRange { base: BASE, len: self.config.window.into() };
+                    let base = BASE + slot_of(&self.config, run, 0) as u32;
+                    let slots = SlotRange { base, len: self.config.window.into() };
                     SteerAction::Add { port: port(UP), slots, members, expected: ranks(expected.into()) }
                 }
             };
@@ -80,13 +83,13 @@ impl RealSwitch {
         1 + u32::from(if below { self.config.workers } else { worker })
     }
 
-    /// Everybody who comes in with that worker.
-    fn members(&self, worker: u8) -> u64 {
+    /// Everybody who comes in with that worker, by rank.
+    fn members(&self, worker: u8) -> Ranks {
         let from_below = (0..self.config.workers).filter(|other| self.port(*other) == self.port(worker));
-        from_below.map(|worker| 1 << worker).sum()
+        from_below.map(one).sum()
     }
 
-    /// A gradient or partial with that worker's rank comes in: how it was counted, and what left.
+    /// A gradient or partial with the seat of that worker comes in: how it was counted, and what left.
     pub fn step(&mut self, worker: u8, frame: &[u8]) -> (Outcome, Vec<Vec<u8>>) {
         let counts = |switch: &Switch, name| -> Vec<u64> {
             let cells = switch.counters(name).expect("the program has the counter");
@@ -105,7 +108,8 @@ impl RealSwitch {
 
     /// Compares the registers of every slot.
     pub fn check(&mut self, slots: &Slots) {
-        for (place, slot) in slots.iter().enumerate().take(self.config.window.into()) {
+        let ranges = if self.config.moves { 2 } else { 1 };
+        for (place, slot) in slots.iter().enumerate().take(ranges * usize::from(self.config.window)) {
             // The 4096 slots are a ring.
             let cell = (BASE as usize + place) % 4096;
             let mut read = |name: &str| {
@@ -121,9 +125,8 @@ impl RealSwitch {
                 assert_eq!(*slot, Slot::default());
                 continue;
             }
-            assert_eq!(slot_of(&self.config, slot.sequence), place);
-            let epoch = if slot.run == Run::OldEpoch { OLD_EPOCH } else { EPOCH };
-            assert_eq!(read("tags") >> 40, u64::from(epoch), "slot {place}: {slot:?}");
+            assert_eq!(slot_of(&self.config, slot.run, slot.sequence), place);
+            assert_eq!(read("tags") >> 40, u64::from(epoch_of(slot.run)), "slot {place}: {slot:?}");
             let incarnation = server_of(slot.run).get();
             assert_eq!(read("incarnations"), u64::from(incarnation), "slot {place}: {slot:?}");
             assert_eq!(read("shapes") & 0x10 != 0, slot.last, "slot {place}: {slot:?}");

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use inart_faults::quantity::Span;
+use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
 use inart_planner::{Job, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::changes::Changes;
 use crate::gradients::Sizes;
 use crate::options::{OddLength, Options};
 
@@ -39,7 +40,7 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
 }
 
 /// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors,
-/// interfaces that go down, and frames that the idle worker forges, some of them behind VLAN tags. `ideal` is
+/// changes of plans, interfaces that go down, and frames that the idle worker forges, some of them behind VLAN tags. `ideal` is
 /// how long a run takes without faults.
 pub(super) fn add_more(
     options: &mut Options,
@@ -67,6 +68,20 @@ pub(super) fn add_more(
     let mut rng = stream(seed, 8);
     if rng.random_bool(0.3) {
         options.tensors = rng.random_range(2..=6);
+    }
+    let mut rng = stream(seed, 9);
+    if rng.random_bool(0.3) {
+        options.changes = Some(Changes {
+            count: rng.random_range(1..=4),
+            first: Span((ideal.0 as f64 * rng.random::<f64>()) as u64),
+            gap: span(&mut rng, Span(1_000), ideal),
+            told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
+            led: rng.random_bool(0.5),
+            undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("there are two"),
+            plans: Vec::new(),
+            hold: false,
+            pretend: false,
+        });
     }
     add_events(faults, topology, seed, ideal);
 }

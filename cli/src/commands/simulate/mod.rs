@@ -1,5 +1,6 @@
 //! `inart simulate`.
 
+mod changes;
 mod soak;
 
 use std::fs::File;
@@ -90,6 +91,21 @@ pub struct Args {
     /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     plan: Option<PathBuf>,
+    /// Change all jobs' plans so often, one change after the other, while rounds go on until the last change is
+    /// over; and run the same without changes, to compare.
+    #[arg(long, value_name = "N", conflicts_with_all = ["soak", "log", "faults"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    changes: Option<u32>,
+    /// With --changes: hosts are told of a change at random moments within this time.
+    #[arg(long, default_value = "2 ms", requires = "changes")]
+    told_within: Span,
+    /// With --changes: time from the end of one change to the beginning of the next.
+    #[arg(long, default_value = "1 ms", requires = "changes")]
+    change_gap: Span,
+    /// With --changes: every host moves when it is told, as after a failure. Else workers learn of the change
+    /// first, and follow their servers.
+    #[arg(long, requires = "changes")]
+    unled: bool,
     /// How long hosts wait for a silent peer.
     #[arg(long, alias = "patience", default_value = "2 s")]
     peer_timeout: Span,
@@ -107,6 +123,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         return soak::run(args.first, trials, json);
     }
     let Question { network, faults, options } = Question::new(&args)?;
+    if let Some(changes) = &options.changes {
+        return changes::run(&network, &options, changes, json);
+    }
     let mut log = match &args.log {
         Some(path) => {
             let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
@@ -149,15 +168,21 @@ impl Question {
         let topology = super::topology::read(args.topology.as_deref().unwrap_or(Path::new("")))?;
         let faults =
             args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
-        let options = options(args, &topology)?;
+        let mut options = options(args, &topology)?;
         let plans = match &args.plan {
             Some(path) => super::plan::read_all(&topology, path)?,
             None => plan(&topology, args)?,
         };
+        if let Some(count) = args.changes {
+            options.changes = Some(changes::of(args, count, &topology, &plans)?);
+        }
         let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
         let values = args.values.of(&topology, None, has_program).context("--values")?;
-        let network =
+        let mut network =
             InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
+        if let Some(other) = options.changes.as_ref().and_then(|changes| changes.plans.first()) {
+            network.limit_rates(&other.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>());
+        }
         Ok(Self { network, faults, options })
     }
 }

@@ -1,0 +1,126 @@
+//! A host that runs follows its controller: it does what it is told, and says so.
+
+use std::io;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use inart_tls::Security;
+use inart_wire::{Incarnation, JobId};
+use tokio::sync::oneshot;
+
+use crate::client::{Client, ClientError};
+use crate::instruction::{Instruction, NotDone};
+use crate::source::Source;
+
+/// The first pause before another attempt to connect; each further one is twice as long, up to
+/// [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A thread that follows a controller for a host; dropping it ends that.
+#[derive(Debug)]
+pub struct Following {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic there has been reported
+        }
+    }
+}
+
+impl Source {
+    /// Follows the controller for the host that [claimed](Self::claim) the role `who` of that job in that
+    /// `life`, in a thread of its own: each instruction is given to `apply`, and confirmed. A controller that
+    /// goes is waited for, without an end. A host whose assignment is from a file has nobody to follow:
+    /// `None`.
+    ///
+    /// # Errors
+    /// The system's, if it gives no thread.
+    pub fn follow(
+        &self,
+        job: JobId,
+        who: &str,
+        life: Incarnation,
+        apply: impl FnMut(&Instruction) -> Result<(), NotDone> + Send + 'static,
+    ) -> io::Result<Option<Following>> {
+        let Self::Controller { address, security, .. } = self else { return Ok(None) };
+        let follower = Follower {
+            address: address.clone(),
+            security: security.clone(),
+            job,
+            role: who.to_owned(),
+            life,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        let follow = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = follower.run(apply) => {}
+                    _ = stopped => {}
+                }
+            });
+        };
+        let thread = thread::Builder::new().name("inart-follow".into()).spawn(follow)?;
+        Ok(Some(Following { stop: Some(stop), thread: Some(thread) }))
+    }
+}
+
+/// Who follows whom.
+struct Follower {
+    address: String,
+    security: Security,
+    job: JobId,
+    role: String,
+    life: Incarnation,
+}
+
+impl Follower {
+    /// Follows until the host has ended. What goes wrong is logged once, and tried again.
+    async fn run(&self, mut apply: impl FnMut(&Instruction) -> Result<(), NotDone>) {
+        let (mut pause, mut told) = (FIRST_PAUSE, String::new());
+        loop {
+            let why = match self.follow(&mut apply, &mut pause, &mut told).await {
+                Ok(()) => return,
+                Err(error) => error.to_string(),
+            };
+            if why != told {
+                tracing::warn!(role = self.role, "plans are not followed for now: {why}");
+                told = why;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Follows until the host or the connection has ended.
+    async fn follow(
+        &self,
+        apply: &mut impl FnMut(&Instruction) -> Result<(), NotDone>,
+        pause: &mut Duration,
+        told: &mut String,
+    ) -> Result<(), ClientError> {
+        let controller = Client::connect(&self.address, &self.security).await?;
+        let mut instructions = controller.follow(self.job, &self.role, self.life).await?;
+        while let Some(instruction) = instructions.next().await? {
+            (*pause, *told) = (FIRST_PAUSE, String::new());
+            let refusal = match apply(&instruction) {
+                Ok(()) => None,
+                Err(NotDone::Refused(why)) => Some(why),
+                Err(NotDone::Ended) => return Ok(()),
+            };
+            let epoch = instruction.assignment.epoch.get();
+            match &refusal {
+                None => tracing::info!(role = self.role, epoch, "follows"),
+                Some(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
+            }
+            controller.confirm(&self.role, self.life, &instruction, refusal).await?;
+        }
+        Err(ClientError::NotYet { address: self.address.clone(), message: "it has ended".to_owned() })
+    }
+}

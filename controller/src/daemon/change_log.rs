@@ -1,0 +1,110 @@
+//! Changes of running jobs' plans: those that wait or are under way, and the last ones.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use inart_planner::Plan;
+use inart_wire::Epoch;
+
+use super::hosts::Progress;
+use crate::api::proto::{self, ChangeStage};
+
+/// Changes remembered that have ended.
+const HISTORY: usize = 32;
+
+/// A plan for a job that runs.
+#[derive(Debug)]
+pub(super) struct Command {
+    /// The change's number.
+    pub number: u32,
+    pub plan: Plan,
+}
+
+/// What became of the changes since the controller started.
+#[derive(Debug, Default)]
+pub(super) struct ChangeLog {
+    begun: u32,
+    /// Oldest first, with the moment at which each began.
+    changes: VecDeque<(Instant, proto::ChangeStatus)>,
+}
+
+impl ChangeLog {
+    /// A change of a job's plan is asked for; its number.
+    pub fn begin(&mut self, job: &str) -> u32 {
+        self.begun += 1;
+        let change = proto::ChangeStatus {
+            number: self.begun,
+            job: job.to_owned(),
+            stage: ChangeStage::Waiting.into(),
+            ..Default::default()
+        };
+        self.changes.push_back((Instant::now(), change));
+        let has_ended =
+            |stage| matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused);
+        if self.changes.len() > HISTORY
+            && self.changes.front().is_some_and(|(_, oldest)| has_ended(oldest.stage()))
+        {
+            self.changes.pop_front();
+        }
+        self.begun
+    }
+
+    /// Where a change comes from and leads to.
+    pub fn leads(&mut self, number: u32, from: Epoch, to: Epoch) {
+        self.update(number, |change, _| (change.from, change.to) = (from.get().into(), to.get().into()));
+    }
+
+    /// What is being done.
+    pub fn stage(&mut self, number: u32, stage: ChangeStage) {
+        self.update(number, |change, since| {
+            match stage {
+                ChangeStage::Moving => change.installed_us = since,
+                ChangeStage::Closing => change.moved_us = since - change.installed_us,
+                _ => {}
+            }
+            change.set_stage(stage);
+        });
+    }
+
+    /// How many updates were written to install and to remove tables.
+    pub fn updates(&mut self, number: u32, written: u64, removed: u64) {
+        self.update(number, |change, _| {
+            change.updates_written += written;
+            change.updates_removed += removed;
+        });
+    }
+
+    /// How far the hosts are.
+    pub fn progress(&mut self, number: u32, progress: &Progress) {
+        self.update(number, |change, _| {
+            change.hosts = progress.hosts as u32;
+            change.confirmed = (progress.hosts - progress.missing.len()) as u32;
+        });
+    }
+
+    /// What came of it, and why if it came to nothing; as it stands then.
+    pub fn end(&mut self, number: u32, stage: ChangeStage, problem: String) -> proto::ChangeStatus {
+        self.update(number, |change, since| {
+            change.set_stage(stage);
+            (change.problem, change.total_us) = (problem, since);
+            change.clone()
+        })
+        .unwrap_or_default()
+    }
+
+    /// For the API.
+    pub fn status(&self) -> Vec<proto::ChangeStatus> {
+        self.changes.iter().map(|(_, change)| change.clone()).collect()
+    }
+
+    /// Changes one, by the microseconds since it began.
+    fn update<T>(
+        &mut self,
+        number: u32,
+        update: impl FnOnce(&mut proto::ChangeStatus, u64) -> T,
+    ) -> Option<T> {
+        let (began, change) = self.changes.iter_mut().find(|(_, change)| change.number == number)?;
+        let since = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Some(update(change, since))
+    }
+}

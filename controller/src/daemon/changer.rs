@@ -1,0 +1,308 @@
+//! Moves running jobs to other plans: the new tables beside the old ones, then the hosts, then the old tables
+//! away. Whatever fails, the job goes on under one of the two.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use inart_control::Instruction;
+use inart_planner::Plan;
+use inart_wire::{Epoch, JobId};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::change_log::Command;
+use super::hosts::Told;
+use super::reconciler::Order;
+use super::state::State;
+use crate::api::proto::ChangeStage;
+use crate::fabric::Fabric;
+use crate::intent::Network;
+use crate::live::{LiveChange, live_change, without};
+use crate::records::{Records, RecordsError, Stage};
+
+/// How a change ends that does not lead where it should.
+enum End {
+    /// Nothing was changed.
+    Refused(String),
+    /// What was changed was changed back.
+    Undone(String),
+}
+
+/// Carries out one change after the other.
+pub(super) struct Changer {
+    pub fabric: Fabric,
+    /// What the switches hold.
+    pub desired: Network,
+    /// Who sees to each switch.
+    pub switches: BTreeMap<String, mpsc::Sender<Order>>,
+    pub state: Arc<State>,
+    /// How long all switches may take for new tables, and all hosts for a move.
+    pub limit: Duration,
+}
+
+impl Changer {
+    /// Ends what an earlier controller has left under way, then does what is asked for, for good.
+    pub async fn run(mut self) -> Infallible {
+        self.settle().await;
+        if let Some(mut commands) = self.state.ordered() {
+            while let Some(command) = commands.recv().await {
+                self.carry_out(command).await;
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Carries out a change, and tells what came of it.
+    async fn carry_out(&mut self, Command { number, plan }: Command) {
+        let job = plan.job.clone();
+        let (stage, problem) = match self.change(number, plan).await {
+            Ok(()) => (ChangeStage::Done, String::new()),
+            Err(End::Refused(why)) => (ChangeStage::Refused, why),
+            Err(End::Undone(why)) => (ChangeStage::Undone, why),
+        };
+        let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
+        let (from, to, ms) = (ended.from, ended.to, ended.total_us as f64 / 1e3);
+        match stage {
+            ChangeStage::Done => tracing::info!(
+                job,
+                number,
+                from,
+                to,
+                hosts = ended.hosts,
+                written = ended.updates_written,
+                removed = ended.updates_removed,
+                installed_ms = ended.installed_us as f64 / 1e3,
+                moved_ms = ended.moved_us as f64 / 1e3,
+                ms,
+                "change done: the new plan is in force"
+            ),
+            ChangeStage::Undone => tracing::warn!(
+                job,
+                number,
+                from,
+                to,
+                ms,
+                "change undone, the plan before is in force: {problem}"
+            ),
+            _ => tracing::warn!(job, number, ms, "change refused: {problem}"),
+        }
+    }
+
+    /// From the plan in force to another.
+    async fn change(&mut self, number: u32, plan: Plan) -> Result<(), End> {
+        let name = plan.job.clone();
+        let before = self.told(&name).map_err(End::Refused)?;
+        // Only who follows can move.
+        self.all_follow(number, before.instruction.assignment.job).await.map_err(|why| {
+            End::Refused(format!(
+                "{why}: hosts that were not started, or were given a file, do not follow the controller; push the plan \
+                 when the job has ended"
+            ))
+        })?;
+        let change = self.plan(&before, plan).map_err(End::Refused)?;
+        let (job, from, to) = (change.job, change.from, change.to.epoch);
+        self.state.changes(|log| log.leads(number, from, to));
+        self.write(number, &change).await?;
+        let moved = match self.move_hosts(number, &change).await {
+            Ok(moved) => moved,
+            Err(why) => {
+                tracing::warn!(job = name, number, "the change is undone: {why}");
+                self.undo(number, before, to).await;
+                return Err(End::Undone(why));
+            }
+        };
+        tracing::info!(job = name, number, hosts = moved, "all hosts have moved to epoch {to}");
+        // The new plan is in force, whatever comes of closing the epoch before.
+        self.state.changes(|log| log.stage(number, ChangeStage::Closing));
+        self.tell(&change, None);
+        if let Err(why) = self.all_follow(number, job).await {
+            tracing::warn!(job = name, number, "epoch {from} is not closed everywhere: {why}");
+        }
+        self.remove(number, job, from).await;
+        Ok(())
+    }
+
+    /// What the hosts of a job are told.
+    fn told(&self, job: &str) -> Result<Told, String> {
+        self.state.told(job).ok_or("the plans are not installed")?
+    }
+
+    /// Where a change leads.
+    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, String> {
+        let in_force = &before.instruction.assignment;
+        let record = self.state.record(in_force.job).unwrap_or_default();
+        let change = live_change(&self.fabric, &self.desired, &record, in_force, plan);
+        change.map_err(|error| error.to_string())
+    }
+
+    /// Writes the new tables beside the old ones, or else nothing.
+    async fn write(&mut self, number: u32, change: &LiveChange) -> Result<(), End> {
+        let (job, to) = (change.job, change.to.epoch);
+        let noted = self.note(move |records| records.note_change(job, Stage::Writing, to)).await;
+        noted.map_err(End::Refused)?;
+        self.state.changes(|log| log.stage(number, ChangeStage::Writing));
+        let written = match self.hold(change.kept.clone()).await {
+            Ok(_) => self.hold(change.both.clone()).await,
+            Err(why) => Err(why),
+        };
+        let why = match written {
+            Ok(written) => {
+                self.state.changes(|log| log.updates(number, written, 0));
+                let (job, from) = (&change.assignment.name, change.from);
+                tracing::info!(
+                    job,
+                    number,
+                    written,
+                    "tables of epoch {to} stand beside those of epoch {from}, read back"
+                );
+                return Ok(());
+            }
+            Err(why) => why,
+        };
+        self.state.changes(|log| log.stage(number, ChangeStage::Undoing));
+        let mut left = change.stale.clone();
+        if let Err(more) = self.hold(change.kept.clone()).await {
+            tracing::warn!(number, "what was written for epoch {to} is removed later: {more}");
+            left.insert(to);
+        }
+        self.end(number, job, left).await;
+        Err(End::Undone(why))
+    }
+
+    /// Tells the hosts to move, and notes it when all have; how many there are.
+    async fn move_hosts(&mut self, number: u32, change: &LiveChange) -> Result<usize, String> {
+        let (job, to, push) = (change.job, change.to.epoch, change.to.clone());
+        self.note(move |records| records.note_change(job, Stage::Moving, to)).await?;
+        self.state.changes(|log| log.stage(number, ChangeStage::Moving));
+        self.tell(change, Some(change.from));
+        let moved = self.all_follow(number, job).await?;
+        self.note(move |records| records.commit_change(job, push)).await?;
+        Ok(moved)
+    }
+
+    /// Tells hosts to follow the new plan.
+    fn tell(&self, change: &LiveChange, beside: Option<Epoch>) {
+        let instruction = Instruction { assignment: change.assignment.clone(), beside };
+        self.state.tell(Told { instruction, rate_bps: change.to.plan.rate_bps });
+    }
+
+    /// Tells hosts to move back to what they were told `before`, closes the other epoch, and removes its
+    /// tables. A host that says nothing is told when it comes back.
+    async fn undo(&mut self, number: u32, before: Told, other: Epoch) {
+        let (job, epoch) = (before.instruction.assignment.job, before.instruction.assignment.epoch);
+        self.state.changes(|log| log.stage(number, ChangeStage::Undoing));
+        let noted = self.note(move |records| records.note_change(job, Stage::Undoing, other)).await;
+        noted.unwrap_or_else(|error| tracing::error!(number, "{error}"));
+        for beside in [Some(other), None] {
+            let mut told = before.clone();
+            told.instruction.beside = beside;
+            self.state.tell(told);
+            if let Err(why) = self.all_follow(number, job).await {
+                tracing::warn!(number, "not all hosts are known to be in epoch {epoch} again: {why}");
+            }
+        }
+        self.remove(number, job, other).await;
+    }
+
+    /// Removes an epoch that no host uses any more, and ends the job's change in the records.
+    async fn remove(&mut self, number: u32, job: JobId, epoch: Epoch) {
+        let mut left = BTreeSet::new();
+        match self.hold(without(&self.desired, job, epoch)).await {
+            Ok(removed) => {
+                self.state.changes(|log| log.updates(number, 0, removed));
+                tracing::info!(number, removed, "tables of epoch {epoch} removed");
+            }
+            Err(why) => {
+                tracing::warn!(number, "tables of epoch {epoch} are removed later: {why}");
+                left.insert(epoch);
+            }
+        }
+        self.end(number, job, left).await;
+    }
+
+    /// Ends the job's change in the records.
+    async fn end(&self, number: u32, job: JobId, stale: BTreeSet<Epoch>) {
+        let noted = self.note(move |records| records.end_change(job, stale)).await;
+        noted.unwrap_or_else(|error| tracing::error!(number, "{error}"));
+    }
+
+    /// Ends the changes that an earlier controller has left under way. Those whose hosts have not all moved
+    /// are undone, since some host may have refused.
+    async fn settle(&mut self) {
+        for (job, record) in self.state.all_records() {
+            let (Some(change), Some(live)) = (record.change, record.live()) else { continue };
+            let name = &live.plan.job;
+            let Ok(told) = self.told(name) else { continue };
+            let number = self.state.changes(|log| log.begin(name));
+            let has_moved = change.stage == Stage::Closing;
+            let (from, to) = if has_moved { (change.other, live.epoch) } else { (live.epoch, change.other) };
+            self.state.changes(|log| log.leads(number, from, to));
+            tracing::warn!(job = name, number, "its change from epoch {from} to {to} was left under way");
+            let (stage, problem) = if has_moved {
+                self.state.changes(|log| log.stage(number, ChangeStage::Closing));
+                if let Err(why) = self.all_follow(number, job).await {
+                    tracing::warn!(number, "epoch {from} is not closed everywhere: {why}");
+                }
+                self.remove(number, job, from).await;
+                (ChangeStage::Done, "")
+            } else {
+                self.undo(number, told, to).await;
+                (ChangeStage::Undone, "the controller ended before all hosts had moved")
+            };
+            let ended = self.state.changes(|log| log.end(number, stage, problem.to_owned()));
+            let ms = ended.total_us as f64 / 1e3;
+            tracing::info!(job = name, number, ms, "that change has ended: epoch {} is in force", live.epoch);
+        }
+    }
+
+    /// Waits until all hosts of a job do what they were told; how many there are.
+    async fn all_follow(&self, number: u32, job: JobId) -> Result<usize, String> {
+        let watch = |progress: &_| self.state.changes(|log| log.progress(number, progress));
+        self.state.all_follow(job, self.limit, watch).await
+    }
+
+    /// Changes the records.
+    async fn note(
+        &self,
+        change: impl FnOnce(&mut Records) -> Result<(), RecordsError> + Send + 'static,
+    ) -> Result<(), String> {
+        let state = self.state.clone();
+        let noted = tokio::task::spawn_blocking(move || match state.records().as_mut() {
+            Some(records) => change(records).map_err(|error| error.to_string()),
+            None => Err("the plans are not installed".to_owned()),
+        });
+        noted.await.map_err(|error| error.to_string())?
+    }
+
+    /// Makes all switches hold these tables, now and from now on; how many updates that took.
+    async fn hold(&mut self, tables: Network) -> Result<u64, String> {
+        let changed = tables.iter().filter(|(switch, tables)| self.desired.get(*switch) != Some(tables));
+        let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));
+        let answers = join_all(orders).await;
+        self.desired = tables;
+        let (mut updates, mut problems) = (0, Vec::new());
+        for answer in answers {
+            match answer {
+                Ok(written) => updates += written,
+                Err(why) => problems.push(why),
+            }
+        }
+        if problems.is_empty() { Ok(updates) } else { Err(problems.join("; ")) }
+    }
+
+    /// Makes one switch hold tables; how many updates that took.
+    async fn order(&self, switch: &str, desired: inart_tables::SwitchTables) -> Result<u64, String> {
+        let named = |why: String| format!("switch {switch}: {why}");
+        let (done, answer) = oneshot::channel();
+        let gone = || named("the controller has no session with it".to_owned());
+        let sender = self.switches.get(switch).ok_or_else(gone)?;
+        sender.send(Order { desired, done }).await.map_err(|_| gone())?;
+        match timeout(self.limit, answer).await {
+            Ok(answer) => Ok(answer.map_err(|_| gone())?.map_err(named)?.updates as u64),
+            Err(_) => Err(named(format!("no answer within {} s", self.limit.as_secs_f64()))),
+        }
+    }
+}

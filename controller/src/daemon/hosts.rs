@@ -1,0 +1,100 @@
+//! The hosts of the jobs that run: what each job's are told, and what they say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_control::Instruction;
+use inart_wire::{Epoch, JobId};
+use tokio::sync::watch;
+
+/// What the hosts of a job are told.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    pub instruction: Instruction,
+    /// The plan's rate in bit/s.
+    pub rate_bps: f64,
+}
+
+/// The hosts of one job.
+pub(super) struct JobHosts {
+    told: Told,
+    /// Who follows hears of it here, as long as the daemon is in charge.
+    telling: Option<watch::Sender<Instruction>>,
+    /// By role, such as worker-3: what it said last.
+    answers: BTreeMap<String, Answer>,
+}
+
+/// What a host said to an instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The instruction's epoch, and the one beside it.
+    pub epochs: (Epoch, Option<Epoch>),
+    /// Why it does not do it, if it does not.
+    pub refusal: Option<String>,
+}
+
+/// How far the hosts of a job are with what they were told last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// How many there are.
+    pub hosts: usize,
+    /// Those that have not said that they do it, by role.
+    pub missing: Vec<String>,
+    /// The first that refuses, and why.
+    pub refusal: Option<(String, String)>,
+}
+
+impl JobHosts {
+    /// Hosts that are told this.
+    pub fn new(told: Told) -> Self {
+        let telling = Some(watch::Sender::new(told.instruction.clone()));
+        Self { told, telling, answers: BTreeMap::new() }
+    }
+
+    /// What they are told.
+    pub fn told(&self) -> Told {
+        self.told.clone()
+    }
+
+    /// The job's number.
+    pub fn job(&self) -> JobId {
+        self.told.instruction.assignment.job
+    }
+
+    /// What they are told, and all that they will be; `None` once nobody is told anything.
+    pub fn follow(&self) -> Option<watch::Receiver<Instruction>> {
+        self.telling.as_ref().map(watch::Sender::subscribe)
+    }
+
+    /// Tells them something else.
+    pub fn tell(&mut self, told: Told) {
+        if let Some(telling) = &self.telling {
+            telling.send_replace(told.instruction.clone());
+        }
+        self.told = told;
+    }
+
+    /// Nobody is told anything any more.
+    pub fn end(&mut self) {
+        self.telling = None;
+    }
+
+    /// Hears a host.
+    pub fn hear(&mut self, role: String, answer: Answer) {
+        self.answers.insert(role, answer);
+    }
+
+    /// How far they are. A server without a share may not run at all.
+    pub fn progress(&self) -> Progress {
+        let Instruction { assignment, beside } = &self.told.instruction;
+        let workers = (0..assignment.workers.len()).map(|rank| format!("worker-{rank}"));
+        let shards = assignment.shards.iter().enumerate().filter(|(_, shard)| shard.share > 0.0);
+        let servers = shards.map(|(shard, _)| format!("server-{shard}"));
+        let roles: BTreeSet<_> = workers.chain(servers).chain(self.answers.keys().cloned()).collect();
+        let epochs = (assignment.epoch, *beside);
+        let answer = |role: &String| self.answers.get(role).filter(|answer| answer.epochs == epochs);
+        let refusal = roles.iter().find_map(|role| Some((role.clone(), answer(role)?.refusal.clone()?)));
+        let hosts = roles.len();
+        let missing = roles.into_iter().filter(|role| answer(role).is_none_or(|said| said.refusal.is_some()));
+        Progress { hosts, missing: missing.collect(), refusal }
+    }
+}

@@ -1,0 +1,72 @@
+//! Noting how far a job's change is.
+
+use std::collections::BTreeSet;
+
+use inart_wire::{Epoch, JobId};
+
+use super::change::{Change, Stage};
+use super::{HISTORY, JobRecord, Push, Records, RecordsError};
+
+impl JobRecord {
+    /// The epoch beside the one in force that hosts may use.
+    pub fn open(&self) -> Option<Epoch> {
+        self.change.as_ref().and_then(Change::open)
+    }
+
+    /// There is no change any more: another plan is in force for hosts that start, or the change was undone.
+    /// An epoch that hosts were told is never used again.
+    pub(super) fn drop_change(&mut self) {
+        match self.change.take() {
+            Some(Change { stage: Stage::Moving | Stage::Undoing, other }) => {
+                self.undone = crate::intent::newest(self.undone.into_iter().chain([other]));
+                self.stale.insert(other);
+            }
+            Some(Change { stage: Stage::Writing | Stage::Closing, other }) => {
+                self.stale.insert(other);
+            }
+            None => {}
+        }
+    }
+
+    /// Adds a push, which is live from then on, and forgets the oldest if there are too many.
+    pub(super) fn add(&mut self, push: Push) {
+        if self.pushes.len() == HISTORY {
+            self.pushes.pop_front();
+        }
+        self.pushes.push_back(push);
+    }
+}
+
+impl Records {
+    /// Notes how far a job's change is.
+    pub(crate) fn note_change(&mut self, job: JobId, stage: Stage, other: Epoch) -> Result<(), RecordsError> {
+        self.change_jobs([job].iter(), |records| {
+            records.jobs.entry(job).or_default().change = Some(Change { stage, other });
+        })
+    }
+
+    /// Notes that all hosts of a job have moved to `push`, which is in force from then on; who has run, has
+    /// run under it. The epoch before is to be closed and removed.
+    pub(crate) fn commit_change(&mut self, job: JobId, push: Push) -> Result<(), RecordsError> {
+        self.change_jobs([job].iter(), |records| {
+            records.topology = Some(push.topology.clone());
+            records.values = Some(push.values);
+            let record = records.jobs.entry(job).or_default();
+            if let Some(before) = record.live().cloned() {
+                record.change = Some(Change { stage: Stage::Closing, other: before.epoch });
+                record.began.get_or_insert(Box::new(before));
+            }
+            record.add(push);
+        })
+    }
+
+    /// Notes the end of a job's change, whatever came of it. Of its epochs that no host uses, those of
+    /// `stale` may still have entries.
+    pub(crate) fn end_change(&mut self, job: JobId, stale: BTreeSet<Epoch>) -> Result<(), RecordsError> {
+        self.change_jobs([job].iter(), |records| {
+            let record = records.jobs.entry(job).or_default();
+            record.drop_change();
+            record.stale = stale;
+        })
+    }
+}

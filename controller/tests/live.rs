@@ -1,0 +1,528 @@
+//! Running jobs are moved to other plans: the daemon on switches in memory, its hosts as threads that follow
+//! it over its API. Whatever fails, the job goes on under one of the two plans, and nothing is left behind.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_control::{Following, Instruction, NotDone, Source};
+use inart_controller::api::proto::{self, ChangeStage, ChangeStatus};
+use inart_controller::api::{self, Listener};
+use inart_controller::daemon::{self, Config, State};
+use inart_controller::{Network, PortMap, Records, Stage};
+use inart_planner::{Options, Plan, Scheme, plan, schemes};
+use inart_targets::memory::InMemory;
+use inart_targets::{Failpoint, Place, Precedence, Target};
+use inart_tls::Security;
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
+use support::walker::{Walker, check_own_slots};
+use support::{LIMITS, fig1, job};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+const SWITCHES: [&str; 2] = ["v1", "v2"];
+const JOB: fn() -> JobId = || JobId::from(1);
+
+/// A plan of Fig. 1's job; these schemes give both servers the same share.
+fn planned(scheme: &dyn Scheme) -> Plan {
+    let topology = fig1();
+    plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap()
+}
+
+/// All roles of Fig. 1's job.
+fn roles() -> Vec<String> {
+    let workers = (0..6).map(|rank| format!("worker-{rank}"));
+    workers.chain((0..2).map(|shard| format!("server-{shard}"))).collect()
+}
+
+/// A daemon on switches in memory, started with ATP's plan, in a thread and a runtime of its own.
+struct Session {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+    api: api::Client,
+}
+
+impl Session {
+    /// Listens on the socket in `folder`, where its records are.
+    async fn start(target: &InMemory, folder: &Path, precedence: u128, within: Duration) -> Self {
+        let place = |name: &&str| ((*name).to_owned(), Place::local(*name, 0));
+        let config = Config {
+            topology: fig1(),
+            jobs: vec![job(1, &planned(schemes::ATP))],
+            program: target.program(ValuesPerPacket::N64, None).unwrap(),
+            switches: SWITCHES.iter().map(place).collect(),
+            precedence: Precedence(precedence),
+            records: Records::open(folder, "fig1").unwrap(),
+            replace_program: false,
+            check_every: Duration::from_millis(10),
+            change_within: within,
+            remove_departed: false,
+        };
+        let (address, (stop, stopped)) = (address(folder), oneshot::channel());
+        let listening = address.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, *name))));
+                let listener = Listener::bind(&listening, false).await.unwrap();
+                tokio::select! {
+                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
+                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
+                    _ = stopped => {}
+                }
+            });
+        });
+        let api = connected(&address).await;
+        let session = Session { stop, thread, api };
+        session.until(|status| status.installed).await;
+        session
+    }
+
+    /// Ends as a process that is killed does, with all its connections.
+    fn kill(self) {
+        drop(self.stop);
+        self.thread.join().unwrap();
+    }
+
+    /// Waits until the status is as wished.
+    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
+        for _ in 0..6000 {
+            let status = self.api.status().await.unwrap();
+            if wish(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("in vain: {:?}", self.api.status().await);
+    }
+
+    /// What came of the change to a plan.
+    async fn change(&self, plan: &Plan) -> ChangeStatus {
+        let number = self.api.change(plan.to_json()).await.unwrap();
+        self.end_of(number).await
+    }
+
+    /// What came of a change.
+    async fn end_of(&self, number: u32) -> ChangeStatus {
+        let ended = |change: &ChangeStatus| {
+            let stage = change.stage();
+            change.number == number
+                && matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
+        };
+        let status = self.until(|status| status.changes.iter().any(ended)).await;
+        status.changes.into_iter().find(ended).unwrap()
+    }
+
+    /// The epoch that hosts which start are told.
+    async fn epoch(&self) -> u16 {
+        self.api.assignment("").await.unwrap().epoch.get()
+    }
+}
+
+/// A client of the daemon that is about to listen there.
+async fn connected(address: &str) -> api::Client {
+    for _ in 0..6000 {
+        if let Ok(client) = api::Client::connect(address, &Security::Local).await {
+            return client;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("nobody listens on {address}");
+}
+
+fn address(folder: &Path) -> String {
+    format!("unix:{}", folder.join("api.sock").display())
+}
+
+/// The epochs of an instruction.
+type Told = (u16, Option<u16>);
+
+/// A host that was granted its role, and what it was told.
+struct Host {
+    _following: Following,
+    told: Arc<Mutex<Vec<Told>>>,
+}
+
+impl Host {
+    /// One that does as it is told, unless `refuses` says why not.
+    async fn start(
+        session: &Session,
+        folder: &Path,
+        role: &str,
+        refuses: impl Fn(Told) -> Option<NotDone> + Send + 'static,
+    ) -> Self {
+        let life = Incarnation::from(7);
+        let assignment = session.api.assignment("").await.unwrap();
+        session.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
+        let source =
+            Source::Controller { address: address(folder), job: String::new(), security: Security::Local };
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let apply = {
+            let told = told.clone();
+            move |instruction: &Instruction| {
+                let epochs = (instruction.assignment.epoch.get(), instruction.beside.map(Epoch::get));
+                told.lock().unwrap().push(epochs);
+                refuses(epochs).map_or(Ok(()), Err)
+            }
+        };
+        let following = source.follow(assignment.job, role, life, apply).unwrap().unwrap();
+        Host { _following: following, told }
+    }
+
+    /// What it was told, in order, nothing twice in a row.
+    fn told(&self) -> Vec<Told> {
+        let mut told = self.told.lock().unwrap().clone();
+        told.dedup();
+        told
+    }
+
+    /// Waits until it is told this.
+    async fn until(&self, wish: Told) {
+        for _ in 0..6000 {
+            if self.told().last() == Some(&wish) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("waits for {wish:?}: {:?}", self.told());
+    }
+}
+
+/// All hosts of the job; worker-3 may refuse.
+async fn hosts(
+    session: &Session,
+    folder: &Path,
+    refuses: impl Fn(Told) -> Option<NotDone> + Send + Clone + 'static,
+) -> Vec<Host> {
+    let mut hosts = Vec::new();
+    for role in roles() {
+        let refuses = refuses.clone();
+        let is_it = role == "worker-3";
+        let refuses = move |told| if is_it { refuses(told) } else { None };
+        hosts.push(Host::start(session, folder, &role, refuses).await);
+    }
+    hosts
+}
+
+/// What a host does that does not come to an instruction until that is dropped.
+fn held_up(at: Told) -> (mpsc::Sender<()>, impl Fn(Told) -> Option<NotDone> + Clone) {
+    let (release, held) = mpsc::channel();
+    let held = Arc::new(Mutex::new(held));
+    let waits = move |told: Told| {
+        if told == at {
+            let _: Result<(), _> = held.lock().unwrap().recv();
+        }
+        None
+    };
+    (release, waits)
+}
+
+fn tables(target: &InMemory) -> Network {
+    SWITCHES.iter().map(|name| ((*name).to_owned(), target.switch(name).tables)).collect()
+}
+
+/// The job's epochs on any switch.
+fn epochs(target: &InMemory) -> Vec<u16> {
+    let all: BTreeSet<_> = tables(target).values().flat_map(|tables| tables.epochs(JOB())).collect();
+    all.into_iter().map(Epoch::get).collect()
+}
+
+/// Waits until the switches hold these tables.
+async fn until_held(target: &InMemory, wanted: &Network) {
+    for _ in 0..6000 {
+        if tables(target) == *wanted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the switches hold {:?}", epochs(target));
+}
+
+fn walks(target: &InMemory, plan: &Plan, epoch: u16) {
+    let (topology, tables) = (fig1(), tables(target));
+    let ports = PortMap::new(&topology).unwrap();
+    Walker::new(&topology, &tables, &ports, plan, JOB(), Epoch::from(epoch)).check().unwrap();
+    check_own_slots(&tables).unwrap();
+}
+
+fn target() -> InMemory {
+    InMemory::new(ValuesPerPacket::N64, LIMITS)
+}
+
+/// Longer than anything takes here; only a failure waits for it.
+const LONG: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn a_running_job_is_moved_again_and_again() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let hosts = hosts(&session, folder.path(), |_| None).await;
+    let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
+    for (plan, epoch) in [(&lbmm, 2), (&atp, 3), (&lbmm, 4)] {
+        let ended = session.change(plan).await;
+        assert_eq!(ended.stage(), ChangeStage::Done, "{ended:?}");
+        assert_eq!((ended.from, ended.to), (u32::from(epoch) - 1, u32::from(epoch)));
+        assert_eq!((ended.hosts, ended.confirmed), (8, 8));
+        assert!(ended.updates_written > 10 && ended.updates_removed > 10, "{ended:?}");
+        assert_eq!(epochs(&target), [epoch]);
+        walks(&target, plan, epoch);
+        assert_eq!(session.epoch().await, epoch);
+    }
+    let steps = [(1, None), (2, Some(1)), (2, None), (3, Some(2)), (3, None), (4, Some(3)), (4, None)];
+    hosts.iter().for_each(|host| assert_eq!(host.told(), steps));
+    let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!((record.live().unwrap().epoch.get(), record.change), (4, None));
+    assert!(record.stale.is_empty() && record.claimed.roles().count() == 8, "{record:?}");
+    // They run under the new epoch: nobody else does.
+    let again = session.api.claim(JOB(), Epoch::from(4), "worker-0", Incarnation::from(9)).await;
+    assert!(again.unwrap_err().to_string().contains("worker-0 has run under epoch 4 before"));
+}
+
+/// Every update fails in turn, in three ways: no host hears of it, and all is as it was.
+#[tokio::test]
+async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let hosts = hosts(&session, folder.path(), |_| None).await;
+    let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
+    for name in SWITCHES {
+        for kind in [Failpoint::Refuse, Failpoint::Broken, Failpoint::Gone] {
+            for k in (0..12).step_by(2) {
+                target.change(name, |switch| switch.failpoint = kind(switch.updates + k));
+                let ended = session.change(&lbmm).await;
+                assert_eq!(ended.stage(), ChangeStage::Undone, "{ended:?}");
+                assert!(ended.problem.starts_with(&format!("switch {name}: ")), "{}", ended.problem);
+                target.change(name, |switch| switch.failpoint = Failpoint::Never);
+                until_held(&target, &before).await;
+                let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+                assert_eq!((record.live().unwrap().epoch.get(), record.change), (1, None));
+            }
+        }
+    }
+    hosts.iter().for_each(|host| assert_eq!(host.told(), [(1, None)], "nobody was told"));
+    assert_eq!(session.change(&lbmm).await.stage(), ChangeStage::Done);
+    walks(&target, &lbmm, 2);
+}
+
+/// A switch dies when all hosts have moved: the new plan is in force, and the old entries go later.
+#[tokio::test]
+async fn what_a_switch_keeps_of_the_epoch_before_is_removed_when_it_is_back() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let before = target.switch("v1").updates;
+    let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
+    session.change(&lbmm).await;
+    let removed = target.switch("v1").tables.clone();
+    session.change(&atp).await;
+    // The third change writes as many entries as the first did.
+    let lbmm_entries = removed.steer.len() + 2 * removed.results.len();
+    target.change("v1", |switch| switch.failpoint = Failpoint::Gone(switch.updates + lbmm_entries));
+    let ended = session.change(&lbmm).await;
+    assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 4), "{ended:?}");
+    assert!(target.switch("v1").updates > before + lbmm_entries);
+    assert_eq!(epochs(&target), [3, 4]);
+    let record = || Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!(record().stale, [Epoch::from(3)].into());
+    target.change("v1", |switch| switch.failpoint = Failpoint::Never);
+    for _ in 0..6000 {
+        if epochs(&target) == [4] {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    walks(&target, &lbmm, 4);
+    assert_eq!(epochs(&target), [4]);
+    // Nothing is left to be removed by the next one.
+    assert_eq!(session.change(&atp).await.stage(), ChangeStage::Done);
+    assert!(record().stale.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_that_refuses_makes_all_move_back() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let refuses = |told: Told| (told.0 == 2).then(|| NotDone::Refused("not today".into()));
+    let hosts = hosts(&session, folder.path(), refuses).await;
+    let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
+    let ended = session.change(&lbmm).await;
+    assert_eq!(ended.stage(), ChangeStage::Undone);
+    assert_eq!(ended.problem, "worker-3 refuses: not today");
+    assert_eq!(tables(&target), before);
+    let back = [(1, None), (2, Some(1)), (1, Some(2)), (1, None)];
+    assert_eq!(hosts[3].told(), back);
+    // Others may have been told to go back before they had read that they should go.
+    let ends = [&back[..], &[back[0], back[2], back[3]]];
+    hosts.iter().for_each(|host| assert!(ends.contains(&&host.told()[..]), "{:?}", host.told()));
+    // Hosts were told epoch 2: it is never used again.
+    let ended = session.change(&lbmm).await;
+    assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3));
+    walks(&target, &lbmm, 3);
+}
+
+#[tokio::test]
+async fn hosts_that_say_nothing_are_named_and_the_change_is_undone() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, Duration::from_millis(400)).await;
+    let lbmm = planned(schemes::LBMM);
+    let ended = session.change(&lbmm).await;
+    assert_eq!(ended.stage(), ChangeStage::Refused, "nobody follows");
+    assert!(ended.problem.starts_with("no word from server-0, server-1, worker-0"), "{}", ended.problem);
+    assert!(ended.problem.contains("push the plan when the job has ended"), "{}", ended.problem);
+
+    // One that goes away in the middle of it: it ends when it is told to move.
+    let hosts = hosts(&session, folder.path(), |told| (told.0 == 2).then_some(NotDone::Ended)).await;
+    for host in &hosts {
+        host.until((1, None)).await;
+    }
+    let before = tables(&target);
+    let ended = session.change(&lbmm).await;
+    assert_eq!(ended.stage(), ChangeStage::Undone, "{ended:?}");
+    assert_eq!(ended.problem, "no word from worker-3 within 0.4 s");
+    assert_eq!(tables(&target), before);
+    hosts[0].until((1, None)).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let before = tables(&target);
+    let mut shares = planned(schemes::LBMM);
+    (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
+    let stranger = Plan { job: "letters".into(), ..planned(schemes::LBMM) };
+    for (plan, says) in [
+        (shares, "the share of server s1 is 0.5 in the plan in force"),
+        (stranger, "no job \"letters\"; name one of digits"),
+        (planned(schemes::ATP), "this plan is in force already, under epoch 1"),
+    ] {
+        let ended = session.change(&plan).await;
+        assert_eq!(ended.stage(), ChangeStage::Refused, "{ended:?}");
+        assert!(ended.problem.contains(says) && !ended.problem.contains('\n'), "{}", ended.problem);
+        assert_eq!(tables(&target), before);
+    }
+    let error = session.api.change("{}".into()).await.unwrap_err().to_string();
+    assert!(error.contains("the plan: "), "{error}");
+}
+
+/// A host follows for the role that it was granted, in the life that it was granted to, and for no other.
+#[tokio::test]
+async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let (one, other) = (Incarnation::from(1), Incarnation::from(2));
+    let told = session.api.assignment("").await.unwrap();
+    session.api.claim(told.job, told.epoch, "worker-0", one).await.unwrap();
+    let mut instructions = session.api.follow(told.job, "worker-0", one).await.unwrap();
+    let first = instructions.next().await.unwrap().unwrap();
+    assert_eq!(first, Instruction { assignment: told.clone(), beside: None });
+    session.api.confirm("worker-0", one, &first, None).await.unwrap();
+    for (job, role, life) in [
+        (told.job, "worker-0", other),
+        (told.job, "worker-0", Incarnation::UNKNOWN),
+        (told.job, "worker-1", one),
+        (JobId::from(2), "worker-0", one),
+    ] {
+        let refused = session.api.follow(job, role, life).await.err().unwrap().to_string();
+        assert!(refused.contains(&format!("{role} of job {job} was not granted to this host")), "{refused}");
+        let mut answer = first.clone();
+        answer.assignment.job = job;
+        let refused = session.api.confirm(role, life, &answer, None).await.unwrap_err().to_string();
+        assert!(refused.contains("was not granted"), "{refused}");
+    }
+}
+
+/// The controller is killed while hosts move: the next one has them move back, and removes what is too many.
+#[tokio::test]
+async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_next() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let (release, waits) = held_up((2, Some(1)));
+    let hosts = hosts(&session, folder.path(), waits).await;
+    let before = tables(&target);
+    session.api.change(planned(schemes::LBMM).to_json()).await.unwrap();
+    hosts[0].until((2, Some(1))).await;
+    assert_eq!(epochs(&target), [1, 2]);
+    session.kill();
+    drop(release);
+    let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!(record.change.map(|change| (change.stage, change.other.get())), Some((Stage::Moving, 2)));
+
+    let session = Session::start(&target, folder.path(), 2, LONG).await;
+    let ended = session.end_of(1).await;
+    assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Undone, 1, 2), "{ended:?}");
+    assert_eq!(tables(&target), before);
+    for host in &hosts {
+        host.until((1, None)).await;
+    }
+    let ended = session.change(&planned(schemes::LBMM)).await;
+    assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3), "{ended:?}");
+}
+
+/// The controller is killed when all hosts have moved: the next one closes the epoch before.
+#[tokio::test]
+async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let (release, waits) = held_up((2, None));
+    let hosts = hosts(&session, folder.path(), waits).await;
+    let lbmm = planned(schemes::LBMM);
+    session.api.change(lbmm.to_json()).await.unwrap();
+    hosts[0].until((2, None)).await;
+    assert_eq!(epochs(&target), [1, 2], "worker-3 has not closed it");
+    session.kill();
+    drop(release);
+    let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!(record.change.map(|change| (change.stage, change.other.get())), Some((Stage::Closing, 1)));
+
+    // It is started with the plan by which the job began, as the first was.
+    let session = Session::start(&target, folder.path(), 2, LONG).await;
+    let ended = session.end_of(1).await;
+    assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 2), "{ended:?}");
+    assert_eq!((epochs(&target), session.epoch().await), (vec![2], 2));
+    walks(&target, &lbmm, 2);
+    let ended = session.change(&planned(schemes::ATP)).await;
+    assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 3), "{ended:?}");
+}
+
+/// The controller is killed while it writes: no host was told, so the next one removes what is there.
+#[tokio::test]
+async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_next_removes() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let before = tables(&target);
+    session.kill();
+    // As it is after the first switch was written.
+    let mut model = support::controller(&fig1(), Records::default());
+    let report = support::now(model.install(&[job(1, &planned(schemes::ATP))])).unwrap();
+    let record = &model.records().jobs[&JOB()];
+    let leads = inart_controller::live_change(
+        model.fabric(),
+        &report.desired,
+        record,
+        &report.assignments[0],
+        planned(schemes::LBMM),
+    );
+    let half = leads.unwrap().both.remove("v1").unwrap();
+    target.change("v1", |switch| switch.tables = half);
+    assert_eq!(epochs(&target), [1, 2]);
+    let file = folder.path().join("fig1.json");
+    let mut kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    kept["jobs"]["1"]["change"] = serde_json::json!({"stage": "writing", "other": 2});
+    std::fs::write(&file, kept.to_string()).unwrap();
+
+    let session = Session::start(&target, folder.path(), 2, LONG).await;
+    assert_eq!(tables(&target), before);
+    let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
+    assert_eq!((record.live().unwrap().epoch.get(), record.change), (1, None));
+    let ended = session.change(&planned(schemes::LBMM)).await;
+    assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 2), "{ended:?}");
+}

@@ -1,0 +1,94 @@
+//! Other plans for jobs that run: other routes and aggregators, for the same shares.
+
+use inart_planner::{
+    NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, plan, schemes,
+};
+
+/// The routes of another scheme, with the shares of a plan in force.
+struct SameShares<'a> {
+    routes: &'a dyn Scheme,
+    shares: Vec<f64>,
+}
+
+impl Scheme for SameShares<'_> {
+    fn name(&self) -> &'static str {
+        self.routes.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        "the routes of another scheme, for shares that are given"
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { shares: Shares::Fixed, ..self.routes.promises() }
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        let routes = self.routes.plan(problem)?;
+        let topology = problem.topology();
+        let node = |name: &String| topology.node_named(name);
+        let path = |path: &[String]| path.iter().map(node).collect::<Option<Vec<NodeId>>>();
+        let mut draft = problem.draft();
+        for flow in &routes.flows {
+            if let (Some(worker), Some(server), Some(path)) =
+                (node(&flow.worker), node(&flow.server), path(&flow.path))
+            {
+                draft.flow(worker, server, path);
+            }
+        }
+        for trunk in &routes.trunks {
+            if let (Some(switch), Some(server), Some(path)) =
+                (node(&trunk.aggregator), node(&trunk.server), path(&trunk.path))
+            {
+                draft.trunk(switch, server, path);
+            }
+        }
+        draft.shares(self.shares.clone());
+        draft.plan()
+    }
+}
+
+/// Plans for the jobs of `plans`, in their order, that differ from these in their routes, and from each other:
+/// up to `most` sets. The rate of a job is the same in all of them: the least that any of them allows, or
+/// `plans`.
+/// Schemes that cannot plan such jobs are left out.
+pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize) -> Vec<Vec<Plan>> {
+    let mut all: Vec<Vec<Plan>> = Vec::new();
+    let schemes = [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN, schemes::R_INART];
+    for (scheme, seed) in
+        [seed + 1, seed + 2].into_iter().flat_map(|seed| schemes.map(|scheme| (scheme, seed)))
+    {
+        if all.len() == most {
+            break;
+        }
+        let others = plans.iter().map(|running| another(topology, running, scheme, seed));
+        let Some(others) = others.collect::<Option<Vec<Plan>>>() else { continue };
+        let known = |sets: &Vec<Plan>| sets.iter().zip(&others).all(|(set, other)| is_same(set, other));
+        if !others.iter().zip(plans).all(|(other, running)| is_same(other, running)) && !all.iter().any(known)
+        {
+            all.push(others);
+        }
+    }
+    for (job, running) in plans.iter().enumerate() {
+        let rates = all.iter().map(|set| set[job].rate_bps);
+        let rate_bps = rates.fold(running.rate_bps, f64::min);
+        all.iter_mut().for_each(|set| set[job].rate_bps = rate_bps);
+    }
+    all
+}
+
+/// A plan by another scheme or seed for the job and the shares of one in force.
+fn another(topology: &Topology, running: &Plan, routes: &dyn Scheme, seed: u64) -> Option<Plan> {
+    let shares = running.shards.iter().map(|shard| shard.share).collect();
+    let scheme = SameShares { routes, shares };
+    let how = Options { seed, time_left: &|| 0.0, ..Options::new(&scheme) };
+    let mut other = plan(topology, topology.job_named(&running.job)?, &how).ok()?;
+    // Bit for bit: they cut the gradient.
+    other.shards.clone_from(&running.shards);
+    Some(other)
+}
+
+/// Whether two plans of a job have the same routes.
+fn is_same(one: &Plan, other: &Plan) -> bool {
+    one.flows == other.flows && one.trunks == other.trunks && one.results == other.results
+}
