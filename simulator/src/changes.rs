@@ -283,7 +283,9 @@ impl Simulation<'_> {
         }
         if is_last {
             self.changing.over = Some((self.wire.now, self.slowest_results()));
-            self.release_rounds();
+            if changes.hold {
+                self.release_rounds();
+            }
         } else {
             self.wire.events.schedule(self.wire.now + changes.gap.0.max(1), EventKind::Change);
         }
