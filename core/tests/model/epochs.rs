@@ -144,8 +144,9 @@ fn orders(
         let delay = |host: usize| change.told[host % change.told.len()];
         let longest = change.told.iter().max().unwrap();
         // Servers lead only where all workers know.
-        let is_told =
-            |host: &usize| !change.undone || if change.led { *host < workers } else { host % 2 == 0 };
+        let is_told = |host: &usize| {
+            !change.undone || if change.led { *host < workers } else { host.is_multiple_of(2) }
+        };
         for host in (0..hosts).filter(is_told) {
             let after = if change.led && host >= workers { longest + 1 } else { 0 };
             orders.push((micros(at + after + delay(host)), first(host, &next)));
