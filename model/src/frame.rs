@@ -42,7 +42,7 @@ pub enum Place {
     After,
     /// In the first again; it knows both.
     Back,
-    /// In the first, until the server speaks in the other; it knows both. Workers only.
+    /// In the first, until the server sends results in the other; it knows both. Workers only.
     Ready,
 }
 

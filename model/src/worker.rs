@@ -42,8 +42,8 @@ impl Worker {
         self.run == Some(run) || run == Run::Moved && self.place.knows()
     }
 
-    /// The server speaks in an epoch: a worker that is ready moves there.
-    pub fn follow(&mut self, run: Run) {
+    /// The server sends results in an epoch: a worker that is ready moves there.
+    fn follow(&mut self, run: Run) {
         if self.place == Place::Ready && run == Run::Moved {
             self.place = Place::After;
         }
@@ -169,7 +169,6 @@ impl Worker {
             return false;
         }
         if to.run == Run::Moved {
-            self.follow(to.run);
             return self.place.knows();
         }
         let run = *self.run.get_or_insert(to.run);

@@ -25,7 +25,7 @@ use crate::simulation::{Node, Simulation};
 const TELL_AGAIN_NANOS: u64 = 1_000_000;
 /// How often workers are asked whether they have followed, and for how long before they are told to move.
 const ASK_NANOS: u64 = 200_000;
-const ASKED_AT_MOST: u32 = 100;
+const ASKED_AT_MOST: u32 = 5000;
 
 /// Changes of plans during a run.
 #[derive(Clone, Debug)]
@@ -283,7 +283,9 @@ impl Simulation<'_> {
         }
         if is_last {
             self.changing.over = Some((self.wire.now, self.slowest_results()));
-            self.release_rounds();
+            if changes.hold {
+                self.release_rounds();
+            }
         } else {
             self.wire.events.schedule(self.wire.now + changes.gap.0.max(1), EventKind::Change);
         }

@@ -90,9 +90,10 @@ impl Epochs {
         self.route(epoch).unwrap_or(&self.current)
     }
 
-    /// The epoch of an answer to a worker that speaks in one.
-    pub(super) fn of_answer(&self, rank: Rank, epoch: Epoch) -> Epoch {
-        if self.moved[rank.index()] { self.current.epoch } else { epoch }
+    /// The epoch of an answer to a worker that speaks in one. While no result tells workers that the server has
+    /// moved, answers do.
+    pub(super) fn of_answer(&self, rank: Rank, epoch: Epoch, is_idle: bool) -> Epoch {
+        if is_idle && self.moved[rank.index()] { self.current.epoch } else { epoch }
     }
 
     /// An epoch that the worker knows, as far as was heard.
@@ -134,8 +135,7 @@ impl<P: Policy> ServerShard<P> {
     /// # Errors
     /// As [`reroute`](Self::reroute).
     pub fn lead(&mut self, next: Assignment) -> Result<(), RerouteError> {
-        let is_idle = self.streams.iter().all(|stream| stream.open_chunks().next().is_none());
-        if self.enter(next, true)? && is_idle && self.abort.is_none() {
+        if self.enter(next, true)? && self.is_idle() && self.abort.is_none() {
             // No result tells them.
             for rank in self.seats.all_ranks() {
                 let message = ControlMessage::KeepAliveAnswer { bound: true };
@@ -143,6 +143,11 @@ impl<P: Policy> ServerShard<P> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no worker waits for a result that is not there.
+    pub(super) fn is_idle(&self) -> bool {
+        self.streams.iter().all(|stream| stream.open_chunks().next().is_none())
     }
 
     /// Moves, unless it is there; whether it has. `all_know` tells whether all workers know the epoch.

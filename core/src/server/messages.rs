@@ -81,7 +81,8 @@ impl<P: Policy> ServerShard<P> {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
             None => ControlMessage::KeepAliveAnswer { bound: self.hosts[rank.index()] == Some(host) },
         };
-        let epoch = self.epochs.of_answer(rank, header.epoch);
+        let speaks_in_old = header.epoch != self.assignment.epoch;
+        let epoch = self.epochs.of_answer(rank, header.epoch, speaks_in_old && self.is_idle());
         self.message_to(answer, header.sequence, epoch, (rank, host));
     }
 

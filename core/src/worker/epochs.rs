@@ -3,7 +3,6 @@
 use inart_wire::{Epoch, Seat};
 
 use super::WorkerFlow;
-use super::congestion::RateControl;
 use super::shard::ShardFlow;
 use crate::policy::Due;
 use crate::reroute::is_move;
@@ -23,6 +22,7 @@ impl<P: Due> WorkerFlow<P> {
         for (shard, rate_bps) in next.shards.iter().map(|shard| shard.rate_bps).enumerate() {
             let rate_before = self.told(shard).shards[shard].rate_bps;
             let flow = &mut self.flows[shard];
+            flow.early.clear();
             // One that is behind sends in the epoch that this worker came from.
             if core::mem::take(&mut flow.behind) != moves {
                 flow.reroute(now, rate_bps);
@@ -35,14 +35,18 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Learns of another epoch, and moves to it in each shard when the shard's server does
-    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first frame of it. What was sent
-    /// before is not sent again, since all workers move at the same chunk.
+    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result in it. Chunks that
+    /// might have been sent before that result go in the epoch before, and are not sent again: results come in
+    /// one order, so all workers move at the same chunk.
     ///
     /// # Errors
     /// As [`reroute`](Self::reroute).
     pub fn prepare(&mut self, next: Assignment) -> Result<(), RerouteError> {
         if is_move(&self.assignment, self.old.as_ref(), &next)? {
-            self.flows.iter_mut().for_each(|flow| flow.behind = !flow.behind);
+            for flow in &mut self.flows {
+                flow.early.clear();
+                flow.behind = !flow.behind;
+            }
             self.enter(true, next);
         }
         Ok(())
@@ -57,12 +61,13 @@ impl<P: Due> WorkerFlow<P> {
 
     /// Whether everything is sent in the epoch that this worker was told of last.
     pub fn has_moved(&self) -> bool {
-        !self.flows.iter().any(|flow| flow.behind)
+        !self.flows.iter().any(|flow| flow.behind || !flow.early.is_empty())
     }
 
     /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing changes.
     pub fn close_old_epoch(&mut self) {
         (0..self.flows.len()).for_each(|shard| self.follow_in(shard));
+        self.flows.iter_mut().for_each(|flow| flow.early.clear());
         self.old = None;
     }
 
@@ -71,9 +76,14 @@ impl<P: Due> WorkerFlow<P> {
         [Some(&self.assignment), self.old.as_ref()].into_iter().flatten().map(|told| told.epoch)
     }
 
-    /// What is sent in a shard goes by this.
+    /// What is sent in a shard goes by this, but for chunks that others may have sent before the server moved.
     pub(super) fn told(&self, shard: usize) -> &Assignment {
-        self.old.as_ref().filter(|_| self.flows[shard].behind).unwrap_or(&self.assignment)
+        self.told_if(self.flows[shard].behind)
+    }
+
+    /// What is sent in the epoch that the worker came from, or in that which it was told of last.
+    pub(super) fn told_if(&self, behind: bool) -> &Assignment {
+        self.old.as_ref().filter(|_| behind).unwrap_or(&self.assignment)
     }
 
     /// Its number in the frames of that shard and epoch; `None` if the epoch is not open.
@@ -84,10 +94,11 @@ impl<P: Due> WorkerFlow<P> {
         Some(seats.get(self.rank.index()).copied().unwrap_or(self.rank.seat()))
     }
 
-    /// A shard's server speaks in an epoch: one that is behind follows it.
+    /// A shard's server sends results in an epoch: one that is behind follows it.
     pub(super) fn follow(&mut self, now: Instant, shard: usize, epoch: Epoch) {
         if self.flows[shard].behind && epoch == self.assignment.epoch {
             self.follow_in(shard);
+            self.flows[shard].wait_anew(now);
             self.flows[shard].tell_of_move(now);
         }
     }
@@ -96,12 +107,24 @@ impl<P: Due> WorkerFlow<P> {
         let (flow, rate_bps) = (&mut self.flows[shard], self.assignment.shards[shard].rate_bps);
         if core::mem::take(&mut flow.behind) {
             flow.go_on_in_other_epoch();
+            flow.early = flow.ready.iter().copied().collect();
             flow.set_rate(rate_bps);
         }
     }
 }
 
 impl ShardFlow {
+    /// Whether that chunk, not sent yet, goes in the epoch that the worker came from although it has moved.
+    pub(super) fn is_early(&self, chunk: u64) -> bool {
+        self.early.contains(&chunk)
+    }
+
+    /// The same, when that chunk is sent.
+    pub(super) fn take_early(&mut self, chunk: u64) -> bool {
+        let place = self.early.iter().position(|early| *early == chunk);
+        place.map(|place| self.early.swap_remove(place)).is_some()
+    }
+
     /// The way of what is sent changes: every chunk without a result is sent again, in the order in which they
     /// were sent first, at the rate of the new way.
     fn reroute(&mut self, now: Instant, rate_bps: f64) {
@@ -126,6 +149,13 @@ impl ShardFlow {
         }
     }
 
+    /// Results of the other epoch may overtake those that are under way.
+    fn wait_anew(&mut self, now: Instant) {
+        for chunk in self.outstanding.clone() {
+            self.entry_mut(chunk).heard_of_at = now;
+        }
+    }
+
     /// The server is to learn at once that this worker has moved, and what it may lack.
     fn tell_of_move(&mut self, now: Instant) {
         self.timers.set(Timer::KeepAlive, now);
@@ -136,8 +166,7 @@ impl ShardFlow {
 
     /// Goes on at another planned rate.
     fn set_rate(&mut self, rate_bps: f64) {
-        self.rate = RateControl::new(rate_bps);
-        self.rate.start_round_trip(self.sent);
-        self.pacer.set_rate(self.frame_bytes, rate_bps);
+        self.rate.replan(rate_bps, self.sent);
+        self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
     }
 }

@@ -289,8 +289,12 @@ impl<P: Due> WorkerFlow<P> {
             }
         };
         self.counters.bypasses += u64::from(marks.contains(Flags::BYPASS));
+        let epoch = self.told_if(send.behind).epoch;
+        let seat = self.seat_in(epoch, shard).unwrap_or(self.rank.seat());
         let header = HeaderRepr {
-            contributors: Contributors::one(self.seat(shard)),
+            epoch,
+            worker: seat,
+            contributors: Contributors::one(seat),
             exponent,
             length: values.len() as u16,
             ..self.header(shard, Kind::Gradient, marks.with_if(Flags::RESEND, send.resend), sequence)
@@ -395,7 +399,9 @@ impl<P: Due> WorkerFlow<P> {
             return;
         }
         self.flows[shard].heard(now);
-        self.follow(now, shard, header.epoch);
+        if matches!(message, ControlMessage::KeepAliveAnswer { .. }) {
+            self.follow(now, shard, header.epoch);
+        }
         if !self.flows[shard].meet(now, header.incarnation) {
             // The new incarnation is told, too: other workers may be in its run, and wait for this one.
             match &mut self.abort {

@@ -57,17 +57,22 @@ pub(super) struct InFlight {
     /// How many of them were in epochs before.
     pub(super) sends_before: u32,
     pub(super) sent_at: Instant,
-    /// When it was sent last, or when the server said that it has the values.
-    heard_of_at: Instant,
+    /// When it was sent last, or when the server said that it has the values, or when this worker moved.
+    pub(super) heard_of_at: Instant,
 }
 
 impl InFlight {
+    /// How often it was sent in the present epoch.
+    fn sends_here(&self) -> u32 {
+        self.sends.saturating_sub(self.sends_before)
+    }
+
     /// Whether its slot is not waited for any longer.
     fn goes_alone(&self) -> bool {
         match self.sends_before {
             0 => self.sends > BYPASS_AFTER_REPEATS,
             // Who has the result of a chunk that has ended does not send it in this epoch.
-            before => self.ended || self.sends - before > BYPASS_AFTER_MOVE,
+            before => self.ended || self.sends - before.min(self.sends) > BYPASS_AFTER_MOVE,
         }
     }
 }
@@ -79,6 +84,8 @@ pub(super) struct Transmission {
     pub chunk: u64,
     pub resend: bool,
     pub bypass: bool,
+    /// Whether it goes in the epoch that the worker came from.
+    pub behind: bool,
 }
 
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows
@@ -103,7 +110,7 @@ pub(super) struct ShardFlow {
     pub(super) end: u64,
     /// Chunks that may be sent, in the order in which those before them at their window positions ended; the
     /// results of those before that are there.
-    ready: VecDeque<u64>,
+    pub(super) ready: VecDeque<u64>,
     /// The same, of tensors that are not started yet.
     free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
@@ -126,6 +133,9 @@ pub(super) struct ShardFlow {
     pub(super) timers: TimerTable,
     /// Whether it sends in the epoch that the worker came from, until the server moves.
     pub(super) behind: bool,
+    /// Chunks that may be sent, and are sent first in that epoch although the server has moved: other workers
+    /// may have sent them before it did.
+    pub(super) early: Vec<u64>,
     session: Session,
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
@@ -158,6 +168,7 @@ impl ShardFlow {
             rtt: RttEstimator::default(),
             timers,
             behind: false,
+            early: Vec::new(),
             session: Session::default(),
             last_heard: None,
         }
@@ -254,21 +265,23 @@ impl ShardFlow {
             self.outstanding.push_back(chunk);
             let order = self.sent;
             self.sent += 1;
-            *self.entry_mut(chunk) = InFlight { chunk, waits: true, order, ..InFlight::default() };
+            let sends_before = u32::from(self.is_early(chunk));
+            *self.entry_mut(chunk) =
+                InFlight { chunk, waits: true, order, sends_before, ..InFlight::default() };
         } else {
             self.resend.pop_front();
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
-        let after = self.sent;
+        let (after, behind) = (self.sent, self.behind || self.take_early(chunk));
         let entry = self.entry_mut(chunk);
         entry.after = if entry.sends == 0 { entry.order } else { after };
         entry.queued = false;
         (entry.sent_at, entry.heard_of_at) = (now, now);
         entry.sends += 1;
         entry.bypass |= entry.goes_alone();
-        Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass })
+        Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass, behind })
     }
 
     /// How long to wait in silence, after `probes` such waits.
@@ -309,9 +322,9 @@ impl ShardFlow {
                 entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, so after a repeat order is not
-                // enough.
-                entry.sends == 1 && !entry.there || late
+                // Peers repeat a chunk at different places among their others, and results of two epochs come by
+                // two ways, so after a repeat or a move order is not enough.
+                entry.sends == 1 && entry.sends_before == 0 && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS
             };
@@ -424,7 +437,7 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        if entry.sends - entry.sends_before <= 1 && !entry.queued {
+        if entry.sends_here() == 1 && !entry.queued {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }

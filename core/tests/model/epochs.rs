@@ -18,6 +18,10 @@ enum Order {
     Install(Epoch, u64),
     Worker(usize, Assignment),
     Server(usize, Assignment),
+    /// To follow the servers.
+    Prepare(usize, Assignment),
+    /// That all workers do.
+    Lead(usize, Assignment),
     /// All have moved.
     Close,
     /// The tables of an epoch are gone.
@@ -34,6 +38,8 @@ fn execute(network: &mut Network, job: &Assignment, order: Order) {
         Order::Install(..) => network.first_removed = false,
         Order::Worker(rank, next) => network.workers[rank].reroute(now, next).unwrap(),
         Order::Server(shard, next) => network.servers[shard].reroute(next).unwrap(),
+        Order::Prepare(rank, next) => network.workers[rank].prepare(next).unwrap(),
+        Order::Lead(shard, next) => network.servers[shard].lead(next).unwrap(),
         Order::Close => {
             network.servers.iter_mut().for_each(inart_core::ServerShard::close_old_epoch);
             network.workers.iter_mut().for_each(inart_core::WorkerFlow::close_old_epoch);
@@ -107,6 +113,8 @@ struct Change {
     told: Vec<u64>,
     /// Whether the change is undone: half of the hosts are told, then told to go back.
     undone: bool,
+    /// Whether the workers follow the servers.
+    led: bool,
 }
 
 /// The orders of changes, one after the other.
@@ -123,20 +131,34 @@ fn orders(
         next.shards.iter_mut().for_each(|shard| shard.seats = seats(number));
         orders.push((micros(at), Order::Install(next.epoch, change.sums)));
         let hosts = workers + job.shards.len();
+        let first = |host: usize, told: &Assignment| match host.checked_sub(workers) {
+            None if change.led => Order::Prepare(host, told.clone()),
+            None => Order::Worker(host, told.clone()),
+            Some(shard) if change.led => Order::Lead(shard, told.clone()),
+            Some(shard) => Order::Server(shard, told.clone()),
+        };
         let told = |host: usize, told: &Assignment| match host.checked_sub(workers) {
             None => Order::Worker(host, told.clone()),
             Some(shard) => Order::Server(shard, told.clone()),
         };
         let delay = |host: usize| change.told[host % change.told.len()];
         let longest = change.told.iter().max().unwrap();
-        for host in (0..hosts).filter(|host| !change.undone || host % 2 == 0) {
-            orders.push((micros(at + delay(host)), told(host, &next)));
+        // Servers lead only where all workers know.
+        let is_told = |host: &usize| {
+            !change.undone || if change.led { *host < workers } else { host.is_multiple_of(2) }
+        };
+        for host in (0..hosts).filter(is_told) {
+            let after = if change.led && host >= workers { longest + 1 } else { 0 };
+            orders.push((micros(at + after + delay(host)), first(host, &next)));
             if change.undone {
                 let back = at + longest + delay(hosts - host);
                 orders.push((micros(back + 1), told(host, &now.0)));
+            } else if change.led {
+                // Who has not followed by then is told to move.
+                orders.push((micros(at + 3 * longest + 2), told(host, &next)));
             }
         }
-        let end = at + 2 * longest + 2;
+        let end = at + 3 * longest + 3;
         orders.push((micros(end), Order::Close));
         let gone = if change.undone { next.epoch } else { now.0.epoch };
         orders.push((micros(end + 1), Order::Remove(gone)));
@@ -156,7 +178,7 @@ fn no_seats(_: usize) -> Vec<Seat> {
 fn a_move_of_all_hosts_changes_no_bit_and_takes_the_switchs_new_tables() {
     let job = assignment(4, &[0.6, 0.4], 4);
     let mut network = Network::new(job.clone(), 0b0111, kind_fate());
-    let change = Change { sums: 0b1111, told: vec![0, 300, 100, 900, 500], undone: false };
+    let change = Change { sums: 0b1111, told: vec![0, 300, 100, 900, 500], undone: false, led: false };
     run(&mut network, &job, orders(&job, 0b0111, &[change], no_seats), 40, 1000);
     let in_new = &network.others[&10];
     assert!(in_new.added > 1000, "{} frames were summed under the new epoch", in_new.added);
@@ -200,8 +222,9 @@ fn at_every_moment_hosts_may_begin_to_move() {
 }
 
 fn change(hosts: usize) -> impl Strategy<Value = Change> {
-    (any::<u64>(), proptest::collection::vec(0..5000u64, hosts), proptest::bool::weighted(0.3))
-        .prop_map(|(sums, told, undone)| Change { sums, told, undone })
+    let told = proptest::collection::vec(0..5000u64, hosts);
+    (any::<u64>(), told, proptest::bool::weighted(0.3), any::<bool>())
+        .prop_map(|(sums, told, undone, led)| Change { sums, told, undone, led })
 }
 
 proptest! {
@@ -397,4 +420,33 @@ fn a_third_epoch_waits_until_the_first_is_closed() {
     worker.reroute(now, third.clone()).unwrap();
     server.reroute(third).unwrap();
     assert!(worker.open_epochs().eq([Epoch::from(11), Epoch::from(10)]));
+}
+
+/// Nothing is sent twice, and what was summed in the network still is.
+#[test]
+fn workers_that_follow_their_servers_all_move_at_one_chunk() {
+    for moment in 0..40 {
+        let job = assignment(4, &[0.6, 0.4], 4);
+        let split = Split::new(&job, 3000);
+        let mut network = Network::new(job.clone(), 0b1111, kind_fate());
+        network.others.insert(10, Switch::new(2, 4, 0b1111));
+        run_round(&mut network, &split, &gradients(4, 0, 3000));
+        network.start_round(&gradients(4, 1, 3000));
+        let next = under(&job, 10);
+        for worker in 0..4 {
+            network.run_until(network.now + Duration::from_micros(17 * moment + 11));
+            network.workers[worker].prepare(next.clone()).unwrap();
+            assert!(!network.workers[worker].has_moved());
+        }
+        for server in &mut network.servers {
+            server.lead(next.clone()).unwrap();
+        }
+        network.run_until_idle();
+        check_sums(&network, &split);
+        run_round(&mut network, &split, &gradients(4, 2, 3000));
+        assert!(network.workers.iter().all(|worker| worker.has_moved()));
+        assert!(network.workers.iter().all(|worker| worker.counters().retransmissions == 0), "{moment}");
+        let gradients: u64 = network.servers.iter().map(|server| server.counters().gradients).sum();
+        assert_eq!(gradients, 0, "all were summed at the switch, in one epoch or the other");
+    }
 }

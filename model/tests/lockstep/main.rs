@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use inart_core::{ServerShard, WorkerFlow};
 use inart_model::{
     Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Node, Peer, Place, Run, Slots, State,
-    Sum, System, one, ranks, step,
+    Sum, System, Worker, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_wire::Flags;
@@ -186,6 +186,11 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
                     outstanding.any(|chunk| chunk == sequence),
                     "worker {rank} sends chunk {sequence} as {worker:?}"
                 );
+                // One that follows the server sends first in the epoch before what others may have sent there.
+                let early = !resend && worker.place == Place::After && codec.config.led;
+                let early = early && matches!(*seen, Seen::Contribution { run: Run::First, .. });
+                let before = if early { Place::Before } else { worker.place };
+                let worker = Worker { place: before, ..*worker };
                 Frame::Contribution(worker.gradient(&codec.config, sequence, resend, bypass))
             }
             Seen::GivesUp => {

@@ -100,7 +100,7 @@ pub struct Args {
     #[arg(long, default_value = "2 ms", requires = "changes")]
     told_within: Span,
     /// With --changes: time from the end of one change to the beginning of the next.
-    #[arg(long, default_value = "1 ms", requires = "changes")]
+    #[arg(long, default_value = "20 ms", requires = "changes")]
     change_gap: Span,
     /// With --changes: every host moves when it is told, as after a failure. Else workers learn of the change
     /// first, and follow their servers.
