@@ -38,7 +38,7 @@ XDP = --workspace --locked --features inart-host-agent/xdp,inart-ethernet/xdp --
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
-	$(CARGO) test $(XDP)
+	if scripts/has-xdp.sh; then $(CARGO) test $(XDP); fi
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 

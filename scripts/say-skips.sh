@@ -15,6 +15,7 @@ elif ! unshare --net ip link add br0 type bridge >/dev/null 2>&1; then
 elif ! unshare --net tc qdisc add dev lo root handle 1: htb >/dev/null 2>&1; then
     say "interfaces that do not drain (tc cannot limit a rate here)"
 fi
+scripts/has-xdp.sh || say "AF_XDP (the kernel has none, or this user may not open sockets of it and load programs)"
 ignored=$((16#$(awk '/^SigIgn/ { print $2 }' /proc/self/status)))
 for signal in 2:SIGINT 15:SIGTERM; do
     ((ignored & 1 << (${signal%:*} - 1))) && say "what ${signal#*:} leaves of an emulation (the caller ignores it; nohup and & do so)"
@@ -30,6 +31,8 @@ elif version=$(p4c-bm2-ss --version 2>&1 | sed -n 's/^ *Version //p'); [[ $versi
 fi
 have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
+have simple_switch_grpc &&
+    say "jumbo frames on bmv2, which want a quiet machine (cargo test --workspace --locked --test packets -- --ignored)"
 # p4runtime/tests/venv.sh leaves this file only where pip had everything.
 for packages in descriptors shell finsy; do
     [[ -s ${CARGO_TARGET_DIR:-target}/tmp/venv-$packages/packages ]] ||
