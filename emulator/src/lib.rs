@@ -9,7 +9,6 @@
 pub mod abort;
 mod agents;
 mod auditor;
-mod background;
 mod capacity;
 pub mod chart;
 mod child;
@@ -34,6 +33,7 @@ mod switches;
 mod table;
 mod task;
 mod testbed;
+mod traffic;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;

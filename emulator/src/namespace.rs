@@ -46,6 +46,14 @@ impl Namespace {
         Ok(Self { fd: File::open(file)?.into() })
     }
 
+    /// Another handle of the same namespace.
+    ///
+    /// # Errors
+    /// If this process has no file descriptor left.
+    pub fn duplicate(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()? })
+    }
+
     /// A path that names the namespace to other processes as long as this one runs.
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()).into()

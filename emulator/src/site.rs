@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::time::Duration;
 
 use inart_controller::PortMap;
-use inart_faults::{Schedule, Step, Victim};
+use inart_faults::{Flow, Schedule, Step, Victim};
 use inart_planner::{NodeId, Topology};
 
-use crate::background::BackgroundFlow;
 use crate::error::Error;
 use crate::external::{ExternalSwitch, ExternalTestbed};
 use crate::layout::blueprint;
@@ -19,6 +19,7 @@ use crate::options::Options;
 use crate::relay::{Relay, RelayCounters};
 use crate::scratch::Scratch;
 use crate::switches::{SwitchProcess, SwitchSpec};
+use crate::traffic::{End, Traffic};
 use crate::wiring::{NodeIndex, Wiring};
 
 /// The interface that a host's processes use, in a network built here.
@@ -70,7 +71,8 @@ pub(crate) struct Built {
     relay: Option<Relay>,
     /// They run as long as these live.
     switches: Vec<SwitchProcess>,
-    _flows: Vec<BackgroundFlow>,
+    traffic: Traffic,
+    ports: PortMap,
     wiring: Wiring,
 }
 
@@ -127,19 +129,12 @@ impl Site {
             SwitchProcess::start(spec, wiring.namespace(index_of(topology, name)))
         });
         let switches = switches.collect::<Result<_, _>>()?;
-        let flows = schedule.flows.iter().map(|flow| {
-            let place = wiring.namespace(NodeIndex(flow.from.index()));
-            let name = |node: NodeId| topology.node(node).name.as_str();
-            let ends = [flow.from, flow.to].map(|node| ports.mac(name(node)).expect("hosts have addresses"));
-            BackgroundFlow::start(place, ends, flow.rate_bps * scale, flow.frame_bytes)
-                .map_err(Error::system(format!("send background traffic from {}", name(flow.from))))
-        });
-        let flows = flows.collect::<Result<_, _>>()?;
         Ok(Self::Built(Box::new(Built {
             topology: topology.clone(),
             relay,
             switches,
-            _flows: flows,
+            traffic: Traffic::new(&schedule.flows, scale),
+            ports,
             wiring,
         })))
     }
@@ -221,6 +216,37 @@ impl Site {
             | Step::Stale(..)
             | Step::Forge(..) => Ok(()),
         }
+    }
+
+    /// Starts and stops the background traffic that is due so long after the start of the run; what was
+    /// started and stopped, as text.
+    pub fn tend_traffic(&mut self, elapsed: Duration) -> Result<Vec<String>, Error> {
+        let Self::Built(built) = self else { return Ok(Vec::new()) };
+        let Built { topology, traffic, ports, wiring, .. } = &mut **built;
+        let end = |node: NodeId| {
+            let namespace = wiring.namespace(NodeIndex(node.index()));
+            let place = HostPlace { namespace, interface: HOST_INTERFACE };
+            let mac = ports.mac(&topology.node(node).name).expect("hosts have addresses");
+            Ok::<_, io::Error>(End { namespace, interface: HOST_INTERFACE, mac, ip: place.ipv4()? })
+        };
+        let changed = traffic.tend(elapsed, |flow| Ok([end(flow.from)?, end(flow.to)?]));
+        let changed = changed.map_err(|(flow, cause)| {
+            Error::system(format!("send background traffic ({})", flow.describe(topology)))(cause)
+        })?;
+        let text = |(flow, begins): (Flow, bool)| {
+            let what = if begins { "begins" } else { "ends" };
+            format!("background {}: {what}", flow.describe(topology))
+        };
+        Ok(changed.into_iter().map(text).collect())
+    }
+
+    /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as
+    /// text.
+    pub fn stop_traffic(&mut self) -> Option<String> {
+        let Self::Built(built) = self else { return None };
+        let never = built.traffic.never_run().map(|flow| flow.describe(&built.topology));
+        built.traffic.reset();
+        never
     }
 
     /// What links did to frames; zeros without a relay.

@@ -160,6 +160,7 @@ impl<'a> Supervisor<'a> {
         }
         let end = self.ranks.as_ref().and_then(Ranks::ended_at).unwrap_or_else(Instant::now);
         let seconds = end.saturating_duration_since(start).as_secs_f64();
+        let never_ran = self.testbed.stop_traffic();
         self.end_faults()?;
         let outcome = self.ranks.as_mut().map_or(Ok(()), Ranks::outcome);
         if matches!(outcome, Err(Error::Interrupted(_))) || self.ended.is_empty() {
@@ -167,10 +168,11 @@ impl<'a> Supervisor<'a> {
         } else {
             return Err(self.aborted(runs));
         }
-        if let Some((at, step)) = self.next_step {
-            let step = step.describe(self.testbed.topology());
+        let step = self.next_step.map(|(at, step)| (at, step.describe(self.testbed.topology())));
+        let flow = never_ran.map(|flow| format!("\"background {flow}\""));
+        if let Some(late) = step.map(|(at, step)| format!("\"{step}\" at {at}")).or(flow) {
             let fix = if self.ranks.is_some() { "give an earlier time" } else { "give more rounds" };
-            let problem = format!("\"{step}\" at {at} came after the training; {fix}");
+            let problem = format!("{late} came after the training; {fix}");
             return Err(Error::Option { option: "faults", problem });
         }
         self.testbed.settle()?;
@@ -352,13 +354,18 @@ impl<'a> Supervisor<'a> {
     fn do_what_is_due(&mut self, start: Instant, runs: &[JobRun]) -> Result<(), Error> {
         while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= at.duration()) {
             self.act(step, runs)?;
-            let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
-            let seconds = start.elapsed().as_secs_f64();
-            let what = step.describe(self.testbed.topology());
-            self.happened.push(FaultRecord { seconds, rounds_audited, what });
+            self.note(start, runs, step.describe(self.testbed.topology()));
             self.next_step = self.steps.next();
         }
+        for what in self.testbed.tend_traffic(start.elapsed())? {
+            self.note(start, runs, what);
+        }
         Ok(())
+    }
+
+    fn note(&mut self, start: Instant, runs: &[JobRun], what: String) {
+        let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
+        self.happened.push(FaultRecord { seconds: start.elapsed().as_secs_f64(), rounds_audited, what });
     }
 
     fn act(&mut self, step: Step, runs: &[JobRun]) -> Result<(), Error> {

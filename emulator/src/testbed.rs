@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use inart_controller::JobPlan;
 use inart_core::Assignment;
@@ -145,6 +146,21 @@ impl Testbed {
             }
             _ => self.site.act(step),
         }
+    }
+
+    /// Starts and stops the background traffic that is due so long after the start of the run; what was
+    /// started and stopped, as text.
+    ///
+    /// # Errors
+    /// [`Error::System`] for a flow that cannot be started.
+    pub fn tend_traffic(&mut self, elapsed: Duration) -> Result<Vec<String>, Error> {
+        self.site.tend_traffic(elapsed)
+    }
+
+    /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as
+    /// text.
+    pub fn stop_traffic(&mut self) -> Option<String> {
+        self.site.stop_traffic()
     }
 
     /// Waits until the controller has reconciled every switch.

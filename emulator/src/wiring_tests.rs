@@ -14,7 +14,7 @@ fn host(number: u8) -> (String, NodeKind) {
     (format!("h{number}"), NodeKind::Host { mac, ip: Ipv4Addr::new(10, 0, 0, number) })
 }
 
-fn two_hosts() -> Blueprint {
+pub(crate) fn two_hosts() -> Blueprint {
     let end = |node, rate_bps| LinkEnd { node: NodeIndex(node), interface: 0, rate_bps, mtu: 1500 };
     Blueprint {
         nodes: vec![host(1), host(2)],

@@ -21,7 +21,7 @@ pub struct Faults {
     /// What happens at a stated time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<FaultEvent>,
-    /// Other traffic, at a constant rate.
+    /// Other traffic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
 }
@@ -116,7 +116,7 @@ pub struct FaultEvent {
     pub count: Option<u32>,
 }
 
-/// A flow of ordinary Ethernet frames from host to host, at a constant rate.
+/// Other traffic from host to host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
@@ -124,17 +124,50 @@ pub struct Background {
     pub from: String,
     /// The receiver.
     pub to: String,
-    /// Its rate, in bits of Ethernet frames per second.
+    /// Its rate, in bits of Ethernet frames per second: what it keeps to, or, of TCP, at most has.
     #[serde(rename = "rate", with = "rate")]
     pub rate_bps: f64,
-    /// Bytes of each frame.
+    /// Bytes of each frame; of TCP, of the longest.
     #[serde(default = "Background::frame_bytes")]
     pub frame_bytes: u16,
+    /// When it begins, from the start of the run.
+    #[serde(default)]
+    pub at: Span,
+    /// How long it lasts; to the end of the run if left out.
+    #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Span>,
+    /// What it consists of.
+    #[serde(default)]
+    pub protocol: Protocol,
 }
 
 impl Background {
     fn frame_bytes() -> u16 {
         1068
+    }
+}
+
+/// What background traffic consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Ethernet frames of no protocol, at a constant rate.
+    #[default]
+    Frames,
+    /// UDP datagrams over IPv4, at a constant rate.
+    Udp,
+    /// One TCP connection, which gives way to congestion.
+    Tcp,
+}
+
+impl Protocol {
+    /// Its name in a fault schedule.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frames => "frames",
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
     }
 }
 

@@ -17,6 +17,7 @@
 //!     controller: false,
 //!     worker_restart: false,
 //!     injection: true,
+//!     tcp: false,
 //!     frame_bytes: 64..=9000,
 //! };
 //! let schedule = Schedule::new(&topology, &faults, &runner)?;
@@ -34,7 +35,7 @@ pub mod quantity;
 mod schedule;
 mod step;
 
-pub use document::{Background, FaultEvent, Faults, LinkFaults};
+pub use document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 pub use error::Error;
 pub use schedule::{Capabilities, Flow, Schedule};
 pub use step::{Step, Victim};

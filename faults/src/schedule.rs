@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use inart_planner::{LinkId, NodeId, NodeKind, Topology};
 
-use crate::document::{Background, FaultEvent, Faults, LinkFaults};
+use crate::document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use crate::error::Error;
 use crate::quantity::Span;
 use crate::step::{Step, Victim};
@@ -24,11 +24,13 @@ pub struct Capabilities {
     pub worker_restart: bool,
     /// It can send stale and forged frames.
     pub injection: bool,
+    /// Its background traffic may be TCP.
+    pub tcp: bool,
     /// Length of background frames, in bytes.
     pub frame_bytes: RangeInclusive<u16>,
 }
 
-/// A flow of ordinary Ethernet frames at a constant rate.
+/// A flow of other traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
     /// The host that sends.
@@ -37,8 +39,23 @@ pub struct Flow {
     pub to: NodeId,
     /// Its rate, in bits of Ethernet frames per second: above 0, and at most one frame per nanosecond.
     pub rate_bps: f64,
-    /// Bytes of each frame.
+    /// Bytes of each frame; of TCP, of the longest.
     pub frame_bytes: u16,
+    /// When it begins, from the start of the run.
+    pub begins: Span,
+    /// When it ends; `None` with the run.
+    pub ends: Option<Span>,
+    /// What it consists of.
+    pub protocol: Protocol,
+}
+
+impl Flow {
+    /// The flow as text, like `udp at 1 Mbit/s from w1 to s1`.
+    pub fn describe(&self, topology: &Topology) -> String {
+        let name = |node: NodeId| topology.node(node).name.as_str();
+        let Self { from, to, rate_bps, protocol, .. } = *self;
+        format!("{} at {} Mbit/s from {} to {}", protocol.name(), rate_bps / 1e6, name(from), name(to))
+    }
 }
 
 /// Faults with their names resolved on one topology.
@@ -279,10 +296,25 @@ impl Entry<'_> {
             let (least, most) = (lengths.start(), lengths.end());
             return Err(self.wrong(format!("frames of {} B; give {least} to {most}", flow.frame_bytes)));
         }
-        let most = 8e9 * f64::from(flow.frame_bytes);
-        match flow.rate_bps > 0.0 && flow.rate_bps <= most {
-            true => Ok(Flow { from, to, rate_bps: flow.rate_bps, frame_bytes: flow.frame_bytes }),
-            false => Err(self.wrong(format!("a rate of {} bit/s; give one like 1 Gbps", flow.rate_bps))),
+        if flow.protocol == Protocol::Tcp && !self.runner.tcp {
+            let problem = "TCP exists in emulation only; give frames or udp, at the rate that it would have";
+            return Err(self.wrong(problem.into()));
         }
+        if flow.lasts == Some(Span(0)) {
+            return Err(self.wrong("it lasts for 0; leave `for` out, or give a time like 5 s".into()));
+        }
+        let most = 8e9 * f64::from(flow.frame_bytes);
+        if !(flow.rate_bps > 0.0 && flow.rate_bps <= most) {
+            return Err(self.wrong(format!("a rate of {} bit/s; give one like 1 Gbps", flow.rate_bps)));
+        }
+        Ok(Flow {
+            from,
+            to,
+            rate_bps: flow.rate_bps,
+            frame_bytes: flow.frame_bytes,
+            begins: flow.at,
+            ends: flow.lasts.map(|lasts| Span(flow.at.0.saturating_add(lasts.0))),
+            protocol: flow.protocol,
+        })
     }
 }

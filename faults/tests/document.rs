@@ -4,8 +4,13 @@
 use inart_faults::{Capabilities, Faults, Schedule};
 use inart_planner::Topology;
 
-const ALL: Capabilities =
-    Capabilities { controller: true, worker_restart: true, injection: true, frame_bytes: 64..=9000 };
+const ALL: Capabilities = Capabilities {
+    controller: true,
+    worker_restart: true,
+    injection: true,
+    tcp: true,
+    frame_bytes: 64..=9000,
+};
 
 fn refused(text: &str, runner: &Capabilities) -> String {
     let topology = Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap();
@@ -43,6 +48,8 @@ fn every_mistake_is_one_line_that_names_the_place_and_the_fix() {
         "background: [{from: w1, to: v1, rate: 1 Gbps}]",
         "background: [{from: w1, to: s1, rate: 0}]",
         "background: [{from: w1, to: s1, rate: 1 Gbps, frame_bytes: 20}]",
+        "background: [{from: w1, to: s1, rate: 1 Gbps, protocol: sctp}]",
+        "background: [{from: w1, to: s1, rate: 1 Gbps, at: 1 s, for: 0 s}]",
     ];
     let errors = texts.map(|text| format!("{text}\n    {}", refused(text, &runner)));
     insta::assert_snapshot!(errors.join("\n"));
@@ -71,6 +78,11 @@ fn what_the_runner_cannot_do_is_refused() {
             Capabilities { injection: false, ..ALL },
             "events: [{at: 1 s, forge: w1, count: 1}]",
             "events[0]: stale and forged frames exist in simulation only",
+        ),
+        (
+            Capabilities { tcp: false, ..ALL },
+            "background: [{from: w1, to: s1, rate: 1 Gbps, protocol: tcp}]",
+            "background[0]: TCP exists in emulation only",
         ),
         (
             Capabilities { frame_bytes: 64..=1514, ..ALL },

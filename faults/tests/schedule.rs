@@ -4,8 +4,13 @@
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
 use inart_planner::Topology;
 
-const RUNNER: Capabilities =
-    Capabilities { controller: true, worker_restart: true, injection: true, frame_bytes: 64..=9000 };
+const RUNNER: Capabilities = Capabilities {
+    controller: true,
+    worker_restart: true,
+    injection: true,
+    tcp: true,
+    frame_bytes: 64..=9000,
+};
 
 fn topology() -> Topology {
     Topology::from_yaml(

@@ -5,7 +5,7 @@ mod more;
 use std::sync::Arc;
 
 use inart_faults::quantity::{QueueLimit, Share, Span};
-use inart_faults::{Background, FaultEvent, Faults, LinkFaults};
+use inart_faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
 use rand::seq::IndexedRandom;
@@ -290,6 +290,9 @@ fn faults(rng: &mut ChaCha8Rng, topology: &Topology, ideal: Span) -> Faults {
             to: pair[1].clone(),
             rate_bps,
             frame_bytes,
+            at: Span(0),
+            lasts: None,
+            protocol: Protocol::Frames,
         });
     }
     faults

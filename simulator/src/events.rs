@@ -218,6 +218,9 @@ impl Simulation<'_> {
     /// The next frame of a background flow.
     pub(crate) fn background(&mut self, flow: u32) {
         let spec = self.schedule.flows[flow as usize];
+        if spec.ends.is_some_and(|ends| self.wire.now >= ends.0) {
+            return;
+        }
         let address = |node: inart_planner::NodeId| {
             let name = &self.network.topology.node(node).name;
             self.network.ports.mac(name).unwrap_or(MacAddr([0; 6]))

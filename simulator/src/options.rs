@@ -12,8 +12,13 @@ use crate::gradients::{Adjust, Sizes};
 use crate::wire::SingleFault;
 
 /// What a run can do of a fault schedule: everything that needs no process of the controller.
-pub const CAPABILITIES: Capabilities =
-    Capabilities { controller: false, worker_restart: false, injection: true, frame_bytes: 64..=9000 };
+pub const CAPABILITIES: Capabilities = Capabilities {
+    controller: false,
+    worker_restart: false,
+    injection: true,
+    tcp: false,
+    frame_bytes: 64..=9000,
+};
 
 /// A worker of the first job whose gradient has another length than its peers'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

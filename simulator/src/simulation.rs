@@ -293,7 +293,8 @@ impl<'a> Simulation<'a> {
             self.wire.events.schedule(self.schedule.steps[step].0.0, EventKind::Step(step as u32));
         }
         for flow in 0..self.schedule.flows.len() {
-            self.wire.events.schedule(0, EventKind::Background(flow as u32));
+            let begins = self.schedule.flows[flow].begins.0;
+            self.wire.events.schedule(begins, EventKind::Background(flow as u32));
         }
         if let Some(changes) = self.options.changes.as_ref().filter(|changes| changes.count > 0) {
             self.wire.events.schedule(changes.first.0, EventKind::Change);
