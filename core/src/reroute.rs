@@ -50,11 +50,12 @@ pub enum RerouteError {
 }
 
 impl Assignment {
-    /// Checks that a job of this assignment can go on with `next`: all is the same but epoch, seats and rates.
+    /// Checks that a job of this assignment can go on with `next`: all is the same but epoch, seats and
+    /// rates.
     ///
     /// # Errors
-    /// [`RerouteError::Assignment`] if `next` contradicts itself, else [`RerouteError::Differs`] with the first
-    /// field that differs.
+    /// [`RerouteError::Assignment`] if `next` contradicts itself, else [`RerouteError::Differs`] with the
+    /// first field that differs.
     pub fn check_reroute(&self, next: &Self) -> Result<(), RerouteError> {
         next.validate()?;
         same("job", next.job, self.job)?;

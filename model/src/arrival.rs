@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::frame::{Contribution, Frame, Peer, Run};
+use crate::frame::{Contribution, Frame, Peer};
 use crate::invariant::{self, Broken, SwitchStep};
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::run::Run;
 use crate::server::{Outgoing, Server};
 use crate::state::State;
 use crate::switch::{self, Slot, slot_of};

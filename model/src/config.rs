@@ -4,8 +4,8 @@ use anyhow::{Result, ensure};
 
 use inart_core::policy::{Due, Lockstep, Policy, Progress};
 
-use crate::frame::Run;
 use crate::node::{Node, Ranks, one, ranks};
+use crate::run::Run;
 
 /// What completes a chunk, and who is in it.
 const POLICY: Lockstep = Lockstep { exact_sums: false };

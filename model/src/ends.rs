@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Frame, Peer, Place};
+use crate::frame::{Frame, Peer};
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::run::Place;
 use crate::server::Outgoing;
 use crate::state::State;
 use crate::system::System;
@@ -32,7 +33,8 @@ impl System {
     /// is under way is lost, nothing is from then on, and timeouts come.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
-        // Whoever tells workers to move tells the server, too. Workers that were not told may stay as they are.
+        // Whoever tells workers to move tells the server, too. Workers that were not told may stay as they
+        // are.
         if state.server.place == Place::Before && state.workers.iter().any(|worker| worker.place.knows()) {
             state.server.move_on(self.mutant);
         }

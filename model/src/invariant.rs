@@ -1,8 +1,9 @@
 //! The six invariants, as checks of one step each that know nothing of how the step was made.
 
 use crate::config::{Config, Entry};
-use crate::frame::{Contribution, Life, Run};
+use crate::frame::Contribution;
 use crate::node::{Ranks, ranks};
+use crate::run::{Life, Run};
 use crate::server::{Chunk, Verdict};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 use crate::switch::{Slot, slot_of};

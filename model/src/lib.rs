@@ -27,8 +27,8 @@
 //!
 //! **Moves.** With [`Config::moves`] every host moves to another epoch at a moment of its own; with
 //! [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the second
-//! epoch of the first. Seats are there what ranks are everywhere else, in reverse. That the server sends results
-//! again that a worker may lack when it moves is left out: it only saves time.
+//! epoch of the first. Seats are there what ranks are everywhere else, in reverse. That the server sends
+//! results again that a worker may lack when it moves is left out: it only saves time.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
@@ -49,6 +49,7 @@ mod invariant;
 mod mutant;
 mod node;
 mod report;
+mod run;
 mod server;
 mod state;
 mod sum;
@@ -58,11 +59,12 @@ mod worker;
 
 pub use arrival::Arrival;
 pub use config::{Config, Entry, MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
-pub use frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
+pub use frame::{Contribution, Frame, Peer, Talk};
 pub use invariant::{Broken, Invariant};
 pub use mutant::Mutant;
 pub use node::{Node, Ranks, one, ranks};
 pub use report::{Report, explore, search};
+pub use run::{Life, Place, Run};
 pub use server::{Chunk, Outgoing, Server, Verdict};
 pub use state::State;
 pub use sum::{BEFORE, DIGITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};

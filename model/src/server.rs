@@ -1,9 +1,10 @@
 //! The parameter server: what it decides about each frame.
 
 use crate::config::{Config, MAX_CHUNKS, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
+use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
+use crate::run::{Life, Place, Run};
 use crate::sum::Sum;
 use crate::switch::ask;
 
@@ -333,7 +334,8 @@ impl Server {
         }
     }
 
-    /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present one.
+    /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present
+    /// one.
     fn results(&self, config: &Config, mutant: Option<Mutant>, chunk: &Chunk) -> Outgoing {
         let exponent = chunk.exponent.unwrap_or(0);
         let result = |run| Frame::Result { run, sequence: chunk.sequence, exponent, sum: chunk.sum };

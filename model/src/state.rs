@@ -1,10 +1,11 @@
 //! The state of everybody, and what is under way.
 
 use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Life, Peer, Place, Run};
+use crate::frame::{Contribution, Frame, Peer};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::run::{Life, Place, Run};
 use crate::server::Server;
 use crate::switch::Slots;
 use crate::worker::Worker;

@@ -3,9 +3,10 @@
 use inart_p4::Outcome;
 
 use crate::config::{Config, Entry, MAX_WINDOW};
-use crate::frame::{Contribution, Run};
+use crate::frame::Contribution;
 use crate::mutant::Mutant;
 use crate::node::Ranks;
+use crate::run::Run;
 use crate::sum::Sum;
 
 /// A slot: all its registers. Zeros where nobody used it.
@@ -32,7 +33,8 @@ pub struct Slot {
 /// The slots of the job's range.
 pub type Slots = [Slot; MAX_WINDOW as usize];
 
-/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to follows.
+/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to
+/// follows.
 pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
     let base = if run == Run::Moved { config.window } else { 0 };
     usize::from(base + (sequence & (config.window - 1)))

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicU64;
 use stateright::{Model, Property};
 
 use crate::config::Config;
-use crate::frame::{Contribution, Frame, Life, Peer, Place, Run, Talk};
+use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::run::{Life, Place, Run};
 use crate::server::{Outgoing, Server, Verdict};
 use crate::state::State;
 use crate::sum::Sum;

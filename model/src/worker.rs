@@ -1,9 +1,10 @@
 //! A worker: which chunks it sends, and what it makes of what it hears.
 
 use crate::config::{Config, MAX_CHUNKS};
-use crate::frame::{Contribution, Life, Peer, Place, Run, Talk};
+use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
+use crate::run::{Life, Place, Run};
 use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 
 /// What a worker has and knows.

@@ -48,10 +48,9 @@ impl Scheme for SameShares<'_> {
     }
 }
 
-/// Plans for the jobs of `plans`, in their order, that differ from these in their routes, and from each other:
-/// up to `most` sets. The rate of a job is the same in all of them: the least that any of them allows, or
-/// `plans`.
-/// Schemes that cannot plan such jobs are left out.
+/// Plans for the jobs of `plans`, in their order, that differ from these in their routes, and from each
+/// other: up to `most` sets. The rate of a job is the same in all of them: the least that any of them allows,
+/// or `plans`. Schemes that cannot plan such jobs are left out.
 pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize) -> Vec<Vec<Plan>> {
     let mut all: Vec<Vec<Plan>> = Vec::new();
     let schemes = [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN, schemes::R_INART];

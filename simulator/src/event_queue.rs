@@ -5,8 +5,6 @@ use std::collections::BinaryHeap;
 
 use inart_planner::{LinkId, NodeId, Topology};
 
-use crate::changes::Tell;
-
 /// Index of a directed link: two per link of the topology, `2 * link` from its first end to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ChannelId(pub u32);
@@ -31,6 +29,21 @@ pub(crate) struct FrameId(pub u32);
 /// Index of a state machine: a worker or a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ProcessId(pub u32);
+
+/// What a process is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tell {
+    /// Of the new epoch, which its server will move to.
+    Prepare,
+    /// To move to the new epoch, since all workers know it.
+    Lead,
+    /// To move to the new epoch.
+    Move,
+    /// To move back.
+    Back,
+    /// That the old epoch is closed.
+    Close,
+}
 
 /// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

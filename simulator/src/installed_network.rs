@@ -96,8 +96,8 @@ impl InstalledNetwork {
         &self.topology
     }
 
-    /// A plan under a new epoch beside what the switches hold; `live` is the epoch that the job's hosts are in,
-    /// and `newest` the newest that it ever had.
+    /// A plan under a new epoch beside what the switches hold; `live` is the epoch that the job's hosts are
+    /// in, and `newest` the newest that it ever had.
     pub(crate) fn beside(
         &self,
         held: &BTreeMap<String, SwitchTables>,

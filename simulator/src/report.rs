@@ -58,8 +58,8 @@ pub struct ChangesReport {
 }
 
 impl ChangesReport {
-    /// The part of the goodput of another run, with the same moments and no change, that this one reached while
-    /// plans changed: of the job that lost most.
+    /// The part of the goodput of another run, with the same moments and no change, that this one reached
+    /// while plans changed: of the job that lost most.
     pub fn goodput_ratio(&self, without: &Self) -> Option<f64> {
         let rate = |of: &Self| {
             let seconds = of.seconds.filter(|seconds| *seconds > 0.0)?;

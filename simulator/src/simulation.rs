@@ -13,7 +13,7 @@ use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::changes::Changing;
+use crate::changing::Changing;
 use crate::channel::Channel;
 use crate::event_queue::{ChannelId, EventKind, EventQueue, ProcessId};
 use crate::expected_aborts::ExpectedAborts;

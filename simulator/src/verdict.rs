@@ -3,7 +3,7 @@
 use inart_core::{Failure, ServerCounters};
 use inart_wire::AbortReason;
 
-use crate::changes::Changing;
+use crate::changing::Changing;
 use crate::host::{End, Role, Worker};
 use crate::record::Record;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};

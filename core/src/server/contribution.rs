@@ -28,17 +28,32 @@ fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> boo
 
 /// A gradient or partial.
 #[derive(Clone, Copy)]
-pub(super) struct Contribution<'a> {
-    pub frame: &'a Frame<&'a [u8]>,
-    pub header: &'a HeaderRepr,
+struct Contribution<'a> {
+    frame: &'a Frame<&'a [u8]>,
+    header: &'a HeaderRepr,
     /// Its sender, or the worker whose frame completed it.
-    pub sender: Rank,
+    sender: Rank,
     /// By their home seats.
-    pub contributors: &'a [Contributors],
+    contributors: &'a [Contributors],
 }
 
 impl<P: Policy> ServerShard<P> {
-    pub(super) fn handle_contribution(&mut self, now: Instant, contribution: Contribution<'_>) {
+    /// Processes a gradient or partial in an open epoch, from its sender or the worker that completed it.
+    pub(super) fn handle_contribution(
+        &mut self,
+        now: Instant,
+        frame: &Frame<&[u8]>,
+        header: &HeaderRepr,
+        sender: Rank,
+    ) {
+        let Some(route) = self.epochs.route(header.epoch) else { return };
+        let contributors = route.at_home(&header.contributors);
+        let of = contributors.iter().flat_map(|block| block.seats());
+        self.epochs.hear(header.epoch, of.filter_map(|seat| self.seats.rank(seat)));
+        self.take_in(now, Contribution { frame, header, sender, contributors: &contributors });
+    }
+
+    fn take_in(&mut self, now: Instant, contribution: Contribution<'_>) {
         let Contribution { frame, header, sender, contributors } = contribution;
         let sequence = header.sequence;
         let exact = self.assignment.exact_sums;

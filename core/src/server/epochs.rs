@@ -7,13 +7,10 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::slice;
 
-use inart_wire::{ChunkSeq, Contributors, ControlMessage, Epoch, Rank, Seat};
+use inart_wire::{Contributors, Epoch, Rank, Seat};
 
-use super::ServerShard;
 use super::seats::Seats;
-use crate::policy::Policy;
-use crate::reroute::is_move;
-use crate::{Assignment, RerouteError};
+use crate::Assignment;
 
 /// An epoch whose frames are accepted.
 #[derive(Clone, Debug)]
@@ -25,7 +22,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    fn new(epoch: Epoch, seats: Seats, home: &Seats) -> Self {
+    pub(super) fn new(epoch: Epoch, seats: Seats, home: &Seats) -> Self {
         let home = (!seats.are_those_of(home)).then(|| seats.translated_to(home));
         Self { epoch, seats, home }
     }
@@ -90,8 +87,8 @@ impl Epochs {
         self.route(epoch).unwrap_or(&self.current)
     }
 
-    /// The epoch of an answer to a worker that speaks in one. While no result tells workers that the server has
-    /// moved, answers do.
+    /// The epoch of an answer to a worker that speaks in one. While no result tells workers that the server
+    /// has moved, answers do.
     pub(super) fn of_answer(&self, rank: Rank, epoch: Epoch, is_idle: bool) -> Epoch {
         if is_idle && self.moved[rank.index()] { self.current.epoch } else { epoch }
     }
@@ -112,87 +109,33 @@ impl Epochs {
     }
 
     /// Whether the worker now tells its oldest chunk for the first time since it moved.
-    fn tells_first(&mut self, epoch: Epoch, rank: Rank) -> bool {
+    pub(super) fn tells_first(&mut self, epoch: Epoch, rank: Rank) -> bool {
         epoch == self.current.epoch && !core::mem::replace(&mut self.told[rank.index()], true)
     }
-}
 
-impl<P: Policy> ServerShard<P> {
-    /// Goes on under another epoch, beside the one so far: accepts frames of both, and sends results in both
-    /// until every worker was heard in the new one. The same assignment again changes nothing. A move back to
-    /// the epoch before is a move like any other.
-    ///
-    /// # Errors
-    /// [`RerouteError`] if the assignment differs in more than epoch, seats and rates, or is a third epoch
-    /// while two are open; nothing has changed then.
-    pub fn reroute(&mut self, next: Assignment) -> Result<(), RerouteError> {
-        self.enter(next, false).map(drop)
+    /// The assignment of the epoch before, if that is open.
+    pub(super) fn told_before(&self) -> Option<&Assignment> {
+        self.told_before.as_ref()
     }
 
-    /// The same, where all workers know the epoch already and follow this server
-    /// ([`WorkerFlow::prepare`](crate::WorkerFlow::prepare)): it sends results in the new epoch only.
-    ///
-    /// # Errors
-    /// As [`reroute`](Self::reroute).
-    pub fn lead(&mut self, next: Assignment) -> Result<(), RerouteError> {
-        if self.enter(next, true)? && self.is_idle() && self.abort.is_none() {
-            // No result tells them.
-            for rank in self.seats.all_ranks() {
-                let message = ControlMessage::KeepAliveAnswer { bound: true };
-                self.message(message, ChunkSeq::default(), rank);
-            }
-        }
-        Ok(())
+    /// Another epoch, beside the one so far, whose assignment was `before`. `all_know` tells whether all
+    /// workers know it.
+    pub(super) fn enter(&mut self, route: Route, before: Assignment, all_know: bool) {
+        self.old = Some(core::mem::replace(&mut self.current, route));
+        self.told_before = Some(before);
+        self.moved.fill(all_know);
+        self.told.fill(all_know);
     }
 
-    /// Whether no worker waits for a result that is not there.
-    pub(super) fn is_idle(&self) -> bool {
-        self.streams.iter().all(|stream| stream.open_chunks().next().is_none())
+    /// Frames of the epoch before are foreign from now on.
+    pub(super) fn close_old(&mut self) {
+        self.old = None;
+        self.told_before = None;
+        self.moved.fill(true);
     }
 
-    /// Moves, unless it is there; whether it has. `all_know` tells whether all workers know the epoch.
-    fn enter(&mut self, next: Assignment, all_know: bool) -> Result<bool, RerouteError> {
-        if !is_move(&self.assignment, self.epochs.told_before.as_ref(), &next)? {
-            self.assignment = next;
-            return Ok(false);
-        }
-        let seats = Seats::new(&next, self.shard, |rank| self.policy.cohort(rank));
-        let epochs = &mut self.epochs;
-        let route = Route::new(next.epoch, seats, &self.seats);
-        epochs.old = Some(core::mem::replace(&mut epochs.current, route));
-        epochs.told_before = Some(core::mem::replace(&mut self.assignment, next));
-        epochs.moved.fill(all_know);
-        epochs.told.fill(all_know);
-        Ok(true)
-    }
-
-    /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing changes.
-    pub fn close_old_epoch(&mut self) {
-        let epochs = &mut self.epochs;
-        epochs.old = None;
-        epochs.told_before = None;
-        epochs.moved.fill(true);
-    }
-
-    /// The epochs whose frames are accepted, the one that this server is in first.
-    pub fn open_epochs(&self) -> impl Iterator<Item = Epoch> {
-        let old = self.epochs.old.as_ref().map(|old| old.epoch);
-        [Some(self.epochs.current.epoch), old].into_iter().flatten()
-    }
-
-    /// A worker that has moved tells its oldest chunk without a result. The results that it may lack are sent
-    /// again: it alone repeats these chunks in its new epoch, so their slots there would never be complete.
-    pub(super) fn answer_first_of(&mut self, epoch: Epoch, rank: Rank, oldest: ChunkSeq) {
-        if !self.epochs.tells_first(epoch, rank) {
-            return;
-        }
-        let cohort = self.seats.cohort(rank);
-        let one = Contributors::one(self.seats.of(rank.index()));
-        for sequence in (0..2 * self.assignment.window_chunks).map(|ahead| oldest.advance(ahead)) {
-            let chunk = self.streams[cohort].chunk_mut(sequence).filter(|chunk| chunk.is_complete());
-            if chunk.is_some_and(|chunk| chunk.ask(slice::from_ref(&one))) {
-                self.send_result_again(cohort, sequence, slice::from_ref(&one));
-            }
-        }
+    /// The epochs whose frames are accepted, the current one first.
+    pub(super) fn open(&self) -> impl Iterator<Item = Epoch> {
+        [Some(&self.current), self.old.as_ref()].into_iter().flatten().map(|route| route.epoch)
     }
 }

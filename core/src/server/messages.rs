@@ -75,7 +75,8 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job is over.
+    /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job
+    /// is over.
     fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },

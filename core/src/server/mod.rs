@@ -6,6 +6,7 @@ mod emit;
 mod epochs;
 mod lengths;
 mod messages;
+mod moves;
 mod order;
 mod seats;
 mod status;
@@ -24,7 +25,6 @@ use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::policy::{Lockstep, Policy};
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, ServerCounters, StateMachine};
-use contribution::Contribution;
 use epochs::Epochs;
 use lengths::Lengths;
 use seats::Seats;
@@ -231,13 +231,7 @@ impl<P: Policy> StateMachine for ServerShard<P> {
                 if self.abort.is_some() {
                     return self.answer_with_abort(header.sequence, sender);
                 }
-                let Some(route) = self.epochs.route(header.epoch) else { return };
-                let contributors = route.at_home(&header.contributors);
-                let of = contributors.iter().flat_map(|block| block.seats());
-                self.epochs.hear(header.epoch, of.filter_map(|seat| self.seats.rank(seat)));
-                let contribution =
-                    Contribution { frame: &frame, header: &header, sender, contributors: &contributors };
-                self.handle_contribution(now, contribution);
+                self.handle_contribution(now, &frame, &header, sender);
             }
         }
     }

@@ -42,8 +42,8 @@ impl RateControl {
         }
     }
 
-    /// Goes on over another way with another planned rate, at the same part of it. How long chunks take there is
-    /// not known. `next` is the chunk that is sent next.
+    /// Goes on over another way with another planned rate, at the same part of it. How long chunks take there
+    /// is not known. `next` is the chunk that is sent next.
     pub(super) fn replan(&mut self, planned_bps: f64, next: u64) {
         self.rate_bps *= planned_bps / self.planned_bps;
         (self.planned_bps, self.least) = (planned_bps, None);

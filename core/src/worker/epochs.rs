@@ -36,8 +36,8 @@ impl<P: Due> WorkerFlow<P> {
 
     /// Learns of another epoch, and moves to it in each shard when the shard's server does
     /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result in it. Chunks that
-    /// might have been sent before that result go in the epoch before, and are not sent again: results come in
-    /// one order, so all workers move at the same chunk.
+    /// might have been sent before that result go in the epoch before, and are not sent again: results come
+    /// in one order, so all workers move at the same chunk.
     ///
     /// # Errors
     /// As [`reroute`](Self::reroute).
@@ -64,7 +64,8 @@ impl<P: Due> WorkerFlow<P> {
         !self.flows.iter().any(|flow| flow.behind || !flow.early.is_empty())
     }
 
-    /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing changes.
+    /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing
+    /// changes.
     pub fn close_old_epoch(&mut self) {
         (0..self.flows.len()).for_each(|shard| self.follow_in(shard));
         self.flows.iter_mut().for_each(|flow| flow.early.clear());
@@ -76,7 +77,8 @@ impl<P: Due> WorkerFlow<P> {
         [Some(&self.assignment), self.old.as_ref()].into_iter().flatten().map(|told| told.epoch)
     }
 
-    /// What is sent in a shard goes by this, but for chunks that others may have sent before the server moved.
+    /// What is sent in a shard goes by this, but for chunks that others may have sent before the server
+    /// moved.
     pub(super) fn told(&self, shard: usize) -> &Assignment {
         self.told_if(self.flows[shard].behind)
     }
@@ -125,8 +127,8 @@ impl ShardFlow {
         place.map(|place| self.early.swap_remove(place)).is_some()
     }
 
-    /// The way of what is sent changes: every chunk without a result is sent again, in the order in which they
-    /// were sent first, at the rate of the new way.
+    /// The way of what is sent changes: every chunk without a result is sent again, in the order in which
+    /// they were sent first, at the rate of the new way.
     fn reroute(&mut self, now: Instant, rate_bps: f64) {
         self.set_rate(rate_bps);
         self.go_on_in_other_epoch();

@@ -322,8 +322,8 @@ impl ShardFlow {
                 entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, and results of two epochs come by
-                // two ways, so after a repeat or a move order is not enough.
+                // Peers repeat a chunk at different places among their others, and results of two epochs come
+                // by two ways, so after a repeat or a move order is not enough.
                 entry.sends == 1 && entry.sends_before == 0 && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS

@@ -261,8 +261,8 @@ proptest! {
         blocks in proptest::collection::vec(1..7usize, 3),
         changes in proptest::collection::vec(change(90), 1..3),
     ) {
-        // In each epoch the workers whose rank is a multiple of something sit in block 0, the others from seat
-        // 64 on.
+        // In each epoch the workers whose rank is a multiple of something sit in block 0, the others from
+        // seat 64 on.
         let seats = |number: usize| -> Vec<Seat> {
             let (mut first, mut others) = (0..64u16, 64u16..);
             let together = 2 + blocks[number % blocks.len()];

@@ -40,8 +40,8 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
 }
 
 /// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors,
-/// changes of plans, interfaces that go down, and frames that the idle worker forges, some of them behind VLAN tags. `ideal` is
-/// how long a run takes without faults.
+/// changes of plans, interfaces that go down, and frames that the idle worker forges, some of them behind
+/// VLAN tags. `ideal` is how long a run takes without faults.
 pub(super) fn add_more(
     options: &mut Options,
     faults: &mut Faults,

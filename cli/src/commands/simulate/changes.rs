@@ -7,7 +7,7 @@ use inart_faults::quantity::{Share, Span};
 use inart_planner::{Plan, Topology};
 use inart_simulator::{Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate};
 
-use super::{Args, with_flag};
+use super::args::{Args, with_flag};
 use crate::commands::output::print;
 
 /// The least time before the first change.

@@ -200,7 +200,8 @@ fn progress_bar(trials: u64) -> ProgressBar {
 mod tests {
     use clap::{Args as _, Command, FromArgMatches};
 
-    use super::super::{Args, Question};
+    use super::super::args::Args;
+    use super::super::question::Question;
     use super::*;
 
     #[test]

@@ -1,0 +1,113 @@
+//! The flags of `inart simulate`.
+
+use std::path::PathBuf;
+
+use inart_controller::ValuesChoice;
+use inart_faults::quantity::{Share, Span};
+use inart_planner::units::Size;
+use inart_planner::{Levels, Results, Scheme, schemes};
+use inart_simulator::OddLength;
+use inart_simulator::gradients::Sizes;
+use inart_wire::ValuesPerPacket;
+
+/// Arguments of `inart simulate`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network and its jobs: a YAML or JSON file.
+    #[arg(required_unless_present = "soak")]
+    pub topology: Option<PathBuf>,
+    /// Run so many random trials instead, each with a network, jobs and faults of its own, and stop at the
+    /// first that fails.
+    #[arg(long, value_name = "TRIALS", conflicts_with_all = ["topology", "faults", "plan", "log"])]
+    pub soak: Option<u64>,
+    /// Seed of the first trial.
+    #[arg(long, default_value_t = 1, requires = "soak")]
+    pub first: u64,
+    /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The fault schedule and other traffic on the links: a YAML or JSON file (docs/simulation.md).
+    #[arg(long, value_name = "FILE")]
+    pub faults: Option<PathBuf>,
+    /// Rounds per job.
+    #[arg(long, default_value_t = 10)]
+    pub rounds: u32,
+    /// Run each job so often, one run after the other: new hosts, other gradients, the same epoch on the same
+    /// switches.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// A worker of the first job whose gradient has another length, in values: the job is to end with its
+    /// name.
+    #[arg(long, value_name = "RANK=VALUES")]
+    pub odd_length: Option<OddLength>,
+    /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub tensors: u32,
+    /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier or wild.
+    #[arg(long, default_value_t)]
+    pub sizes: Sizes,
+    /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB].
+    #[arg(long)]
+    pub gradient: Option<Size>,
+    /// Share of gradients with a value that is far larger than those before, like 10%.
+    #[arg(long, default_value = "0")]
+    pub spikes: Share,
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for.
+    #[arg(long, default_value_t = ValuesChoice::Exactly(ValuesPerPacket::N32))]
+    pub values: ValuesChoice,
+    /// Chunks in flight per worker and shard, a power of two.
+    #[arg(long, default_value_t = 64)]
+    pub window: u32,
+    /// Scheme to plan all jobs with.
+    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = crate::commands::scheme::parser())]
+    pub scheme: &'static dyn Scheme,
+    /// How often a gradient may be added up on its way: 1, or 2 for sums of sums, for schemes that do so,
+    /// such as inart.
+    #[arg(long, default_value = "1")]
+    pub levels: Levels,
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
+    /// the paper.
+    #[arg(long, default_value_t = Results::Counted)]
+    pub results: Results,
+    /// Stop improving the plan after this long [default: a fixed effort, so that the plan does not depend on
+    /// the machine].
+    #[arg(long)]
+    pub budget: Option<Span>,
+    /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
+    #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
+    pub plan: Option<PathBuf>,
+    /// Change all jobs' plans so often, one change after the other, while rounds go on until the last change
+    /// is over; and run the same without changes, to compare.
+    #[arg(long, value_name = "N", conflicts_with_all = ["soak", "log", "faults"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub changes: Option<u32>,
+    /// With --changes: hosts are told of a change at random moments within this time.
+    #[arg(long, default_value = "2 ms", requires = "changes")]
+    pub told_within: Span,
+    /// With --changes: time from the end of one change to the beginning of the next.
+    #[arg(long, default_value = "20 ms", requires = "changes")]
+    pub change_gap: Span,
+    /// With --changes: every host moves when it is told, as after a failure. Else workers learn of the change
+    /// first, and follow their servers.
+    #[arg(long, requires = "changes")]
+    pub unled: bool,
+    /// How long hosts wait for a silent peer.
+    #[arg(long, alias = "patience", default_value = "2 s")]
+    pub peer_timeout: Span,
+    /// Virtual time after which a run that has not ended is a failure.
+    #[arg(long, default_value = "600 s")]
+    pub limit: Span,
+    /// Write every event into this file, a line each.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+/// Names the flag of a setting that the simulator refuses.
+pub fn with_flag(error: inart_simulator::Error) -> anyhow::Error {
+    match error {
+        inart_simulator::Error::Option { option, problem } => {
+            anyhow::anyhow!("--{}: {problem}", option.replace(' ', "-"))
+        }
+        error => error.into(),
+    }
+}

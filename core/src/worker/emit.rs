@@ -1,0 +1,102 @@
+//! What a worker sends.
+
+use inart_wire::{
+    ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Kind, Seat, ShardId,
+};
+
+use super::WorkerFlow;
+use super::tensors::Content;
+use crate::Instant;
+use crate::policy::Due;
+
+impl<P: Due> WorkerFlow<P> {
+    /// Writes the next chunk that is to be sent now, if there is one.
+    pub(super) fn transmit_gradient(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
+        // The shards take turns, so that none waits while the machine is slower than the rates.
+        let count = self.flows.len();
+        let mut turns = (1..=count).map(|ahead| (self.last_sent + ahead) % count);
+        let tensors = &self.tensors;
+        let (shard, send) = turns.find_map(|shard| {
+            let has_values = |frame| tensors.has_values(shard, frame);
+            Some((shard, self.flows[shard].poll(now, has_values)?))
+        })?;
+        self.last_sent = shard;
+        self.counters.retransmissions += u64::from(send.resend);
+        let sequence = self.flows[shard].sequence(send.chunk);
+        let (place, content) = self.tensors.find(shard, send.chunk)?;
+        if let Content::Chunk(chunk, _) = content {
+            self.counters.clipped += u64::from(self.tensors.numeric_mut(place).prepare(chunk));
+        }
+        let (exact, numeric) = (self.assignment.exact_sums, self.tensors.numeric(place));
+        let (values, exponent, marks) = match content {
+            Content::Chunk(chunk, last) => {
+                let marks = Flags::NONE
+                    .with_if(Flags::BYPASS, send.bypass || numeric.bypasses(chunk))
+                    .with_if(Flags::OVERFLOW, numeric.clipped(chunk))
+                    .with_if(Flags::VANISHED, numeric.vanished(chunk))
+                    .with_if(Flags::LAST, last);
+                (numeric.values(chunk), numeric.used(chunk), marks)
+            }
+            Content::Nothing => {
+                let exponent = if exact { Exponent::FLOATS } else { Exponent::from(0) };
+                (&[0][..], exponent, Flags::NONE.with_if(Flags::BYPASS, send.bypass || exact))
+            }
+        };
+        self.counters.bypasses += u64::from(marks.contains(Flags::BYPASS));
+        let epoch = self.told_if(send.behind).epoch;
+        let seat = self.seat_in(epoch, shard).unwrap_or(self.rank.seat());
+        let header = HeaderRepr {
+            epoch,
+            worker: seat,
+            contributors: Contributors::one(seat),
+            exponent,
+            length: values.len() as u16,
+            ..self.header(shard, Kind::Gradient, marks.with_if(Flags::RESEND, send.resend), sequence)
+        };
+        Some(self.emit(shard, header, values, buffer))
+    }
+
+    /// Its number in the frames that it sends in that shard.
+    fn seat(&self, shard: usize) -> Seat {
+        self.seat_in(self.told(shard).epoch, shard).unwrap_or(self.rank.seat())
+    }
+
+    fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
+        HeaderRepr {
+            kind,
+            flags,
+            epoch: self.told(shard).epoch,
+            job: self.assignment.job,
+            shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
+            worker: self.seat(shard),
+            sequence,
+            contributors: Contributors::default(),
+            exponent: Exponent::from(0),
+            length: 0,
+            incarnation: self.flows[shard].run(),
+        }
+    }
+
+    /// Writes a message to the server of that shard.
+    pub(super) fn emit_message(
+        &self,
+        shard: usize,
+        message: ControlMessage,
+        about: ChunkSeq,
+        buffer: &mut [u8],
+    ) -> usize {
+        let words = message.words(self.incarnation);
+        let header = self.header(shard, Kind::Control, Flags::NONE, about);
+        self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+    }
+
+    fn emit(&self, shard: usize, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {
+        let frame = FrameRepr {
+            destination: self.assignment.shards[shard].mac,
+            source: self.assignment.workers[self.rank.index()].mac,
+            values_per_packet: self.assignment.values_per_packet,
+            header,
+        };
+        frame.emit(values, buffer).expect("the caller's buffer has room for one frame")
+    }
+}

@@ -1,0 +1,62 @@
+//! Where the changes of plans of a run are.
+
+use std::collections::BTreeMap;
+
+use inart_core::Assignment;
+use inart_tables::SwitchTables;
+use inart_wire::Epoch;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::event_queue::ProcessId;
+
+/// Where the changes of a run are.
+pub(crate) struct Changing {
+    /// A stream of its own, so that the same moments are drawn whatever else happens.
+    pub rng: ChaCha8Rng,
+    /// What every switch holds.
+    pub tables: BTreeMap<String, SwitchTables>,
+    /// By job: the epoch so far, and the one that it changes to.
+    pub now: Vec<Assignment>,
+    pub next: Vec<Assignment>,
+    /// By job: the newest epoch that there ever was.
+    pub newest: Vec<Epoch>,
+    /// Changes that have begun.
+    pub begun: u32,
+    /// Changes that are over, and those of them that were undone.
+    pub done: u32,
+    pub undone: u32,
+    pub undoing: bool,
+    /// Who is told something now, and is yet to be told.
+    pub told: Vec<ProcessId>,
+    pub waiting: usize,
+    /// How often workers were asked whether they have followed.
+    pub asked: u32,
+    /// When the first began and what the slowest worker of each job had then; the same when the last was
+    /// over.
+    pub began: Option<(u64, Vec<u64>)>,
+    pub over: Option<(u64, Vec<u64>)>,
+}
+
+impl Changing {
+    pub fn new(tables: BTreeMap<String, SwitchTables>, assignments: &[Assignment], seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(3);
+        Self {
+            rng,
+            tables,
+            now: assignments.to_vec(),
+            next: Vec::new(),
+            newest: assignments.iter().map(|assignment| assignment.epoch).collect(),
+            begun: 0,
+            done: 0,
+            undone: 0,
+            undoing: false,
+            told: Vec::new(),
+            waiting: 0,
+            asked: 0,
+            began: None,
+            over: None,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Plans that change while jobs run: the controller's side, in virtual time.
+//!
+//! For each change the tables of a new epoch are put beside the old ones, every host is told of it at a
+//! moment of its own, and when all have moved, the old epoch is closed and its tables are removed. Either
+//! hosts move when they are told, or workers learn of the epoch first, and then follow their servers. A
+//! change may be undone: some hosts are told, then all of these are told to go back.
+
+use inart_core::Instant;
+use rand::Rng;
+
+use crate::Error;
+use crate::changes::Changes;
+use crate::event_queue::{EventKind, ProcessId, Tell};
+use crate::host::Role;
+use crate::installed_network::Beside;
+use crate::simulation::{Node, Simulation};
+
+/// How long a host that stands still is waited for before it is told again.
+const TELL_AGAIN_NANOS: u64 = 1_000_000;
+/// How often workers are asked whether they have followed, and for how long before they are told to move.
+const ASK_NANOS: u64 = 200_000;
+const ASKED_AT_MOST: u32 = 5000;
+
+impl Simulation<'_> {
+    /// The changes of this run, if it has any.
+    fn plan_changes(&self) -> Option<&Changes> {
+        self.options.changes.as_ref()
+    }
+
+    /// Whether jobs have to go on because changes are yet to come.
+    pub(crate) fn holds(&self) -> bool {
+        self.plan_changes().is_some_and(|changes| changes.hold) && self.changing.over.is_none()
+    }
+
+    /// A change begins: the tables of the next epoch are put beside those that are there.
+    pub(crate) fn begin_change(&mut self) -> Result<(), Error> {
+        let Some(changes) = &self.options.changes else { return Ok(()) };
+        if self.changing.began.is_none() {
+            self.changing.began = Some((self.wire.now, self.slowest_results()));
+        }
+        let changing = &mut self.changing;
+        changing.undoing = changing.rng.random_bool(changes.undone.get());
+        let part = if changing.undoing { changing.rng.random_range(0.0..1.0) } else { 1.0 };
+        let ids = (0..self.processes.len() as u32).map(ProcessId);
+        let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
+        let ids = ids.filter(|id| !changes.led || is_worker(id));
+        let told: Vec<_> = ids.filter(|_| changing.rng.random_bool(part)).collect();
+        let sets = changes.plans.len() + 1;
+        let set = (changing.begun as usize + 1) % sets;
+        changing.begun += 1;
+        changing.next = changing.now.clone();
+        if !changes.pretend {
+            for job in 0..changing.now.len() {
+                let plan = match set.checked_sub(1) {
+                    Some(set) => &changes.plans[set][job],
+                    None => &self.network.jobs[job].plan,
+                };
+                let Beside { tables, assignment } = self.network.beside(
+                    &changing.tables,
+                    job,
+                    plan,
+                    changing.now[job].epoch,
+                    changing.newest[job],
+                )?;
+                changing.newest[job] = assignment.epoch;
+                changing.next[job] = assignment;
+                changing.tables = tables;
+            }
+            self.write_tables()?;
+            self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
+        }
+        self.tell_all(told, if changes.led { Tell::Prepare } else { Tell::Move })
+    }
+
+    /// Tells those something, each at a moment of its own.
+    fn tell_all(&mut self, told: Vec<ProcessId>, what: Tell) -> Result<(), Error> {
+        let within = self.plan_changes().map_or(0, |changes| changes.told_within.0);
+        self.changing.waiting = told.len();
+        for id in &told {
+            let at = self.wire.now + 1 + self.changing.rng.random_range(0..=within);
+            self.wire.events.schedule(at, EventKind::Tell(*id, what));
+        }
+        self.changing.told = told;
+        if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
+    }
+
+    /// Tells one process something, unless its host stands still.
+    pub(crate) fn tell(&mut self, id: ProcessId, what: Tell) -> Result<(), Error> {
+        let pretend = self.plan_changes().is_none_or(|changes| changes.pretend);
+        let process = &mut self.processes[id.0 as usize];
+        if matches!(&self.nodes[process.host], Node::Host(host) if host.paused > 0) {
+            let at = self.wire.now + TELL_AGAIN_NANOS;
+            self.wire.events.schedule(at, EventKind::Tell(id, what));
+            return Ok(());
+        }
+        if !pretend {
+            let now = Instant::from_nanos(self.wire.now);
+            let next = match what {
+                Tell::Back => &self.changing.now[process.job],
+                _ => &self.changing.next[process.job],
+            };
+            match (&mut process.role, what) {
+                (Role::Worker(worker), Tell::Close) => worker.flow.close_old_epoch(),
+                (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
+                (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
+                (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
+                (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
+                (Role::Server(server, _), _) => server.reroute(next.clone())?,
+                (Role::Gone(_), _) => {}
+            }
+            if what != Tell::Close {
+                process.told.clone_from(next);
+            }
+            self.pump(id);
+        }
+        self.changing.waiting -= 1;
+        if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
+    }
+
+    /// All who were to be told something have been.
+    fn all_told(&mut self, what: Tell) -> Result<(), Error> {
+        let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
+        match what {
+            Tell::Prepare | Tell::Move if self.changing.undoing => {
+                let told = std::mem::take(&mut self.changing.told);
+                self.tell_all(told, Tell::Back)
+            }
+            Tell::Prepare => {
+                let is_worker =
+                    |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
+                self.tell_all(all.into_iter().filter(|id| !is_worker(id)).collect(), Tell::Lead)
+            }
+            Tell::Lead => {
+                self.changing.asked = 0;
+                self.ask()
+            }
+            Tell::Move | Tell::Back => self.tell_all(all, Tell::Close),
+            Tell::Close => self.end_change(),
+        }
+    }
+
+    /// Asks the workers whether they have followed their servers.
+    pub(crate) fn ask(&mut self) -> Result<(), Error> {
+        let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
+        let pretend = self.plan_changes().is_none_or(|changes| changes.pretend);
+        let behind = |id: &ProcessId| match &self.processes[id.0 as usize].role {
+            Role::Worker(worker) => worker.end.is_none() && !worker.flow.has_moved(),
+            Role::Server(..) | Role::Gone(_) => false,
+        };
+        self.changing.asked += 1;
+        if pretend || !all.iter().any(behind) {
+            return self.tell_all(all, Tell::Close);
+        }
+        if self.changing.asked > ASKED_AT_MOST {
+            // A host stands still, or nothing comes through.
+            return self.tell_all(all, Tell::Move);
+        }
+        self.wire.events.schedule(self.wire.now + ASK_NANOS, EventKind::Ask);
+        Ok(())
+    }
+
+    /// The epoch that nobody uses any more loses its tables.
+    fn end_change(&mut self) -> Result<(), Error> {
+        let Some(changes) = &self.options.changes else { return Ok(()) };
+        let changing = &mut self.changing;
+        let (kept, gone) = match changing.undoing {
+            true => (&changing.now, &changing.next),
+            false => (&changing.next, &changing.now),
+        };
+        for (kept, gone) in kept.iter().zip(gone).filter(|(kept, gone)| kept.epoch != gone.epoch) {
+            changing
+                .tables
+                .values_mut()
+                .for_each(|tables| tables.retire(kept.job, |epoch| epoch == gone.epoch));
+        }
+        if !changing.undoing {
+            changing.now = std::mem::take(&mut changing.next);
+        }
+        changing.done += 1;
+        changing.undone += u32::from(changing.undoing);
+        let is_last = changing.begun == changes.count;
+        if !changes.pretend {
+            self.write_tables()?;
+            self.wire.tally.changes += 1;
+            self.wire.tally.undone += u64::from(self.changing.undoing);
+            self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
+        }
+        if is_last {
+            self.changing.over = Some((self.wire.now, self.slowest_results()));
+            if changes.hold {
+                self.release_rounds();
+            }
+        } else {
+            self.wire.events.schedule(self.wire.now + changes.gap.0.max(1), EventKind::Change);
+        }
+        Ok(())
+    }
+
+    /// The workers of every job end with the same round: the one after the furthest that any of them is in.
+    fn release_rounds(&mut self) {
+        for job in 0..self.jobs.len() {
+            let furthest = self.workers(job).map(|worker| worker.round).max().unwrap_or(0);
+            self.jobs[job].last_round = self.options.rounds.max(furthest + 1);
+        }
+    }
+
+    /// Makes the switches hold what they should.
+    fn write_tables(&mut self) -> Result<(), Error> {
+        for (name, tables) in &self.changing.tables {
+            let node = self.network.topology.node_named(name).map(|id| id.index());
+            let Some(Node::Switch(node)) = node.map(|index| &mut self.nodes[index]) else { continue };
+            // One that is down is installed as a whole when it is back.
+            if node.switch.program().is_some() {
+                let refused = self.network.dataplane.update(&mut node.switch, &node.tables, tables);
+                refused.map_err(|error| Error::Switch { switch: name.clone(), reason: error.to_string() })?;
+                node.tables.clone_from(tables);
+            }
+        }
+        Ok(())
+    }
+}
