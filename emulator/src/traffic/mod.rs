@@ -99,6 +99,7 @@ fn pace(stop: &AtomicBool, bytes_per_second: f64, mut send: impl FnMut(f64) -> f
 #[derive(Debug, Default)]
 pub struct Traffic {
     flows: Vec<(Flow, State)>,
+    scale: f64,
 }
 
 #[derive(Debug)]
@@ -111,8 +112,7 @@ enum State {
 impl Traffic {
     /// The flows of a schedule, at `scale` times their rates; none runs yet.
     pub fn new(flows: &[Flow], scale: f64) -> Self {
-        let scaled = |flow: &Flow| Flow { rate_bps: flow.rate_bps * scale, ..*flow };
-        Self { flows: flows.iter().map(|flow| (scaled(flow), State::ToCome)).collect() }
+        Self { flows: flows.iter().map(|flow| (*flow, State::ToCome)).collect(), scale }
     }
 
     /// Starts and stops what is due so long after the start of the run; what was started (`true`) and
@@ -131,7 +131,8 @@ impl Traffic {
             let begins = !is_over && flow.begins.duration() <= elapsed;
             match state {
                 State::ToCome if begins => {
-                    let running = ends(flow).and_then(|ends| Running::start(flow, ends));
+                    let scaled = Flow { rate_bps: flow.rate_bps * self.scale, ..*flow };
+                    let running = ends(flow).and_then(|ends| Running::start(&scaled, ends));
                     *state = State::Running(running.map_err(|cause| (*flow, cause))?);
                     changed.push((*flow, true));
                 }

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::TICK;
 use crate::namespace::Namespace;
 
 /// Ethernet, IPv4 and UDP headers.
@@ -16,6 +15,8 @@ const UDP_HEADERS: u16 = 14 + 20 + 8;
 const TCP_HEADERS: u16 = 14 + 20 + 20;
 /// Whether it is to stop, a thread looks this often.
 const LOOK: Duration = Duration::from_millis(50);
+/// How often what has become due is written.
+const TICK: Duration = Duration::from_millis(2);
 /// What is written at once to a connection.
 const BLOCK: usize = 4096;
 

@@ -54,7 +54,7 @@ fn traffic_of_every_protocol_begins_and_ends_when_it_is_due() {
     };
     let ends = |_: &Flow| Ok([end(&wiring, &blueprint, 0), end(&wiring, &blueprint, 1)]);
     for protocol in [Protocol::Frames, Protocol::Udp, Protocol::Tcp] {
-        // Twice the rate that the flow has, which the link would not carry.
+        // At 8 Mbit/s, which the link just carries.
         let mut traffic = Traffic::new(&[flow(protocol)], 2.0);
         let mut tend = |seconds| {
             let changed = traffic.tend(Duration::from_secs(seconds), ends).expect("sockets");
@@ -63,10 +63,10 @@ fn traffic_of_every_protocol_begins_and_ends_when_it_is_due() {
         let before = received(&wiring);
         assert_eq!(tend(0), []);
         assert_eq!(received(&wiring), before, "{protocol:?} is yet to come");
-        assert_eq!(tend(1), [(8e6, true)]);
+        assert_eq!(tend(1), [(4e6, true)]);
         wait_for(&wiring, before + 500_000);
         assert_eq!(tend(9), [], "it goes on");
-        assert_eq!(tend(10), [(8e6, false)]);
+        assert_eq!(tend(10), [(4e6, false)]);
         // What is left in the link's queue of a few frames arrives.
         std::thread::sleep(Duration::from_millis(200));
         let after = received(&wiring);
