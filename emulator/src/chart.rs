@@ -1,29 +1,21 @@
 //! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as
-//! on one host. An SVG document written by hand, since a chart library would decide too much of how it looks.
-
-use std::fmt::Write;
+//! on one host.
 
 use inart_planner::schemes;
 
-use crate::figures::{SchemeFigures, Summary, si};
+use crate::figures::{SchemeFigures, Summary};
+use crate::si::si;
+use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH};
 
-const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 660.0;
 const MARGIN: f64 = 40.0;
 /// Width of the column of bar panels.
 const BARS_WIDTH: f64 = 520.0;
 const TOP: f64 = 140.0;
 
-const INK: &str = "#1f2937";
-const FAINT: &str = "#6b7280";
-const LINE: &str = "#e5e7eb";
-/// Ours first; the others follow in the order in which they ran.
-const OURS: &str = "#2563eb";
-const OTHERS: [&str; 5] = ["#0d9488", "#94a3b8", "#d97706", "#9333ea", "#64748b"];
-
 /// Draws the chart.
 pub fn draw(summary: &Summary) -> String {
-    let mut svg = Svg::new();
+    let mut svg = Svg::new(HEIGHT);
     heading(&mut svg, summary);
     let rounds = f64::from(summary.rounds.max(1));
     type Figure<'a> = (&'a str, &'a str, Box<dyn Fn(&SchemeFigures) -> f64 + 'a>);
@@ -85,10 +77,10 @@ fn is_ours(figures: &SchemeFigures) -> bool {
 
 fn colour(summary: &Summary, index: usize) -> &'static str {
     if is_ours(&summary.schemes[index]) {
-        return OURS;
+        return SERIES[0];
     }
     let others_before = summary.schemes[..index].iter().filter(|other| !is_ours(other)).count();
-    OTHERS[others_before % OTHERS.len()]
+    SERIES[1 + others_before % (SERIES.len() - 1)]
 }
 
 #[expect(clippy::too_many_arguments, reason = "a panel has a place, a title and what it shows")]
@@ -199,59 +191,6 @@ fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
         svg.line(left + 60.0, y - 4.5, left + 90.0, y - 4.5, colour, width);
         svg.text(left + 100.0, y, 14.0, INK, "start", "400", name);
         svg.text(left + 250.0, y, 14.0, INK, "end", "600", &accuracy);
-    }
-}
-
-/// An SVG document that grows.
-struct Svg(String);
-
-impl Svg {
-    fn new() -> Self {
-        Self(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-             viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-        ))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "SVG text has that many attributes")]
-    fn text(&mut self, x: f64, y: f64, size: f64, fill: &str, anchor: &str, weight: &str, text: &str) {
-        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let _ = writeln!(
-            self.0,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\" \
-             font-weight=\"{weight}\">{escaped}</text>"
-        );
-    }
-
-    fn bar(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str) {
-        let _ = writeln!(
-            self.0,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"3\" fill=\"{fill}\"/>"
-        );
-    }
-
-    fn line(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, stroke: &str, width: f64) {
-        let _ = writeln!(
-            self.0,
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{stroke}\" \
-             stroke-width=\"{width}\" stroke-linecap=\"round\"/>"
-        );
-    }
-
-    fn curve(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, more: &str) {
-        let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = writeln!(
-            self.0,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" \
-             stroke-linejoin=\"round\" {more}/>",
-            points.join(" ")
-        );
-    }
-
-    fn finish(mut self) -> String {
-        self.0.push_str("</svg>\n");
-        self.0
     }
 }
 

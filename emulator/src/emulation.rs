@@ -17,6 +17,7 @@ use crate::scale::Scale;
 use crate::supervisor::{Supervisor, Watched};
 use crate::task::Task;
 use crate::testbed::{Testbed, TestbedCounters};
+use crate::timeline::{JobLine, RoundPoint, Timeline};
 use crate::work::{Work, Workload};
 
 /// How long the search for a plan may take.
@@ -192,7 +193,16 @@ impl Emulation {
         let (plans, scale) = (self.plans(scheme), self.scale.factor());
         let jobs = runs.into_iter().zip(plans).map(|(run, plan)| run.figures(plan, scale));
         let jobs = jobs.collect::<Result<_, _>>()?;
+        let timeline = Timeline {
+            jobs: plans
+                .iter()
+                .zip(watched.rounds)
+                .map(|(plan, rounds)| unscaled(plan, rounds, scale))
+                .collect(),
+            events: watched.happened.clone(),
+        };
         let figures = SchemeFigures {
+            timeline,
             // A switch that was killed has forgotten what it had counted.
             packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
             link_drops: (after.links - before.links).dropped,
@@ -268,6 +278,12 @@ impl Emulation {
             new_epoch: true,
         }
     }
+}
+
+/// A job's line of a timeline, at the topology's own rates.
+fn unscaled(plan: &Plan, rounds: Vec<RoundPoint>, scale: f64) -> JobLine {
+    let point = |round: RoundPoint| RoundPoint { goodput_bps: round.goodput_bps / scale, ..round };
+    JobLine { job: plan.job.clone(), rounds: rounds.into_iter().map(point).collect() }
 }
 
 /// Plans all jobs under every scheme.

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::relay::RelayCounters;
 use crate::scale::Scale;
+use crate::timeline::{Event, Timeline};
 
 /// The whole result of an emulation in which every sum was right.
 #[derive(Clone, Debug, Serialize)]
@@ -95,22 +96,14 @@ pub struct SchemeFigures {
     /// What the links did to frames, if they were made to.
     pub links: RelayCounters,
     /// What was done to processes and links.
-    pub faults: Vec<FaultRecord>,
+    pub faults: Vec<Event>,
+    /// When rounds ended, and how fast they were; goodputs are unscaled.
+    #[serde(skip)]
+    pub timeline: Timeline,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
     /// Per job.
     pub jobs: Vec<JobFigures>,
-}
-
-/// Something that was done to a process or a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FaultRecord {
-    /// Seconds since all workers were there.
-    pub seconds: f64,
-    /// Rounds of all jobs whose sums had been checked by then.
-    pub rounds_audited: u32,
-    /// What.
-    pub what: String,
 }
 
 /// One job under one scheme. Units as in [`SchemeFigures`].
@@ -240,6 +233,7 @@ impl SchemeFigures {
             link_drops: 0,
             links: RelayCounters::default(),
             faults: Vec::new(),
+            timeline: Timeline::default(),
             switch_drops: BTreeMap::new(),
             scheme,
             jobs,
@@ -261,41 +255,9 @@ fn as_map<S: Serializer>(schemes: &[SchemeFigures], serializer: S) -> Result<S::
     serializer.collect_map(schemes.iter().map(|figures| (figures.scheme.name(), figures)))
 }
 
-/// A value with three significant digits and an SI prefix: `2.50 Gbps`, `812 us`.
-pub fn si(value: f64, unit: &str) -> String {
-    const PREFIXES: [(f64, &str); 7] =
-        [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u")];
-    let size = value.abs();
-    // What rounds up to 1000 belongs to the next prefix.
-    let found = PREFIXES.iter().find(|(factor, _)| size >= factor * 0.9995);
-    let (factor, prefix) = if size == 0.0 { &(1.0, "") } else { found.unwrap_or(&(1e-6, "u")) };
-    let scaled = value / factor;
-    let decimals = match scaled.abs() {
-        s if s >= 99.95 || s == 0.0 => 0,
-        s if s >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{scaled:.decimals$} {prefix}{unit}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_get_three_digits_and_the_right_prefix() {
-        for (value, text) in [
-            (2.5e9, "2.50 Gbps"),
-            (999.6e6, "1.00 Gbps"),
-            (99.96e6, "100 Mbps"),
-            (12_345.0, "12.3 kbps"),
-            (0.0, "0 bps"),
-            (0.000_812, "812 ubps"),
-            (1e-9, "0.00 ubps"),
-        ] {
-            assert_eq!(si(value, "bps"), text);
-        }
-    }
 
     #[test]
     fn the_median_round_sets_the_pace() {

@@ -71,6 +71,12 @@ impl JobRun {
         self.auditor.audited().len() as u32
     }
 
+    /// The goodput of the rounds from that one on whose sums were found right, in bits per second by the clock.
+    pub fn goodputs_from(&self, round: usize) -> impl Iterator<Item = f64> + '_ {
+        let audited = self.auditor.audited().get(round..).unwrap_or_default();
+        audited.iter().map(|sum| 32.0 * sum.values as f64 / sum.seconds)
+    }
+
     /// Sums compared so far: one per round, chunk and worker.
     pub fn sums_checked(&self) -> u64 {
         self.auditor.sums_checked()

@@ -27,12 +27,15 @@ pub mod program;
 pub mod relay;
 pub mod scale;
 mod scratch;
+pub mod si;
 pub mod site;
 mod supervisor;
+mod svg;
 mod switches;
 mod table;
 mod task;
 mod testbed;
+pub mod timeline;
 mod traffic;
 pub mod wiring;
 #[cfg(test)]

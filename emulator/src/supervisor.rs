@@ -13,12 +13,12 @@ use nix::sys::signal::Signal;
 use crate::abort::{AbortReport, HostEnd};
 use crate::agents::Agents;
 use crate::error::Error;
-use crate::figures::FaultRecord;
 use crate::job::JobRun;
 use crate::options::Options;
 use crate::program::{Ranks, relayed};
 use crate::task::{HostStart, Task, write_assignment};
 use crate::testbed::Testbed;
+use crate::timeline::{Event, RoundPoint};
 
 /// How long the hosts of an aborted job may take to end: far more than the limit, so that the time is
 /// measured.
@@ -40,11 +40,13 @@ struct Host {
 /// What was seen of the hosts.
 pub struct Watched {
     /// What the fault schedule did.
-    pub happened: Vec<FaultRecord>,
+    pub happened: Vec<Event>,
     /// From the moment all workers were there, or a user's program was started, to the end.
     pub seconds: f64,
     /// By job, whether any worker said hello.
     pub audited: Vec<bool>,
+    /// By job, when each round's sums were checked, and its goodput by the clock.
+    pub rounds: Vec<Vec<RoundPoint>>,
 }
 
 /// The hosts of all jobs.
@@ -60,7 +62,7 @@ pub struct Supervisor<'a> {
     /// Steps of the fault schedule that are still to come.
     steps: std::vec::IntoIter<(Span, Step)>,
     next_step: Option<(Span, Step)>,
-    happened: Vec<FaultRecord>,
+    happened: Vec<Event>,
     /// Hosts that were killed or stopped, and when the first was.
     culprits: Vec<String>,
     since: Option<Instant>,
@@ -149,6 +151,7 @@ impl<'a> Supervisor<'a> {
         runs: &mut [JobRun],
         tell: &mut dyn FnMut(u32),
     ) -> Result<Watched, Error> {
+        let mut rounds = vec![Vec::new(); runs.len()];
         while !self.is_over(runs) {
             self.do_what_is_due(start, runs)?;
             match self.agents.next()? {
@@ -156,6 +159,11 @@ impl<'a> Supervisor<'a> {
                 None => self.look_after(runs)?,
             }
             self.look_after_ranks(runs)?;
+            for (run, rounds) in runs.iter().zip(&mut rounds) {
+                let seconds = start.elapsed().as_secs_f64();
+                let point = |goodput_bps| RoundPoint { seconds, goodput_bps };
+                rounds.extend(run.goodputs_from(rounds.len()).map(point));
+            }
             tell(runs.iter().map(JobRun::rounds_audited).sum());
         }
         let end = self.ranks.as_ref().and_then(Ranks::ended_at).unwrap_or_else(Instant::now);
@@ -178,7 +186,7 @@ impl<'a> Supervisor<'a> {
         self.testbed.settle()?;
         let is_known = |job| self.ranks.as_ref().is_none_or(|ranks| ranks.is_any_known(job));
         let audited = (0..runs.len()).map(is_known).collect();
-        Ok(Watched { happened: self.happened, seconds, audited })
+        Ok(Watched { happened: self.happened, seconds, audited, rounds })
     }
 
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
@@ -365,7 +373,7 @@ impl<'a> Supervisor<'a> {
 
     fn note(&mut self, start: Instant, runs: &[JobRun], what: String) {
         let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
-        self.happened.push(FaultRecord { seconds: start.elapsed().as_secs_f64(), rounds_audited, what });
+        self.happened.push(Event { seconds: start.elapsed().as_secs_f64(), rounds_audited, what });
     }
 
     fn act(&mut self, step: Step, runs: &[JobRun]) -> Result<(), Error> {

@@ -4,8 +4,9 @@ use std::fmt;
 
 use inart_host_agent::report::Trained;
 
-use crate::figures::{SchemeFigures, Summary, si};
+use crate::figures::{SchemeFigures, Summary};
 use crate::grid::{Column, grid};
+use crate::si::si;
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -89,6 +89,9 @@ pub struct Args {
     /// Draw the figures into this SVG file [default: out/ and the topology's name].
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
+    /// Draw each job's goodput over time, and what happened when, into this SVG file; for one scheme.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
     /// A program to run once per worker, in the worker's network namespace, with the environment that
     /// `torchrun` sets and what `inart` in Python reads (docs/programs.md).
     #[arg(last = true, value_name = "COMMAND")]
@@ -150,6 +153,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
     try_chart(&chart).with_context(|| chart_place(&chart))?;
+    if let Some(timeline) = &args.timeline {
+        anyhow::ensure!(
+            options.schemes.len() == 1,
+            "--timeline: it is drawn for one scheme; name one, as in --schemes {}",
+            options.schemes[0].name()
+        );
+        try_chart(timeline).with_context(|| timeline_place(timeline))?;
+    }
     let bar = progress_bar();
     let result = emulate(&options, work, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
@@ -173,6 +184,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(with_flag(error)),
     };
     write_chart(&chart, &chart::draw(&summary)).with_context(|| chart_place(&chart))?;
+    if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
+        write_chart(file, &scheme.timeline.draw(&summary.topology)).with_context(|| timeline_place(file))?;
+    }
     if json {
         print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     } else {
@@ -188,6 +202,7 @@ fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
         ("gradient", args.gradient.is_some()),
         ("batch", args.batch.is_some()),
         ("chart", args.chart.is_some()),
+        ("timeline", args.timeline.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
@@ -224,6 +239,10 @@ fn default_chart(topology: &str) -> PathBuf {
 
 fn chart_place(chart: &Path) -> String {
     format!("--chart {}", chart.display())
+}
+
+fn timeline_place(file: &Path) -> String {
+    format!("--timeline {}", file.display())
 }
 
 /// Sees that the chart can be written, and leaves no trace of having tried.

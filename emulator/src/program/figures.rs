@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use inart_planner::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
-use crate::figures::{FaultRecord, median};
+use crate::figures::median;
 use crate::job::JobRun;
 use crate::relay::RelayCounters;
+use crate::timeline::Event;
 
 /// The whole result, in which every sum that was reported was right.
 #[derive(Clone, Debug, Serialize)]
@@ -50,7 +51,7 @@ pub struct ProgramScheme {
     /// What the links did to frames, if they were made to.
     pub links: RelayCounters,
     /// What was done to processes and links.
-    pub faults: Vec<FaultRecord>,
+    pub faults: Vec<Event>,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
     /// Per job.

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::figures::si;
 use crate::grid::{Column, grid};
 use crate::program::figures::{ProgramJob, ProgramScheme, ProgramSummary, WorkerFigures};
 use crate::scale::Scale;
+use crate::si::si;
 
 impl fmt::Display for ProgramSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,165 @@
+//! What happened to the jobs of a run, and when: each round's goodput, and every event. Drawn as a chart over time.
+
+use serde::Serialize;
+
+use crate::si::si;
+use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH};
+
+/// One run: all jobs under one scheme.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timeline {
+    /// In the order of the jobs.
+    pub jobs: Vec<JobLine>,
+    /// In the order in which they happened.
+    pub events: Vec<Event>,
+}
+
+/// One job's rounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JobLine {
+    /// Its name.
+    pub job: String,
+    /// In the order in which their sums were checked.
+    pub rounds: Vec<RoundPoint>,
+}
+
+/// A round whose sums were right at every worker.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RoundPoint {
+    /// Seconds since the start of the run, by the clock.
+    pub seconds: f64,
+    /// Bits of gradient values per second of its all-reduce, at the topology's own rates.
+    pub goodput_bps: f64,
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Seconds since all workers were there.
+    pub seconds: f64,
+    /// Rounds of all jobs whose sums had been checked by then.
+    pub rounds_audited: u32,
+    /// What.
+    pub what: String,
+}
+
+const MARGIN: f64 = 40.0;
+const LEFT: f64 = 120.0;
+const TOP: f64 = 100.0;
+/// Height of the curves' panel.
+const PANEL: f64 = 300.0;
+const ROW: f64 = 20.0;
+
+impl Timeline {
+    /// Draws the goodput of each job over time, with a numbered mark for each event, and the list of events.
+    pub fn draw(&self, topology: &str) -> String {
+        let bottom = TOP + PANEL;
+        let list = bottom + 70.0;
+        let mut svg = Svg::new(list + ROW * self.events.len() as f64 + MARGIN);
+        svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {topology}"));
+        let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
+        let line = format!(
+            "Goodput per worker of each round, {rounds} rounds, all sums bit-exact. Time by the clock."
+        );
+        svg.text(MARGIN, 76.0, 14.0, FAINT, "start", "400", &line);
+        let points = || self.jobs.iter().flat_map(|job| &job.rounds);
+        let events = self.events.iter().map(|event| event.seconds);
+        let end = points().map(|point| point.seconds).chain(events).fold(f64::MIN_POSITIVE, f64::max);
+        let most = points().map(|point| point.goodput_bps).fold(f64::MIN_POSITIVE, f64::max);
+        let x = |seconds: f64| LEFT + (WIDTH - MARGIN - LEFT) * seconds / end;
+        let y = |bps: f64| bottom - PANEL * bps / (1.1 * most);
+        for tick in ticks(1.1 * most) {
+            svg.line(LEFT, y(tick), WIDTH - MARGIN, y(tick), LINE, 1.0);
+            svg.text(LEFT - 8.0, y(tick) + 4.5, 13.0, FAINT, "end", "400", &si(tick, "bps"));
+        }
+        for tick in ticks(end) {
+            svg.text(x(tick), bottom + 20.0, 13.0, FAINT, "middle", "400", &format!("{tick} s"));
+        }
+        for (number, event) in (1..).zip(&self.events) {
+            svg.line(x(event.seconds), TOP, x(event.seconds), bottom, "#fbbf24", 1.5);
+            // Neighbours' numbers stand below each other.
+            let at = TOP + 12.0 + 14.0 * f64::from((number - 1) % 4);
+            svg.text(x(event.seconds) + 3.0, at, 12.0, INK, "start", "600", &number.to_string());
+        }
+        for (index, job) in self.jobs.iter().enumerate() {
+            let colour = SERIES[index % SERIES.len()];
+            let curve: Vec<_> =
+                job.rounds.iter().map(|point| (x(point.seconds), y(point.goodput_bps))).collect();
+            svg.curve(&curve, colour, 2.0, "");
+            let at = WIDTH - MARGIN - 160.0 * (self.jobs.len() - index) as f64;
+            svg.line(at, 48.0, at + 30.0, 48.0, colour, 3.0);
+            svg.text(at + 40.0, 52.0, 14.0, INK, "start", "400", &job.job);
+        }
+        svg.line(LEFT, bottom, WIDTH - MARGIN, bottom, FAINT, 1.0);
+        for (number, event) in (1..).zip(&self.events) {
+            let at = list + ROW * f64::from(number - 1);
+            svg.text(MARGIN + 20.0, at, 13.0, INK, "end", "600", &number.to_string());
+            svg.text(MARGIN + 80.0, at, 13.0, FAINT, "end", "400", &format!("{:.2} s", event.seconds));
+            svg.text(MARGIN + 92.0, at, 13.0, INK, "start", "400", &event.what);
+        }
+        svg.finish()
+    }
+}
+
+/// Round numbers from 0 to `most`, ten at most.
+fn ticks(most: f64) -> impl Iterator<Item = f64> {
+    let power = 10f64.powf(most.log10().floor() - 1.0);
+    let step = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| factor * power);
+    let step = step.into_iter().find(|step| most / step <= 10.0).unwrap_or(most);
+    (0..=10).map(move |tick| f64::from(tick) * step).take_while(move |tick| *tick <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(seconds: f64, what: &str) -> Event {
+        Event { seconds, rounds_audited: 0, what: what.into() }
+    }
+
+    #[test]
+    fn every_job_round_and_event_is_in_the_picture() {
+        let point = |seconds, goodput_bps| RoundPoint { seconds, goodput_bps };
+        let line = |job: &str, low: f64| JobLine {
+            job: job.into(),
+            rounds: (0..100).map(|i| point(f64::from(i) / 5.0, if i < 50 { 2e9 } else { low })).collect(),
+        };
+        let timeline = Timeline {
+            jobs: vec![line("vision", 1e9), line("<language>", 1.5e9)],
+            events: vec![event(10.0, "background udp begins"), event(10.5, "change 1: done")],
+        };
+        let svg = timeline.draw("fig1");
+        if let Ok(path) = std::env::var("INART_TIMELINE_SAMPLE") {
+            std::fs::write(path, &svg).expect("written");
+        }
+        for text in
+            ["vision", "&lt;language&gt;", "200 rounds", "10.50 s", "change 1: done", ">2.00 Gbps<", ">20 s<"]
+        {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        assert_eq!(svg.matches("<polyline").count(), 2);
+        assert_eq!(svg.lines().filter(|line| line.contains("#fbbf24")).count(), 2, "a mark per event");
+        let points =
+            svg.lines().find(|line| line.starts_with("<polyline")).map(|line| line.matches(',').count());
+        assert_eq!(points, Some(100));
+    }
+
+    #[test]
+    fn nothing_that_happened_draws_nothing_impossible() {
+        let svg = Timeline::default().draw("x");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        for (most, expected) in
+            [(1.0, vec![0.0, 0.1, 0.2]), (22.0, vec![0.0, 5.0, 10.0]), (3e9, vec![0.0, 5e8, 1e9])]
+        {
+            let all: Vec<_> = ticks(most).collect();
+            assert!(all.len() <= 11 && all.iter().all(|tick| *tick <= most));
+            for (tick, wanted) in all.iter().zip(expected) {
+                assert!((tick - wanted).abs() < 1e-9 * most, "{all:?}");
+            }
+        }
+    }
+}
