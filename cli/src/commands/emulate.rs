@@ -153,29 +153,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     // Before the work, not after: a chart that cannot be written is wrong input.
     let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
     try_chart(&chart).with_context(|| chart_place(&chart))?;
-    if let Some(timeline) = &args.timeline {
-        anyhow::ensure!(
-            options.schemes.len() == 1,
-            "--timeline: it is drawn for one scheme; name one, as in --schemes {}",
-            options.schemes[0].name()
-        );
-        try_chart(timeline).with_context(|| timeline_place(timeline))?;
-    }
+    args.timeline.as_deref().map_or(Ok(()), |file| try_timeline(file, &options.schemes))?;
     let bar = progress_bar();
     let result = emulate(&options, work, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
         Err(error) if error.is_failure() => {
-            eprintln!("error: {error}");
-            if json {
-                let mut document = serde_json::json!({ "bit_exact": false, "error": error.to_string() });
-                if let inart_emulator::Error::Aborted(aborted) = &error {
-                    document["given_up"] = serde_json::to_value(aborted)?;
-                    document["as_promised"] = aborted.is_orderly().into();
-                }
-                print(&format!("{document}\n"))?;
-            }
+            show_failure(&error, json)?;
             return Ok(ExitCode::FAILURE);
         }
         Err(inart_emulator::Error::Faults(error)) => {
@@ -193,6 +178,20 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&format!("{summary}\nchart: {}\n", chart.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run that failed.
+fn show_failure(error: &inart_emulator::Error, json: bool) -> anyhow::Result<()> {
+    eprintln!("error: {error}");
+    if json {
+        let mut document = serde_json::json!({ "bit_exact": false, "error": error.to_string() });
+        if let inart_emulator::Error::Aborted(aborted) = error {
+            document["given_up"] = serde_json::to_value(aborted)?;
+            document["as_promised"] = aborted.is_orderly().into();
+        }
+        print(&format!("{document}\n"))?;
+    }
+    Ok(())
 }
 
 /// A program decides itself what it sums, and draws its own charts.
@@ -239,6 +238,15 @@ fn default_chart(topology: &str) -> PathBuf {
 
 fn chart_place(chart: &Path) -> String {
     format!("--chart {}", chart.display())
+}
+
+/// Sees that a time line of these schemes can be drawn and written.
+fn try_timeline(file: &Path, schemes: &[&dyn Scheme]) -> anyhow::Result<()> {
+    if schemes.len() != 1 {
+        let first = schemes.first().map_or("inart", |scheme| scheme.name());
+        anyhow::bail!("--timeline: it is drawn for one scheme; name one, as in --schemes {first}");
+    }
+    try_chart(file).with_context(|| timeline_place(file))
 }
 
 fn timeline_place(file: &Path) -> String {
