@@ -67,7 +67,7 @@ extern crate self as inart_planner;
 pub use check::{Violation, check};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;
-pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs};
+pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs, plan_joining};
 pub use options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
 pub use plan::{Limit, Plan};
 pub use plan_error::PlanError;

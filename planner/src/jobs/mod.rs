@@ -13,6 +13,7 @@ mod bound;
 mod check;
 mod fair;
 mod in_turn;
+mod join;
 mod links;
 mod plans;
 mod set;
@@ -20,6 +21,7 @@ mod together;
 mod uses;
 
 pub use check::check_jobs;
+pub use join::plan_joining;
 pub use plans::{JobPlans, Order};
 
 use crate::options::Options;

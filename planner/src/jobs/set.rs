@@ -64,13 +64,18 @@ impl<'a> Network<'a> {
         self.options.scheme.promises().shares == Shares::Free && !self.options.equal_shares
     }
 
-    /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better
-    /// ones. No rate is sought above `most`.
-    pub fn side_by_side(&self, laid: Vec<Rc<Laid>>, most: &[f64]) -> Set {
+    /// Max-min fair rates of plans side by side, at their own shares.
+    pub fn at_own_shares(&self, laid: Vec<Rc<Laid>>) -> Set {
         let own = |laid: &Rc<Laid>| laid.plan.shards.iter().map(|shard| shard.share).collect();
         let shares: Vec<Vec<f64>> = laid.iter().map(own).collect();
         let rates = self.fill(&laid, &shares);
-        let set = Set { laid, shares, rates };
+        Set { laid, shares, rates }
+    }
+
+    /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better
+    /// ones. No rate is sought above `most`.
+    pub fn side_by_side(&self, laid: Vec<Rc<Laid>>, most: &[f64]) -> Set {
+        let set = self.at_own_shares(laid);
         let done = set.rates.iter().zip(most).all(|(rate, most)| *rate >= most * (1.0 - 1e-9));
         if done || !self.chooses_shares() {
             return set;

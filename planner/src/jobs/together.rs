@@ -153,7 +153,7 @@ fn build(
 }
 
 /// Plans a job within what others leave, no faster than `ceiling_bps`.
-fn beside(
+pub(super) fn beside(
     network: &Network<'_>,
     options: &Options<'_>,
     job: usize,

@@ -1,0 +1,116 @@
+//! Jobs that join others which run. Those keep their routes and shares, and give up of their rates what fairness asks for.
+
+use super::fair::is_fairer;
+use super::set::{Network, Set, part_of_time};
+use super::together::beside;
+use crate::choices::Levels;
+use crate::model::Model;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::plan_error::PlanError;
+use crate::solve;
+use crate::topology::{Job, NodeKind, Topology};
+
+/// Parts of the running jobs' rates that a joining job is planned beside, besides all of them.
+const PARTS: [f64; 5] = [1.0, 0.9, 0.75, 0.5, 0.25];
+
+/// Plans jobs that join others which run: the plans of those, in their order, then one per joining job. A
+/// running job keeps its routes and its shares; its rate and its loads change. All rates are max-min fair for
+/// the routes and shares: each job sends as fast as it can without slowing one that is no faster.
+///
+/// Without joining jobs this is what is left to the others when a job has ended.
+///
+/// # Errors
+/// [`PlanError::Foreign`] for a running plan that is not of a job on this network, and what
+/// [`crate::plan()`] refuses of a joining job; [`PlanError::OneLevel`] for two levels.
+pub fn plan_joining(
+    topology: &Topology,
+    running: &[Plan],
+    joining: &[&Job],
+    options: &Options<'_>,
+) -> Result<Vec<Plan>, PlanError> {
+    if options.levels == Levels::Two {
+        return Err(PlanError::OneLevel);
+    }
+    let mut jobs = Vec::new();
+    for plan in running {
+        jobs.push(job_of(topology, plan)?);
+    }
+    jobs.extend(joining);
+    let network = Network::new(topology, &jobs, options);
+    let laid = running.iter().map(|plan| network.laid(unstated(plan))).collect();
+    let mut set = network.at_own_shares(laid);
+    for (job, waiting) in (running.len()..jobs.len()).zip((1..=joining.len()).rev()) {
+        let time_left = part_of_time(options.time_left, waiting);
+        let options = Options { time_left: &time_left, ..*options };
+        set = join(&network, &options, set, job)?;
+    }
+    Ok(network.write(&set))
+}
+
+/// The fairest of the sets in which a job has joined that has been planned beside the others at parts of
+/// their rates, or as if it were alone.
+fn join(network: &Network<'_>, options: &Options<'_>, set: Set, job: usize) -> Result<Set, PlanError> {
+    let model = Model::new(network.topology, network.jobs[job], options.results);
+    let alone =
+        solve::plan_in_time(&model, &Options { time_left: &part_of_time(options.time_left, 2), ..*options })?;
+    let bounds = alone.bounds.clone();
+    let with = |plan: Plan| -> Set {
+        let laid = network.laid(Plan { bounds: bounds.clone(), ..plan });
+        network.at_own_shares(set.laid.iter().cloned().chain([laid]).collect())
+    };
+    let mut best = with(alone);
+    for part in PARTS {
+        if options.out_of_time() {
+            break;
+        }
+        let rates: Vec<f64> = set.rates.iter().map(|rate| rate * part).collect();
+        let left = network.left_for(usize::MAX, &set, &rates);
+        // A network that others fill has no room to plan in; then the next part has.
+        let Ok(plan) = beside(network, options, job, left, f64::INFINITY) else { continue };
+        let other = with(plan);
+        if is_fairer(&other.rates, &best.rates) {
+            best = other;
+        }
+    }
+    Ok(best)
+}
+
+/// A plan that says nothing of other jobs: they have changed.
+fn unstated(plan: &Plan) -> Plan {
+    Plan { other_jobs: Vec::new(), ..plan.clone() }
+}
+
+/// The job of a plan, all of whose paths exist on this network.
+fn job_of<'t>(topology: &'t Topology, plan: &Plan) -> Result<&'t Job, PlanError> {
+    let foreign = |what: String| PlanError::Foreign { job: plan.job.clone(), what };
+    if plan.topology != topology.name() {
+        return Err(foreign(format!("topology \"{}\", not \"{}\"", plan.topology, topology.name())));
+    }
+    let job = topology.job_named(&plan.job);
+    let job = job.ok_or_else(|| foreign(format!("job \"{}\", which the topology has not", plan.job)))?;
+    let trunks = plan.trunks.iter().map(|trunk| &trunk.path);
+    let links = plan.results.iter().flat_map(|tree| &tree.links).map(|ends| &ends[..]);
+    let paths = plan.flows.iter().map(|flow| &flow.path).chain(trunks).map(|path| &path[..]);
+    for [a, b] in paths.chain(links).flat_map(|path| path.windows(2)).filter_map(|hop| hop.as_array()) {
+        let ends = topology.node_named(a).zip(topology.node_named(b));
+        if ends.and_then(|(a, b)| topology.link_between(a, b)).is_none() {
+            return Err(foreign(format!("a network with a link between {a} and {b}")));
+        }
+    }
+    let is_shard = |server: &String| plan.shards.iter().any(|shard| shard.server == *server);
+    let servers =
+        plan.flows.iter().map(|flow| &flow.server).chain(plan.trunks.iter().map(|trunk| &trunk.server));
+    let unknown =
+        servers.chain(plan.results.iter().map(|tree| &tree.server)).find(|server| !is_shard(server));
+    if let Some(server) = unknown {
+        return Err(foreign(format!("server {server}, of which it has no share")));
+    }
+    let is_server = |name: &String| {
+        topology.node_named(name).is_some_and(|node| topology.node(node).kind == NodeKind::Server)
+    };
+    match plan.shards.iter().find(|shard| !is_server(&shard.server)) {
+        Some(shard) => Err(foreign(format!("server {}, which the topology has not", shard.server))),
+        None => Ok(job),
+    }
+}
