@@ -14,11 +14,16 @@ use inart_controller::{JobPlan, PortMap, Records, job_number};
 use inart_elastic::Host;
 use inart_host_agent::{InProcess, Options};
 use inart_planner::{Options as Planning, Topology, plan_all, schemes};
+use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
 use inart_wire::{MacAddr, ValuesPerPacket};
 use tempfile::TempDir;
+
+/// Sizes as in the real program.
+const LIMITS: Limits =
+    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, switch_ports: 512 };
 
 /// Three workers and two servers at one switch.
 const NETWORK: &str = "
