@@ -6,6 +6,7 @@ pub mod generate;
 pub mod import;
 pub mod ranges;
 mod read;
+mod state;
 mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use std::ops::RangeInclusive;
 
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+pub use state::BackgroundRates;
 
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;
