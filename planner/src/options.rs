@@ -151,8 +151,8 @@ pub struct Options<'a> {
     /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others
     /// ignore it): the result is never worse than what is left of it.
     pub running: Option<&'a Plan>,
-    /// With `running`: keep its shares to the bit, as a job needs whose hosts cut tensors by them. Bounds then
-    /// hold for plans with these shares.
+    /// With `running`: keep its shares to the bit, as a job needs whose hosts cut tensors by them. Bounds
+    /// then hold for plans with these shares.
     pub keep_shares: bool,
     /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they
     /// run. At 0 only what makes the plan better moves.
@@ -160,8 +160,8 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force (whose shares
-    /// would not be kept).
+    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force (whose
+    /// shares would not be kept).
     pub fn new(scheme: &'a dyn Scheme) -> Self {
         Options {
             scheme,

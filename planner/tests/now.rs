@@ -1,5 +1,5 @@
-//! A network as it is now: without what failed, with what others use; what a plan still carries there; and plans
-//! that go round it with the shares of a job that runs.
+//! A network as it is now: without what failed, with what others use; what a plan still carries there; and
+//! plans that go round it with the shares of a job that runs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -195,8 +195,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever link fails or is taken up by others: a plan with the same shares holds there, and is no worse than
-    /// the plan in force is there.
+    /// Whatever link fails or is taken up by others: a plan with the same shares holds there, and is no worse
+    /// than the plan in force is there.
     #[test]
     fn kept_shares_are_kept_and_no_plan_is_worse(
         text in networks::document(),

@@ -1,8 +1,8 @@
 //! The estimate of b(e), c(v) and b(s): what others use of every capacity, from what was seen of it.
 //!
-//! A rise is believed when two intervals in a row show it, and then at once: the estimate is the lesser of the two.
-//! A fall is believed little by little: the estimate comes down to the greater of the last two with a stated time
-//! constant. So one burst moves nothing, and traffic that comes and goes counts as traffic.
+//! A rise is believed when two intervals in a row show it, and then at once: the estimate is the lesser of
+//! the two. A fall is believed little by little: the estimate comes down to the greater of the last two with
+//! a stated time constant. So one burst moves nothing, and traffic that comes and goes counts as traffic.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use inart_planner::{BackgroundRates, NodeKind, Topology};
 
 use crate::observation::Observation;
 
-/// The part of a capacity that others are never believed to leave less of: a network that they fill carries little,
-/// but there is a plan for it.
+/// The part of a capacity that others are never believed to leave less of: a network that they fill carries
+/// little, but there is a plan for it.
 const LEFT: f64 = 0.05;
 
 /// Of one capacity.
@@ -33,7 +33,8 @@ impl Estimate {
     }
 }
 
-/// What others use of every capacity of one network. It is never less than the topology says: that is a reservation.
+/// What others use of every capacity of one network. It is never less than the topology says: that is a
+/// reservation.
 #[derive(Debug, Clone)]
 pub struct Background {
     time_constant: Duration,
@@ -77,8 +78,8 @@ impl Background {
         }
     }
 
-    /// The estimate, bit/s: at least what the topology states, and never all of a capacity unless the topology says
-    /// so.
+    /// The estimate, bit/s: at least what the topology states, and never all of a capacity unless the
+    /// topology says so.
     pub fn rates(&self, topology: &Topology) -> BackgroundRates {
         let within = |estimate: &Estimate, stated: f64, capacity: f64| {
             estimate.bps.min((1.0 - LEFT) * capacity).max(stated)

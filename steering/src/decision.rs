@@ -106,8 +106,8 @@ pub struct Decision {
     pub trigger: Trigger,
     /// By job, in the order of the plans in force.
     pub jobs: Vec<JobRates>,
-    /// The new rate over the one in force, of the slowest job that differs; absent without a plan, or where the plan in
-    /// force carries nothing.
+    /// The new rate over the one in force, of the slowest job that differs; absent without a plan, or where
+    /// the plan in force carries nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
     /// What was decided.

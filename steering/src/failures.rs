@@ -40,8 +40,8 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list when it has
-    /// been in order for `back_after`. What is not known of stays as it was.
+    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list
+    /// when it has been in order for `back_after`. What is not known of stays as it was.
     pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation, back_after: Duration) {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
             let is_down = directions.iter().flatten().any(|direction| !direction.is_up);

@@ -1,8 +1,9 @@
-//! Steering: what is seen of a network that jobs run on, what it means, and whether another plan is worth a change.
+//! Steering: what is seen of a network that jobs run on, what it means, and whether another plan is worth a
+//! change.
 //!
-//! Pure: no clock (time is an argument), no I/O, no planning of its own. Whoever owns a [`Steering`] gives it an
-//! [`Observation`] per interval, runs the planner when that makes it ask a [`Question`], gives back what came out, and
-//! carries out the [`Decision`] if that is to change.
+//! Pure: no clock (time is an argument), no I/O, no planning of its own. Whoever owns a [`Steering`] gives it
+//! an [`Observation`] per interval, runs the planner when that makes it ask a [`Question`], gives back what
+//! came out, and carries out the [`Decision`] if that is to change.
 //!
 //! ```
 //! use std::time::Duration;
@@ -11,7 +12,7 @@
 //! use inart_steering::{LinkSeen, Observation, Outcome, Policy, Steering};
 //!
 //! let topology = Topology::from_yaml(
-//!     "{name: two ways, nodes: [{name: a, kind: switch}, {name: b, kind: switch}, {name: c, kind: switch},
+//!     "{name: ways, nodes: [{name: a, kind: switch}, {name: b, kind: switch}, {name: c, kind: switch},
 //!       {name: s, kind: server}, {name: w, kind: worker}],
 //!       links: [{ends: [w, a], rate: 3 Gbps}, {ends: [a, b], rate: 3 Gbps}, {ends: [a, c], rate: 3 Gbps},
 //!       {ends: [c, b], rate: 3 Gbps}, {ends: [b, s], rate: 3 Gbps}]}",
@@ -25,7 +26,8 @@
 //! assert!(steering.observe(second, &seen).is_none(), "one interval may be a burst");
 //! let question = steering.observe(2 * second, &seen).ok_or("two are not")?;
 //! let plans = question.plan(schemes::INART, &|| f64::INFINITY)?;
-//! let decision = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO).ok_or("it is open")?;
+//! let answer = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO);
+//! let decision = answer.ok_or("it is open")?;
 //! assert!(decision.is_change() && decision.gain > Some(2.0), "{decision}");
 //! steering.done(2 * second, Outcome::Done, plans);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

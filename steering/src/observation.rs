@@ -59,7 +59,8 @@ pub struct HostSeen {
     pub ended: Option<u64>,
 }
 
-/// What was seen of one network over an interval. What is not listed is not known, which is not the same as nothing.
+/// What was seen of one network over an interval. What is not listed is not known, which is not the same as
+/// nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// How long the interval was.

@@ -11,8 +11,8 @@ pub struct Policy {
     pub gap: Duration,
     /// Changes within an hour at most, those for failures counted, but not refused. 60 by default.
     pub per_hour: usize,
-    /// The part of a capacity by which what others use of it has to differ from what the plan in force was made for,
-    /// before a question is asked. 0.05 by default.
+    /// The part of a capacity by which what others use of it has to differ from what the plan in force was
+    /// made for, before a question is asked. 0.05 by default.
     pub hysteresis: f64,
     /// How long what others no longer use is still counted for, see [`crate::Background`]. 2 s by default.
     pub time_constant: Duration,

@@ -35,9 +35,9 @@ pub struct Question {
 }
 
 impl Question {
-    /// Plans: one plan per job, in the order of those in force. The paths are of the kind that the first plan in force
-    /// states, results count if they do there. Plans of two levels are followed by plans of one. `time_left` is as in
-    /// [`Options::time_left`].
+    /// Plans: one plan per job, in the order of those in force. The paths are of the kind that the first plan
+    /// in force states, results count if they do there. Plans of two levels are followed by plans of one.
+    /// `time_left` is as in [`Options::time_left`].
     ///
     /// # Errors
     /// What cannot be planned.

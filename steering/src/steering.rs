@@ -36,8 +36,8 @@ enum Stage {
     Changing(Duration, MadeFor),
 }
 
-/// Watches one network, asks for plans when that may be worth it, and decides on them. Time is a duration since any
-/// fixed moment.
+/// Watches one network, asks for plans when that may be worth it, and decides on them. Time is a duration
+/// since any fixed moment.
 #[derive(Debug)]
 pub struct Steering {
     topology: Topology,
@@ -80,8 +80,8 @@ impl Steering {
         }
     }
 
-    /// The plans in force are others, by somebody else's hand: jobs that came, went, or were moved. A question that is
-    /// open is forgotten.
+    /// The plans in force are others, by somebody else's hand: jobs that came, went, or were moved. A
+    /// question that is open is forgotten.
     pub fn in_force(&mut self, plans: Vec<Plan>) {
         if plans != self.in_force {
             (self.in_force, self.again_at) = (plans, None);
@@ -114,8 +114,8 @@ impl Steering {
         self.decisions.iter()
     }
 
-    /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until then, and
-    /// until a change has ended, there is no other.
+    /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
+    /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
         self.background.take(&self.topology, seen);
         self.failures.take(now, &self.topology, seen, self.policy.back_after);
@@ -129,8 +129,8 @@ impl Steering {
         Some(self.ask(now, trigger, shares, (network, made_for), is_urgent))
     }
 
-    /// Asks at once, whatever the thresholds for questions say: somebody wants it. `None` while another question is open
-    /// or a change under way, or if nothing is in force.
+    /// Asks at once, whatever the thresholds for questions say: somebody wants it. `None` while another
+    /// question is open or a change under way, or if nothing is in force.
     pub fn command(&mut self, now: Duration, shares: Shares) -> Option<Question> {
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
             return None;
@@ -189,8 +189,8 @@ impl Steering {
         due.then_some((Trigger::Schedule, Shares::Free, false))
     }
 
-    /// The capacity of which others use most more, or less, than the plans were made for, as part of it; a rise only if a
-    /// plan in force is slower for it.
+    /// The capacity of which others use most more, or less, than the plans were made for, as part of it; a
+    /// rise only if a plan in force is slower for it.
     fn differs(&self, rates: &[Sustainable], now: &BackgroundRates) -> Option<Trigger> {
         let is_slower =
             rates.iter().zip(&self.in_force).any(|(rate, plan)| rate.rate_bps < plan.rate_bps * (1.0 - SAME));
@@ -242,8 +242,9 @@ impl Steering {
         rates
     }
 
-    /// Hears the plans that were made, one per job in the order of the question's, and decides. `None` if that question
-    /// is not open any more. A decision to change has to be carried out and ended by [`Steering::done`].
+    /// Hears the plans that were made, one per job in the order of the question's, and decides. `None` if
+    /// that question is not open any more. A decision to change has to be carried out and ended by
+    /// [`Steering::done`].
     pub fn answer(
         &mut self,
         now: Duration,
@@ -253,7 +254,7 @@ impl Steering {
     ) -> Option<Decision> {
         match std::mem::replace(&mut self.stage, Stage::Watching) {
             Stage::Asked(question, made_for) if question.number == number => {
-                let decision = self.decide(now, &question, plans, planning);
+                let decision = self.decide(&question, plans, planning);
                 let before = std::mem::replace(&mut self.made_for, made_for);
                 if decision.is_change() {
                     self.stage = Stage::Changing(now, before);
@@ -273,13 +274,7 @@ impl Steering {
         }
     }
 
-    fn decide(
-        &self,
-        _now: Duration,
-        question: &Question,
-        plans: Result<&[Plan], String>,
-        planning: Duration,
-    ) -> Decision {
+    fn decide(&self, question: &Question, plans: Result<&[Plan], String>, planning: Duration) -> Decision {
         let rates = self.rates(&question.topology);
         let found = plans.and_then(|plans| match plans.len() == self.in_force.len() {
             true => Ok(plans),
@@ -362,8 +357,8 @@ impl Steering {
     }
 }
 
-/// By which factor the slowest job that differs gets faster: the max-min sense. `None` if none does; infinite where it
-/// carries nothing now.
+/// By which factor the slowest job that differs gets faster: the max-min sense. `None` if none does; infinite
+/// where it carries nothing now.
 fn gain(jobs: &[JobRates]) -> Option<f64> {
     let sorted = |rate: &dyn Fn(&JobRates) -> Option<f64>| -> Option<Vec<f64>> {
         let mut rates: Vec<f64> = jobs.iter().map(rate).collect::<Option<_>>()?;

@@ -10,8 +10,8 @@ use super::{Violation, demand_of};
 /// What a plan can send on a network as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sustainable {
-    /// The rate at which every worker can send its whole gradient with nothing overloaded, bit/s; 0 if the plan
-    /// uses what is not there.
+    /// The rate at which every worker can send its whole gradient with nothing overloaded, bit/s; 0 if the
+    /// plan uses what is not there.
     pub rate_bps: f64,
     /// What limits it: a resource, as in [`crate::plan::Load`], or what is not there, in words.
     pub limit: String,

@@ -73,8 +73,8 @@ pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<
     Ok(uses.collect())
 }
 
-/// What a plan puts on every resource per bit/s of its rate, as far as its structure is sound: `findings` has what is
-/// not.
+/// What a plan puts on every resource per bit/s of its rate, as far as its structure is sound: `findings` has
+/// what is not.
 fn demand_of(
     network: &Network<'_>,
     plan: &Plan,

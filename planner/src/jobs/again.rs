@@ -18,13 +18,14 @@ use crate::topology::{Job, Topology};
 /// How often all jobs are gone through before what is full is looked at.
 const ROUNDS: usize = 2;
 
-/// Plans jobs that run again, each from its plan in force ([`Options::running`] is not looked at), and with its shares if
-/// [`Options::keep_shares`]. Rates are max-min fair, as in [`super::Order::Together`], for the paths found; each
-/// plan's `bounds.integral_bps` is what its job could reach alone. [`Plan::solve_ms`] stays 0.
+/// Plans jobs that run again, each from its plan in force ([`Options::running`] is not looked at), and with
+/// its shares if [`Options::keep_shares`]. Rates are max-min fair, as in [`super::Order::Together`], for the
+/// paths found; each plan's `bounds.integral_bps` is what its job could reach alone. [`Plan::solve_ms`] stays
+/// 0.
 ///
 /// # Errors
-/// As [`crate::plan()`], for the first such job; [`PlanError::Foreign`] for a plan of a job that the topology does not
-/// have.
+/// As [`crate::plan()`], for the first such job; [`PlanError::Foreign`] for a plan of a job that the topology
+/// does not have.
 pub fn plan_again(
     topology: &Topology,
     running: &[Plan],
@@ -71,8 +72,8 @@ pub fn plan_again(
     Ok(network.write(&bounded(&network, best, bounds)))
 }
 
-/// The plans in force, and in place of those that lead over what is no more others, beside those at a part of their
-/// rates.
+/// The plans in force, and in place of those that lead over what is no more others, beside those at a part of
+/// their rates.
 fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
     let running = network.running.unwrap_or_default();
     let stands =
@@ -91,8 +92,8 @@ fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
     Ok(network.side_by_side(laid.into_iter().flatten().collect(), most))
 }
 
-/// The rates that plans still have on `topology`, all sending: max-min fair, whatever rates they state; 0 for a plan
-/// that uses what is not there any more. In the order of the plans.
+/// The rates that plans still have on `topology`, all sending: max-min fair, whatever rates they state; 0 for
+/// a plan that uses what is not there any more. In the order of the plans.
 ///
 /// # Errors
 /// A plan that is of another network, or of a job that it does not have.
