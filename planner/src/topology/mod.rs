@@ -7,6 +7,7 @@ pub mod import;
 mod occupied;
 pub mod ranges;
 mod read;
+mod state;
 mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,7 @@ use std::ops::RangeInclusive;
 
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+pub use state::BackgroundRates;
 
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;
