@@ -133,7 +133,7 @@ mod tests {
             std::fs::write(path, &svg).expect("written");
         }
         for text in
-            ["vision", "&lt;language&gt;", "200 rounds", "10.50 s", "change 1: done", ">2.00 Gbps<", ">20 s<"]
+            ["vision", "&lt;language&gt;", "200 rounds", "10.50 s", "change 1: done", ">2.00 Gbps<", ">18 s<"]
         {
             assert!(svg.contains(text), "{text}: {svg}");
         }
