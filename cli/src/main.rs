@@ -37,6 +37,8 @@ enum Command {
     Remove(commands::remove::Args),
     /// Install plans and keep the switches in order, as a daemon.
     Controller(commands::controller::Args),
+    /// List, submit, pause, resume or delete the jobs of a running controller.
+    Jobs(commands::jobs::Args),
     /// Run a worker's host agent.
     Worker(commands::worker::Args),
     /// Run a parameter server's host agent.
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Command::Rollback(args) => commands::rollback::run(args, json),
         Command::Remove(args) => commands::remove::run(args, json),
         Command::Controller(args) => commands::controller::run(args, json),
+        Command::Jobs(args) => commands::jobs::run(args, json),
         Command::Worker(args) => commands::worker::run(args, json),
         Command::Server(args) => commands::server::run(args, json),
         Command::Switch(args) => commands::switch::run(args, json),

@@ -142,6 +142,55 @@ impl Client {
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
+    /// Has a job planned and installed beside those that run; the number by which the
+    /// [status](Self::status) tells how it goes. `topology` is the controller's network with one job more, as
+    /// a document; the job sends `window_chunks` ahead, or as many as the others.
+    ///
+    /// # Errors
+    /// No connection any more, another network, or a job that runs already.
+    pub async fn submit(
+        &self,
+        topology: String,
+        job: &str,
+        window_chunks: Option<u32>,
+    ) -> Result<u32, ClientError> {
+        let (job, window_chunks) = (job.to_owned(), window_chunks.unwrap_or(0));
+        let request = proto::SubmitRequest { topology, job, window_chunks };
+        let answer = self.service.clone().submit(request).await;
+        Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
+    }
+
+    /// Has a job taken off the switches, even if its hosts run, if `force`; the number by which the
+    /// [status](Self::status) tells how it goes.
+    ///
+    /// # Errors
+    /// No connection any more, or no such job.
+    pub async fn delete(&self, job: &str, force: bool) -> Result<u32, ClientError> {
+        let request = proto::DeleteRequest { job: job.to_owned(), force };
+        let answer = self.service.clone().delete(request).await;
+        Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
+    }
+
+    /// Ends the run of an elastic job at a boundary, until the job is [resumed](Self::resume).
+    ///
+    /// # Errors
+    /// No connection any more, or no such elastic job.
+    pub async fn pause(&self, job: &str) -> Result<(), ClientError> {
+        let request = proto::PauseRequest { job: job.to_owned() };
+        self.service.clone().pause(request).await.map_err(|status| self.error(status))?;
+        Ok(())
+    }
+
+    /// Lets the runs of a job begin again.
+    ///
+    /// # Errors
+    /// No connection any more, or no such elastic job.
+    pub async fn resume(&self, job: &str) -> Result<(), ClientError> {
+        let request = proto::ResumeRequest { job: job.to_owned() };
+        self.service.clone().resume(request).await.map_err(|status| self.error(status))?;
+        Ok(())
+    }
+
     /// How the controller and its switches are.
     ///
     /// # Errors

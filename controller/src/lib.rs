@@ -13,6 +13,7 @@
 //! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
 //!   what hosts and people ask it.
 
+mod admission;
 pub mod api;
 pub mod assignment;
 mod changes;
@@ -39,6 +40,7 @@ mod seats;
 mod slots;
 pub mod tables;
 
+pub use admission::{AdmissionError, admit};
 pub use assignment::{JobPlan, job_number};
 pub use choice::{FrameTooLong, ValuesChoice, frames_fit};
 pub use error::{Cause, InstallError};

@@ -146,8 +146,8 @@ impl Args {
             let pushes = records.jobs.values().filter_map(|record| record.began());
             let mut same = pushes.filter(|push| {
                 let plan = &push.plan;
-                push.topology == document
-                    && plan.job == job.name
+                plan.job == job.name
+                    && push.is_on(&document)
                     && (plan.scheme.as_str(), plan.seed) == (self.scheme.name(), self.seed)
             });
             Some(same.next()?.plan.clone())
@@ -172,7 +172,7 @@ fn announce(address: &str, json: bool) {
 }
 
 /// Who takes part in an elastic job.
-fn gathered(rendezvous: &proto::Rendezvous) -> String {
+pub fn gathered(rendezvous: &proto::Rendezvous) -> String {
     let member = |member: &proto::Member| match &member.state[..] {
         "running" => format!("{} ({})", member.host, member.role),
         state => format!("{} ({}, {state})", member.host, member.role),

@@ -9,6 +9,7 @@ pub mod emulate;
 pub mod experiment;
 mod flags;
 mod host;
+pub mod jobs;
 pub mod output;
 pub mod plan;
 pub mod push;

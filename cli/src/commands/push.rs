@@ -11,7 +11,7 @@ use inart_planner::{Plan, Topology};
 use inart_targets::Session;
 
 use super::control::{self, ControlArgs, Purpose};
-pub use live::line as change_line;
+pub use live::{document as change_document, ended as change_ended, line as change_line};
 
 /// What to install.
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ impl Settings {
     }
 }
 
-fn parse_window(text: &str) -> Result<u32, String> {
+pub fn parse_window(text: &str) -> Result<u32, String> {
     let window = text.parse().ok().filter(|chunks: &u32| chunks.is_power_of_two());
     window.ok_or_else(|| "give a power of two, such as 64".to_owned())
 }

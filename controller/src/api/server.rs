@@ -12,7 +12,8 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use inart_control::Ending;
 use inart_control::proto::{self, controller_server, join_response};
-use inart_planner::Plan;
+use inart_core::Assignment;
+use inart_planner::{Plan, Topology};
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
@@ -348,6 +349,60 @@ impl controller_server::Controller for Api {
         tracing::info!(job = job.get(), host, rounds, done, "a host leaves");
         self.0.leave(job, &host, Incarnation::from(incarnation), rounds, done);
         Ok(Response::new(proto::LeaveResponse {}))
+    }
+
+    async fn submit(
+        &self,
+        request: Request<proto::SubmitRequest>,
+    ) -> Result<Response<proto::ChangeResponse>, Status> {
+        self.in_charge()?;
+        let proto::SubmitRequest { topology, job, window_chunks } = request.into_inner();
+        let document = Topology::from_yaml(&topology);
+        let document =
+            document.map_err(|error| Status::invalid_argument(format!("the topology: {error}")))?;
+        if window_chunks != 0
+            && !(window_chunks.is_power_of_two() && window_chunks <= Assignment::MAX_WINDOW_CHUNKS)
+        {
+            let most = Assignment::MAX_WINDOW_CHUNKS;
+            let words = format!("a window of {window_chunks} chunks: give a power of two up to {most}");
+            return Err(Status::invalid_argument(words));
+        }
+        let window_chunks = Some(window_chunks).filter(|window| *window > 0);
+        Ok(Response::new(proto::ChangeResponse {
+            number: self.0.order_submission(document, job, window_chunks),
+        }))
+    }
+
+    async fn delete(
+        &self,
+        request: Request<proto::DeleteRequest>,
+    ) -> Result<Response<proto::ChangeResponse>, Status> {
+        self.in_charge()?;
+        let proto::DeleteRequest { job, force } = request.into_inner();
+        let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable("it is at it"))?;
+        Ok(Response::new(proto::ChangeResponse { number: number.map_err(Status::not_found)? }))
+    }
+
+    async fn pause(
+        &self,
+        request: Request<proto::PauseRequest>,
+    ) -> Result<Response<proto::PauseResponse>, Status> {
+        self.in_charge()?;
+        let paused = self.0.set_paused(&request.into_inner().job, true);
+        let paused = paused.ok_or_else(|| Status::unavailable("it is at it"))?;
+        paused.map_err(Status::failed_precondition)?;
+        Ok(Response::new(proto::PauseResponse {}))
+    }
+
+    async fn resume(
+        &self,
+        request: Request<proto::ResumeRequest>,
+    ) -> Result<Response<proto::ResumeResponse>, Status> {
+        self.in_charge()?;
+        let resumed = self.0.set_paused(&request.into_inner().job, false);
+        let resumed = resumed.ok_or_else(|| Status::unavailable("it is at it"))?;
+        resumed.map_err(Status::failed_precondition)?;
+        Ok(Response::new(proto::ResumeResponse {}))
     }
 
     async fn get_status(

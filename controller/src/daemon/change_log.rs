@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use inart_planner::Plan;
+use inart_planner::{Plan, Topology};
 use inart_wire::{Epoch, JobId};
 
 use super::hosts::Progress;
@@ -22,6 +22,10 @@ pub(super) enum Command {
         number: u32,
         plan: Plan,
     },
+    /// To install a job beside those that run.
+    Submit { number: u32, topology: Topology, job: String, window_chunks: Option<u32> },
+    /// To take a job off the switches.
+    Delete { number: u32, job: JobId, force: bool },
     /// To form a run of an elastic job.
     Form { job: JobId, formation: Formation },
 }

@@ -21,10 +21,11 @@ use crate::api::proto::ChangeStage;
 use crate::fabric::Fabric;
 use crate::intent::Network;
 use crate::live::{LiveChange, live_change, without};
+use crate::membership::Timing;
 use crate::records::{Records, RecordsError, Stage};
 
 /// How a change ends that does not lead where it should.
-enum End {
+pub(super) enum End {
     /// Nothing was changed.
     Refused(String),
     /// What was changed was changed back.
@@ -41,6 +42,8 @@ pub(super) struct Changer {
     pub state: Arc<State>,
     /// How long all switches may take for new tables, and all hosts for a move.
     pub limit: Duration,
+    /// How long the rendezvous of elastic jobs wait.
+    pub timing: Timing,
 }
 
 impl Changer {
@@ -51,6 +54,10 @@ impl Changer {
             while let Some(command) = commands.recv().await {
                 match command {
                     Command::Change { number, plan } => self.carry_out(number, plan).await,
+                    Command::Submit { number, topology, job, window_chunks } => {
+                        self.submit(number, topology, job, window_chunks).await;
+                    }
+                    Command::Delete { number, job, force } => self.delete(number, job, force).await,
                     Command::Form { job, formation } => self.form(job, formation).await,
                 }
             }
@@ -59,7 +66,7 @@ impl Changer {
     }
 
     /// Carries out a change, and tells what came of it.
-    async fn carry_out(&mut self, number: u32, plan: Plan) {
+    pub(super) async fn carry_out(&mut self, number: u32, plan: Plan) {
         let job = plan.job.clone();
         let (stage, problem) = match self.change(number, plan).await {
             Ok(()) => (ChangeStage::Done, String::new()),

@@ -65,6 +65,11 @@ impl JobHosts {
         self.telling.as_ref().map(watch::Sender::subscribe)
     }
 
+    /// How many follow.
+    pub fn followers(&self) -> usize {
+        self.telling.as_ref().map_or(0, watch::Sender::receiver_count)
+    }
+
     /// Tells them something else. Where their run ends is another matter.
     pub fn tell(&mut self, mut told: Told) {
         told.instruction.ending = self.told.instruction.ending;

@@ -7,6 +7,7 @@ mod changer;
 mod departed;
 mod former;
 mod hosts;
+mod jobs;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
@@ -121,7 +122,8 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
-    let changer = Changer { fabric, desired, switches, state: state.clone(), limit: config.change_within };
+    let (limit, timing) = (config.change_within, config.timing);
+    let changer = Changer { fabric, desired, switches, state: state.clone(), limit, timing };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
     tokio::pin!(changer, watch);
@@ -227,7 +229,7 @@ fn goes_on(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> b
     elastic
         && !record.claimed.is_empty()
         && live.plan.job == job.plan.job
-        && live.topology == fabric.topology.to_yaml()
+        && live.is_on(&fabric.topology.to_yaml())
 }
 
 /// A session with one switch, however long that takes.

@@ -167,6 +167,36 @@ impl State {
         }))
     }
 
+    /// Ends the run of an elastic job, by its name, at a boundary until it is resumed; or resumes it. `None`
+    /// before the plans are installed.
+    pub(crate) fn set_paused(&self, job: &str, paused: bool) -> Option<Result<(), String>> {
+        let assignment = match self.told(job)? {
+            Ok(told) => told.instruction.assignment,
+            Err(why) => return Some(Err(why)),
+        };
+        tracing::info!(job = assignment.name, paused, "asked for");
+        let done = self.at_rendezvous(assignment.job, |membership, now| match paused {
+            true => membership.pause(now),
+            false => membership.resume(now),
+        });
+        self.met.notify_waiters();
+        Some(done.ok_or_else(|| {
+            format!(
+                "job {} is not elastic: only those can be paused; write `elastic: true` at the job in the topology",
+                assignment.name
+            )
+        }))
+    }
+
+    /// A job has no rendezvous any more.
+    pub(super) fn disband(&self, job: JobId) {
+        let mut rendezvous = self.rendezvous();
+        rendezvous.jobs.remove(&job);
+        rendezvous.rosters.remove(&job);
+        drop(rendezvous);
+        self.met.notify_waiters();
+    }
+
     /// A host takes part no more.
     pub(crate) fn leave(&self, job: JobId, host: &str, life: Incarnation, rounds: u64, done: bool) {
         self.at_rendezvous(job, |membership, now| membership.leave(now, host, life, rounds, done));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Instruction};
 use inart_core::Assignment;
-use inart_planner::Plan;
+use inart_planner::{Plan, Topology};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -327,6 +327,59 @@ impl State {
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
         let _ = self.commands.send(Command::Change { number, plan });
         number
+    }
+
+    /// Asks the daemon to install a job beside those that run; the number by which the log has it.
+    pub(crate) fn order_submission(
+        &self,
+        topology: Topology,
+        job: String,
+        window_chunks: Option<u32>,
+    ) -> u32 {
+        let number = self.inner().changes.begin(&job);
+        let _ = self.commands.send(Command::Submit { number, topology, job, window_chunks });
+        number
+    }
+
+    /// Asks the daemon to take a job off the switches; the number by which the log has it. `None` before the
+    /// plans are installed.
+    pub(crate) fn order_deletion(&self, job: &str, force: bool) -> Option<Result<u32, String>> {
+        let told = match self.told(job)? {
+            Ok(told) => told.instruction.assignment,
+            Err(why) => return Some(Err(why)),
+        };
+        let number = self.inner().changes.begin(&told.name);
+        let _ = self.commands.send(Command::Delete { number, job: told.job, force });
+        Some(Ok(number))
+    }
+
+    /// The jobs that hosts are told of.
+    pub(super) fn jobs(&self) -> Vec<JobId> {
+        self.inner().installed.iter().flatten().map(JobHosts::job).collect()
+    }
+
+    /// A job more, or one that is told otherwise from now on.
+    pub(super) fn add_job(&self, told: Told) {
+        let job = told.instruction.assignment.job;
+        if let Some(installed) = &mut self.inner().installed {
+            installed.retain(|hosts| hosts.job() != job);
+            installed.push(JobHosts::new(told));
+            installed.sort_by_key(JobHosts::job);
+        }
+    }
+
+    /// The hosts of a job are told nothing any more.
+    pub(super) fn drop_job(&self, job: JobId) {
+        if let Some(installed) = &mut self.inner().installed {
+            installed.retain(|hosts| hosts.job() != job);
+        }
+    }
+
+    /// How many hosts follow a job's instructions.
+    pub(super) fn followers(&self, job: JobId) -> usize {
+        let inner = self.inner();
+        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job);
+        hosts.map_or(0, JobHosts::followers)
     }
 
     /// What the daemon is asked to do; the first caller has it all.

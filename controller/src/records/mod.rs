@@ -11,7 +11,7 @@ mod file;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use inart_planner::Plan;
+use inart_planner::{Plan, Topology};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,12 @@ pub struct Push {
 }
 
 impl Push {
+    /// Whether it was pushed on that topology, a document; other jobs than its own may differ.
+    pub fn is_on(&self, topology: &str) -> bool {
+        let job = &self.plan.job;
+        self.topology == topology || only(&self.topology, job) == only(topology, job)
+    }
+
     /// The plan, to be pushed again.
     pub fn job_plan(&self, job: JobId) -> JobPlan {
         JobPlan {
@@ -61,8 +67,16 @@ impl PartialEq for Push {
     fn eq(&self, other: &Push) -> bool {
         let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
         let rest = |push: &Push| (push.epoch, push.values, push.window_chunks, push.rate_scale);
-        rest(self) == rest(other) && self.topology == other.topology && timeless(self) == timeless(other)
+        rest(self) == rest(other) && timeless(self) == timeless(other) && self.is_on(&other.topology)
     }
+}
+
+/// A document with one job in place of all; the text itself if it is no topology.
+fn only(document: &str, job: &str) -> String {
+    let of_job = |topology: Topology| {
+        topology.with_jobs(topology.job_named(job).cloned().into_iter().collect()).to_yaml()
+    };
+    Topology::from_yaml(document).map_or_else(|_| document.to_owned(), of_job)
 }
 
 /// What is known of one job.

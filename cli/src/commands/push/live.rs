@@ -44,7 +44,7 @@ pub async fn push(
 }
 
 /// A change as it was when it had ended.
-async fn ended(controller: &Client, number: u32) -> Result<ChangeStatus, ClientError> {
+pub async fn ended(controller: &Client, number: u32) -> Result<ChangeStatus, ClientError> {
     loop {
         let status = controller.status().await?;
         let change = status.changes.into_iter().find(|change| change.number == number);

@@ -1,0 +1,158 @@
+//! `inart jobs`: the jobs of a running controller.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use inart_controller::api::Client;
+use inart_controller::api::proto::{ChangeStage, ChangeStatus, JobStatus, Status};
+
+use super::push::{change_document, change_ended};
+use super::security::ClientArgs;
+
+/// Arguments of `inart jobs`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The controller: HOST:PORT or unix:/path.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9558", global = true)]
+    controller: String,
+    #[command(flatten)]
+    client: ClientArgs,
+    /// What to do [default: list].
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// List the jobs that the controller runs.
+    List,
+    /// Plan a job beside those that run, and install it: they keep routes and shares, and slow down as fairness
+    /// asks.
+    Submit {
+        /// The controller's topology with one job more, at the end of its list (YAML or JSON).
+        topology: PathBuf,
+        /// That job's name [default: the only one that the controller does not run].
+        job: Option<String>,
+        /// Chunks in flight per worker and shard, a power of two [default: as the jobs that run].
+        #[arg(long, value_name = "CHUNKS", value_parser = super::push::parse_window)]
+        window: Option<u32>,
+    },
+    /// End the run of an elastic job at a boundary, until it is resumed. Its hosts wait.
+    Pause {
+        /// Its name.
+        job: String,
+    },
+    /// Let a paused job go on.
+    Resume {
+        /// Its name.
+        job: String,
+    },
+    /// Take a job off the switches: its slots are free, and the other jobs get what it leaves.
+    Delete {
+        /// Its name.
+        job: String,
+        /// Even if its hosts run, which ends them with an error.
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// Runs the command.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    let security = args.client.security()?;
+    let text = super::control::block_on(async {
+        let controller = Client::connect(&args.controller, &security).await.context("--controller")?;
+        match args.what.unwrap_or(What::List) {
+            What::List => Ok(list(&controller.status().await?, json)?),
+            What::Submit { topology, job, window } => {
+                let read = super::topology::read(&topology)?;
+                let job = match job {
+                    Some(job) => job,
+                    None => only_new(&read, &controller.status().await?)?,
+                };
+                let number = controller.submit(read.to_yaml(), &job, window).await?;
+                ended(&controller, number, json).await
+            }
+            What::Pause { job } => {
+                controller.pause(&job).await?;
+                Ok(said(&job, "pauses at the next boundary", "paused", json))
+            }
+            What::Resume { job } => {
+                controller.resume(&job).await?;
+                Ok(said(&job, "goes on", "resumed", json))
+            }
+            What::Delete { job, force } => {
+                let number = controller.delete(&job, force).await?;
+                ended(&controller, number, json).await
+            }
+        }
+    })?;
+    super::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The one job of the document that the controller does not run.
+fn only_new(topology: &inart_planner::Topology, status: &Status) -> anyhow::Result<String> {
+    let runs = |name: &str| status.jobs.iter().any(|job| job.name == name);
+    let new: Vec<_> =
+        topology.jobs().iter().map(|job| job.name.as_str()).filter(|name| !runs(name)).collect();
+    match new[..] {
+        [job] => Ok(job.to_owned()),
+        [] => {
+            bail!("JOB: the controller runs every job of the document: add the new one to its list of jobs")
+        }
+        _ => bail!("JOB: the controller does not run {}: name one of them", new.join(", ")),
+    }
+}
+
+/// What came of a submission or a deletion.
+async fn ended(controller: &Client, number: u32, json: bool) -> anyhow::Result<String> {
+    let change: ChangeStatus = change_ended(controller, number).await?;
+    if change.stage() != ChangeStage::Done {
+        let what =
+            if change.problem.is_empty() { "the controller knows nothing of it" } else { &change.problem };
+        bail!("job {}: {what}", change.job);
+    }
+    let status = controller.status().await?;
+    if json {
+        let mut document = change_document(&change);
+        document["jobs"] = status.jobs.iter().map(rate).collect();
+        return Ok(format!("{document}\n"));
+    }
+    let ms = change.total_us as f64 / 1e3;
+    let updates = change.updates_written + change.updates_removed;
+    Ok(format!("job {}: done in {ms:.1} ms, {updates} updates\n{}", change.job, list(&status, false)?))
+}
+
+fn rate(job: &JobStatus) -> serde_json::Value {
+    serde_json::json!({ "job": job.name, "number": job.job, "epoch": job.epoch, "rate_bps": job.rate_bps })
+}
+
+fn said(job: &str, words: &str, state: &str, json: bool) -> String {
+    match json {
+        true => serde_json::json!({ "job": job, "state": state }).to_string() + "\n",
+        false => format!("job {job} {words}\n"),
+    }
+}
+
+/// The jobs, one per line.
+fn list(status: &Status, json: bool) -> anyhow::Result<String> {
+    if json {
+        return Ok(serde_json::to_string(&serde_json::json!({ "jobs": status.jobs }))? + "\n");
+    }
+    if status.jobs.is_empty() {
+        return Ok(format!("topology {}: no jobs\n", status.topology));
+    }
+    let width = status.jobs.iter().map(|job| job.name.len()).max().unwrap_or(0).max(3);
+    let mut out = format!("{:width$}  number  epoch  rate         hosts\n", "job");
+    for job in &status.jobs {
+        let rate = inart_emulator::si::si(job.rate_bps, "bps");
+        let hosts = job
+            .rendezvous
+            .as_ref()
+            .map_or_else(|| "of a fixed number".to_owned(), super::controller::gathered);
+        out += &format!("{:width$}  {:<6}  {:<5}  {rate:11}  {hosts}\n", job.name, job.job, job.epoch);
+    }
+    Ok(out)
+}

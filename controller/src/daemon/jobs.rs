@@ -1,0 +1,226 @@
+//! Jobs that come and go while others run.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use inart_control::{Ending, Instruction};
+use inart_planner::{Job, Options, Plan, Topology, plan_joining, schemes};
+use inart_wire::{Epoch, JobId};
+
+use super::changer::{Changer, End};
+use super::hosts::Told;
+use crate::admission::admit;
+use crate::api::proto::ChangeStage;
+use crate::assignment::{JobPlan, job_number};
+use crate::fabric::{Fabric, Numbers};
+use crate::intent::{self, newest};
+use crate::live::without;
+use crate::membership::Roster;
+use crate::records::{Push, Success};
+
+/// How long planning may take.
+const PLANNING: Duration = Duration::from_secs(2);
+/// Chunks in flight per worker and shard where no job runs that could tell.
+const WINDOW: u32 = 64;
+/// A job's rate that changes by less than this part stays.
+const SAME: f64 = 1e-3;
+
+impl Changer {
+    /// Plans a job beside those that run, slows these down as fairness asks, installs it, and tells what came
+    /// of it.
+    pub(super) async fn submit(
+        &mut self,
+        number: u32,
+        topology: Topology,
+        job: String,
+        window_chunks: Option<u32>,
+    ) {
+        let outcome = self.admit(number, topology, &job, window_chunks).await;
+        self.tell_outcome(number, &job, "job submitted", outcome);
+    }
+
+    async fn admit(
+        &mut self,
+        number: u32,
+        topology: Topology,
+        name: &str,
+        window_chunks: Option<u32>,
+    ) -> Result<(), End> {
+        let refused = |why: String| End::Refused(why);
+        let running = self.running();
+        let names: Vec<_> = running.iter().map(|(_, push)| push.plan.job.clone()).collect();
+        admit(&self.fabric.topology, &topology, &names, name).map_err(|error| refused(error.to_string()))?;
+        let numbered = job_number(&topology, name).zip(topology.job_named(name).cloned());
+        let (job, listed) = numbered.ok_or_else(|| refused(format!("job {name} has no number")))?;
+        let fabric = Fabric::new(topology.clone(), self.fabric.values, self.fabric.limits);
+        let fabric = fabric.map_err(|error| refused(error.to_string()))?;
+        let plans = planned(&topology, &running, vec![listed.clone()]).await.map_err(refused)?;
+        let (others, plan) = plans.split_at(running.len());
+        let plan = plan.first().cloned().ok_or_else(|| refused(format!("job {name} has no plan")))?;
+        // Documents of jobs that run are compared by their own part only.
+        let before = std::mem::replace(&mut self.fabric, fabric);
+        self.change_rates(&running, others, |now, wanted| wanted < now * (1.0 - SAME)).await;
+        let first = running.first().map(|(_, push)| push);
+        let plan = JobPlan {
+            job,
+            plan,
+            window_chunks: window_chunks.or(first.map(|push| push.window_chunks)).unwrap_or(WINDOW),
+            rate_scale: first.map_or(1.0, |push| push.rate_scale),
+            new_epoch: true,
+        };
+        match self.install(number, &plan).await {
+            Ok(told) => {
+                self.state.add_job(told.clone());
+                if listed.elastic {
+                    let roster = Roster::of(&topology, &listed);
+                    self.state.attend(job, roster, self.timing, None, &told.instruction.assignment);
+                }
+                Ok(())
+            }
+            Err(why) => {
+                self.fabric = before;
+                self.change_rates(&running, &pushed(&running), |now, wanted| wanted != now).await;
+                Err(why)
+            }
+        }
+    }
+
+    /// Installs the plan of a job that no host runs.
+    async fn install(&mut self, number: u32, plan: &JobPlan) -> Result<Told, End> {
+        let job = plan.job;
+        let refused = |error: &dyn std::fmt::Display| End::Refused(error.to_string());
+        let record = self.state.record(job).unwrap_or_default();
+        let mut assignment = self.fabric.assignment(plan).map_err(|error| refused(&error))?;
+        let mut wanted =
+            self.fabric.wanted(plan, Some(&record), Numbers::Taken).map_err(|error| refused(&error))?;
+        wanted.known.stale.extend(wanted.known.live);
+        let next =
+            intent::beside(self.fabric.limits, &self.desired, &wanted).map_err(|error| refused(&error))?;
+        let epoch = next.epochs[&job];
+        assignment.epoch = epoch;
+        self.state.changes(|log| {
+            log.leads(number, record.live().map_or(Epoch::from(0), |live| live.epoch), epoch);
+            log.stage(number, ChangeStage::Writing);
+        });
+        self.note(move |records| records.begin(&[(job, epoch)].into())).await.map_err(End::Refused)?;
+        let before = self.desired.clone();
+        match self.hold(next.desired).await {
+            Ok(written) => self.state.changes(|log| log.updates(number, written, 0)),
+            Err(why) => {
+                if let Err(more) = self.hold(before).await {
+                    tracing::warn!(number, "what was written for epoch {epoch} is removed later: {more}");
+                }
+                return Err(End::Undone(why));
+            }
+        }
+        let push = self.fabric.push(plan, epoch);
+        let (document, success) = (push.topology.clone(), Success { job, push, stale: Default::default() });
+        self.note(move |records| records.succeed(0, document, vec![success])).await.map_err(End::Undone)?;
+        let instruction = Instruction { assignment, beside: None, ending: Ending::None };
+        Ok(Told { instruction, rate_bps: plan.plan.rate_bps })
+    }
+
+    /// Takes a job off the switches, gives the others what it leaves, and tells what came of it.
+    pub(super) async fn delete(&mut self, number: u32, job: JobId, force: bool) {
+        let name = self.state.assigned(job).map(|assignment| assignment.name).unwrap_or_default();
+        let outcome = self.take_off(number, job, force).await;
+        self.tell_outcome(number, &name, "job deleted", outcome);
+    }
+
+    async fn take_off(&mut self, number: u32, job: JobId, force: bool) -> Result<(), End> {
+        let followers = self.state.followers(job);
+        if followers > 0 && !force {
+            return Err(End::Refused(format!(
+                "{followers} of its hosts run: stop them first, or delete it by force, which ends them with an error"
+            )));
+        }
+        let of_job = |tables: &inart_tables::SwitchTables| tables.epochs(job);
+        let newest = newest(self.desired.values().flat_map(of_job));
+        let epochs: std::collections::BTreeSet<_> = self.desired.values().flat_map(of_job).collect();
+        let left = epochs.into_iter().fold(self.desired.clone(), |left, epoch| without(&left, job, epoch));
+        self.state.changes(|log| log.stage(number, ChangeStage::Writing));
+        // From here on no host is told of it. A switch that is gone loses its entries when it is back.
+        self.state.disband(job);
+        self.state.drop_job(job);
+        match self.hold(left).await {
+            Ok(removed) => self.state.changes(|log| log.updates(number, 0, removed)),
+            Err(why) => tracing::warn!(number, "its entries are removed later where they are left: {why}"),
+        }
+        let forgotten: BTreeMap<_, _> = [(job, newest)].into();
+        self.note(move |records| records.forget(&forgotten)).await.map_err(End::Undone)?;
+        let running = self.running();
+        match planned(&self.fabric.topology, &running, Vec::new()).await {
+            Ok(plans) => self.change_rates(&running, &plans, |now, wanted| wanted > now * (1.0 + SAME)).await,
+            Err(why) => tracing::warn!(number, "the other jobs keep their rates: {why}"),
+        }
+        Ok(())
+    }
+
+    /// The jobs that hosts are told of, with what is in force.
+    fn running(&self) -> Vec<(JobId, Push)> {
+        let records = self.state.all_records();
+        let jobs = self.state.jobs().into_iter();
+        jobs.filter_map(|job| Some((job, records.get(&job)?.live()?.clone()))).collect()
+    }
+
+    /// Moves those jobs to `plans` whose rate differs so that it `matters`. A job that cannot be moved keeps
+    /// its rate; hosts slow down when the network is congested.
+    async fn change_rates(
+        &mut self,
+        running: &[(JobId, Push)],
+        plans: &[Plan],
+        matters: impl Fn(f64, f64) -> bool,
+    ) {
+        for ((_, push), plan) in running.iter().zip(plans) {
+            if matters(push.plan.rate_bps, plan.rate_bps) && self.would_change(push, plan) {
+                let number = self.state.changes(|log| log.begin(&plan.job));
+                self.carry_out(number, plan.clone()).await;
+            }
+        }
+    }
+
+    /// Whether a plan would change what is in force.
+    fn would_change(&self, push: &Push, plan: &Plan) -> bool {
+        self.running()
+            .iter()
+            .any(|(_, live)| live.plan.job == push.plan.job && live.plan.rate_bps != plan.rate_bps)
+    }
+
+    fn tell_outcome(&self, number: u32, job: &str, done: &str, outcome: Result<(), End>) {
+        let (stage, problem) = match outcome {
+            Ok(()) => (ChangeStage::Done, String::new()),
+            Err(End::Refused(why)) => (ChangeStage::Refused, why),
+            Err(End::Undone(why)) => (ChangeStage::Undone, why),
+        };
+        let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
+        let ms = ended.total_us as f64 / 1e3;
+        match stage {
+            ChangeStage::Done => tracing::info!(job, number, ms, "{done}"),
+            _ => tracing::warn!(job, number, ms, "not so ({done}): {problem}"),
+        }
+    }
+}
+
+/// The plans of pushes.
+fn pushed(running: &[(JobId, Push)]) -> Vec<Plan> {
+    running.iter().map(|(_, push)| push.plan.clone()).collect()
+}
+
+/// Plans jobs that join those that run.
+async fn planned(
+    topology: &Topology,
+    running: &[(JobId, Push)],
+    joining: Vec<Job>,
+) -> Result<Vec<Plan>, String> {
+    let (topology, running) = (topology.clone(), pushed(running));
+    let plan = move || {
+        let begun = Instant::now();
+        let time_left = || PLANNING.saturating_sub(begun.elapsed()).as_secs_f64();
+        let scheme =
+            running.first().and_then(|plan| schemes::named(&plan.scheme)).unwrap_or(schemes::DEFAULT);
+        let options = Options { time_left: &time_left, ..Options::new(scheme) };
+        let joining: Vec<&Job> = joining.iter().collect();
+        plan_joining(&topology, &running, &joining, &options).map_err(|error| error.to_string())
+    };
+    tokio::task::spawn_blocking(plan).await.map_err(|error| error.to_string())?
+}

@@ -1,0 +1,269 @@
+//! Jobs come and go while others run: the daemon on a switch in memory, asked through its API.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::future::pending;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_control::{Following, Source};
+use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
+use inart_controller::api::{self, Listener};
+use inart_controller::daemon::{self, Config, State};
+use inart_controller::{Push, Records};
+use inart_planner::{Options, Topology, plan, schemes};
+use inart_tables::SwitchTables;
+use inart_targets::memory::InMemory;
+use inart_targets::{Failpoint, Place, Precedence, Target};
+use inart_tls::Security;
+use inart_wire::{Incarnation, JobId, ValuesPerPacket};
+use support::{LIMITS, job};
+use tokio::sync::oneshot;
+
+/// One switch that adds up 6 Mbps, which the first job alone fills. The second job is in the list if `second`.
+fn topology(second: bool) -> Topology {
+    let two = if second { ", {name: two, workers: [c, d], servers: [t]}" } else { "" };
+    let text = format!(
+        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: 6 Mbps}},
+           {{name: s, kind: server}}, {{name: t, kind: server}},
+           {{name: a, kind: worker}}, {{name: b, kind: worker}}, {{name: c, kind: worker}}, {{name: d, kind: worker}}],
+          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}}, {{ends: [c, v], rate: 3 Mbps}},
+           {{ends: [d, v], rate: 3 Mbps}}, {{ends: [s, v], rate: 4 Mbps}}, {{ends: [t, v], rate: 4 Mbps}}],
+          jobs: [{{name: one, workers: [a, b], servers: [s]}}{two}]}}"
+    );
+    Topology::from_yaml(&text).unwrap()
+}
+
+struct Daemon {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+    api: api::Client,
+    address: String,
+}
+
+impl Daemon {
+    async fn start(target: &InMemory, folder: &Path, precedence: u128, topology: Topology) -> Self {
+        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let config = Config {
+            jobs: vec![job(1, &first)],
+            program: target.program(ValuesPerPacket::N64, None).unwrap(),
+            switches: [("v".to_owned(), Place::local("v", 0))].into(),
+            precedence: Precedence(precedence),
+            records: Records::open(folder, "shared").unwrap(),
+            replace_program: false,
+            check_every: Duration::from_millis(10),
+            change_within: Duration::from_millis(500),
+            timing: Default::default(),
+            remove_departed: false,
+            topology,
+        };
+        let address = format!("unix:{}", folder.join(format!("{precedence}.sock")).display());
+        let (listening, (stop, stopped)) = (address.clone(), oneshot::channel());
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let state = Arc::new(State::new("shared", [("v", "v")].into_iter()));
+                let listener = Listener::bind(&listening, false).await.unwrap();
+                tokio::select! {
+                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
+                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
+                    _ = stopped => {}
+                }
+            });
+        });
+        let api = loop {
+            match api::Client::connect(&address, &Security::Local).await {
+                Ok(api) => break api,
+                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        };
+        let daemon = Daemon { stop, thread, api, address };
+        daemon.until(|status| status.installed).await;
+        daemon
+    }
+
+    fn kill(self) {
+        drop(self.stop);
+        self.thread.join().unwrap();
+    }
+
+    async fn until(&self, wish: impl Fn(&Status) -> bool) -> Status {
+        for _ in 0..6000 {
+            let status = self.api.status().await.unwrap();
+            if wish(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("in vain: {:?}", self.api.status().await);
+    }
+
+    async fn end_of(&self, number: u32) -> ChangeStatus {
+        let ended = |change: &ChangeStatus| {
+            let stage = change.stage();
+            change.number == number
+                && matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
+        };
+        let status = self.until(|status| status.changes.iter().any(ended)).await;
+        status.changes.into_iter().find(ended).unwrap()
+    }
+
+    async fn submit(&self, topology: &Topology, job: &str) -> ChangeStatus {
+        let number = self.api.submit(topology.to_yaml(), job, None).await.unwrap();
+        self.end_of(number).await
+    }
+
+    async fn delete(&self, job: &str, force: bool) -> ChangeStatus {
+        let number = self.api.delete(job, force).await.unwrap();
+        self.end_of(number).await
+    }
+
+    /// Name, epoch and rate in Mbps of each job.
+    async fn jobs(&self) -> Vec<(String, u32, f64)> {
+        let jobs = self.api.status().await.unwrap().jobs.into_iter();
+        jobs.map(|job| (job.name, job.epoch, (job.rate_bps / 1e3).round() / 1e3)).collect()
+    }
+
+    /// All hosts of a job of two workers and a server, which do as they are told.
+    async fn hosts(&self, job: &str) -> Vec<Following> {
+        let mut hosts = Vec::new();
+        for role in ["worker-0", "worker-1", "server-0"] {
+            let life = Incarnation::from(7);
+            let assignment = self.api.assignment(job).await.unwrap();
+            self.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
+            let (address, security) = (self.address.clone(), Security::Local);
+            let source = Source::Controller { address, job: job.to_owned(), security };
+            hosts.push(source.follow(assignment.job, role, life, |_| Ok(())).unwrap().unwrap());
+        }
+        hosts
+    }
+}
+
+fn tables(target: &InMemory) -> SwitchTables {
+    target.switch("v").tables
+}
+
+fn epochs(target: &InMemory, job: u16) -> usize {
+    tables(target).epochs(JobId::from(job)).len()
+}
+
+fn network() -> (InMemory, tempfile::TempDir) {
+    (InMemory::new(LIMITS), tempfile::tempdir().unwrap())
+}
+
+#[tokio::test]
+async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
+    let (target, folder) = network();
+    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let hosts = daemon.hosts("one").await;
+    let (alone, before) = (daemon.jobs().await, tables(&target));
+    assert_eq!(alone, [("one".to_owned(), 1, 3.0)]);
+
+    let submitted = daemon.submit(&topology(true), "two").await;
+    assert_eq!(submitted.stage(), ChangeStage::Done, "{}", submitted.problem);
+    let both = daemon.jobs().await;
+    let names: Vec<_> = both.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["one", "two"]);
+    let rates: Vec<_> = both.iter().map(|(_, _, rate)| *rate).collect();
+    assert!(rates.iter().all(|rate| *rate >= 1.5) && rates[0] <= 3.0, "{both:?}");
+    assert_eq!((epochs(&target, 1), epochs(&target, 2)), (1, 1), "{both:?}");
+    assert_eq!(daemon.api.assignment("two").await.unwrap().workers.len(), 2);
+
+    // Its hosts run: it is left alone, unless by force.
+    let others = daemon.hosts("two").await;
+    let refused = daemon.delete("two", false).await;
+    assert_eq!(refused.stage(), ChangeStage::Refused);
+    assert!(refused.problem.starts_with("3 of its hosts run: stop them first"), "{}", refused.problem);
+    assert_eq!(daemon.jobs().await, both);
+    let deleted = daemon.delete("two", true).await;
+    assert_eq!(deleted.stage(), ChangeStage::Done, "{}", deleted.problem);
+    drop(others);
+    let left =
+        daemon.until(|status| status.jobs.len() == 1 && (status.jobs[0].rate_bps - 3e6).abs() < 1.0).await;
+    assert_eq!(left.jobs[0].name, "one", "the job that stays has its rate again");
+    assert_eq!(epochs(&target, 2), 0, "its slots are free");
+    assert_eq!(tables(&target).len(), before.len());
+    assert!(daemon.api.assignment("two").await.is_err());
+
+    // It may come back, under another epoch.
+    assert_eq!(daemon.submit(&topology(true), "two").await.stage(), ChangeStage::Done);
+    let again = daemon.jobs().await;
+    assert!(again[1].1 > both[1].1, "an epoch is never used twice: {again:?}");
+    drop(hosts);
+    daemon.kill();
+}
+
+#[tokio::test]
+async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() {
+    let (target, folder) = network();
+    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let hosts = daemon.hosts("one").await;
+    assert_eq!(daemon.submit(&topology(true), "two").await.stage(), ChangeStage::Done);
+    let (jobs, held) = (daemon.jobs().await, tables(&target));
+    drop(hosts);
+    daemon.kill();
+    let records = Records::open(folder.path(), "shared").unwrap();
+    let longer = topology(true).to_yaml();
+    let pushes: Vec<&Push> = records.jobs.values().filter_map(|record| record.live()).collect();
+    assert_eq!(pushes.len(), 2);
+    assert!(pushes.iter().all(|push| push.is_on(&longer)), "each was pushed on this network");
+    let other = longer.replace("3000000", "3500000");
+    assert!(other != longer && !pushes[0].is_on(&other), "not on another one");
+    assert_eq!(held, tables(&target));
+    assert_eq!(jobs.len(), 2);
+}
+
+#[tokio::test]
+async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
+    let (target, folder) = network();
+    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let before = tables(&target);
+    let other = Topology::from_yaml(&topology(true).to_yaml().replace("3000000", "3500000")).unwrap();
+    for (document, job, named) in [
+        (topology(true), "three", "no job \"three\""),
+        (topology(true), "one", "job one runs already"),
+        (other, "two", "not of the network that the controller runs"),
+    ] {
+        let refused = daemon.submit(&document, job).await;
+        assert_eq!(refused.stage(), ChangeStage::Refused);
+        assert!(refused.problem.contains(named), "{}", refused.problem);
+    }
+    let words = |error: api::ClientError| error.to_string();
+    let refused = daemon.api.submit("nodes: 7".into(), "two", None).await.map_err(words).unwrap_err();
+    assert!(refused.contains("the topology: "), "{refused}");
+    let refused =
+        daemon.api.submit(topology(true).to_yaml(), "two", Some(3)).await.map_err(words).unwrap_err();
+    assert!(refused.contains("a window of 3 chunks: give a power of two"), "{refused}");
+    let refused = daemon.api.delete("two", true).await.map_err(words).unwrap_err();
+    assert!(refused.contains("the controller runs no job \"two\"; name one of one"), "{refused}");
+    for refused in [daemon.api.pause("one").await, daemon.api.resume("one").await] {
+        let refused = refused.map_err(words).unwrap_err();
+        assert!(refused.contains("job one is not elastic: only those can be paused"), "{refused}");
+    }
+    assert_eq!(tables(&target), before, "nothing was written");
+    daemon.kill();
+}
+
+#[tokio::test]
+async fn a_switch_that_refuses_a_submitted_job_leaves_the_others_as_they_were() {
+    let (target, folder) = network();
+    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let (before, jobs) = (tables(&target), daemon.jobs().await);
+    target.change("v", |switch| switch.failpoint = Failpoint::Gone(switch.updates));
+    let undone = daemon.submit(&topology(true), "two").await;
+    assert_eq!(undone.stage(), ChangeStage::Undone, "{}", undone.problem);
+    assert!(undone.problem.contains("switch v: "), "{}", undone.problem);
+    target.change("v", |switch| switch.failpoint = Failpoint::Never);
+    daemon.until(|status| status.switches[0].connected && status.switches[0].problem.is_empty()).await;
+    for _ in 0..2000 {
+        if tables(&target) == before {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!((tables(&target), daemon.jobs().await), (before, jobs));
+    daemon.kill();
+}
