@@ -2,6 +2,7 @@
 //! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
 mod integers;
+mod json;
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -21,7 +22,7 @@ pub enum Report {
     Hello(Role),
     /// A worker of an elastic job begins a run: what its hosts were told, and its rank in it. Its rounds are
     /// those of that run until the next. Its role stays that of its place in the topology.
-    Run(Box<Assignment>, Rank),
+    Run(#[serde(with = "json")] Box<Assignment>, Rank),
     /// A worker ended a round.
     Round(RoundReport),
     /// A training worker applied a round's sum.
