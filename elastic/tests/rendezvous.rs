@@ -134,7 +134,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     let dies = Trainer::start(&controller, "w2", 60, |watch| watch.dies_before.store(5, Ordering::SeqCst));
     dies.weights();
     // The others go on without it, in the middle of a round that they had begun with it.
-    w1.watch.until(10);
+    w1.watch.until(14);
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
     let w2 = Trainer::start(&controller, "w2", 60, |_| ());
     controller.wait_for_phase("until its workers have agreed|before tensor");

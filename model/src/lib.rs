@@ -48,6 +48,7 @@ mod frame;
 mod invariant;
 mod mutant;
 mod node;
+pub mod rendezvous;
 mod report;
 mod run;
 mod server;

@@ -1,5 +1,6 @@
 //! `inart worker`.
 
+mod elastic;
 mod workload;
 
 use std::process::ExitCode;
@@ -18,7 +19,8 @@ use workload::{Workload, WorkloadArgs};
 pub struct Args {
     #[command(flatten)]
     host: HostArgs,
-    /// This worker's rank, counted from 0.
+    /// This worker's rank, counted from 0. In an elastic job, its place in the topology's list of the job's
+    /// workers.
     #[arg(long)]
     rank: Rank,
     /// Rounds to run; every worker runs as many.
@@ -41,7 +43,11 @@ struct Summary {
 /// Runs the command: the workload's rounds, one all-reduce each.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
-        let mut workload = args.workload.build(&assignment, args.rank)?;
+        if args.host.is_elastic()? {
+            drop(options);
+            return elastic::run(&args, assignment.job, output);
+        }
+        let mut workload = args.workload.build(assignment.workers.len(), args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
         assignment.worker(args.rank)?;
         let port = args.host.open_port()?;
@@ -73,7 +79,7 @@ fn run_rounds(
         retransmissions += stats.counters.retransmissions;
         output.report(|| round_report(worker, stats))?;
         let audited = output.is_audited();
-        workload.apply(round, assignment, &gradient, worker, audited)?;
+        workload.apply(round, assignment, &gradient, || worker.record(), audited)?;
         if let Some(loss) = loss {
             output.report(|| Report::Training { round, loss })?;
         }

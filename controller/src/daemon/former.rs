@@ -13,7 +13,7 @@ use crate::membership::{Formation, Place};
 use crate::runs::next_run;
 
 /// How long planning may take.
-const PLANNING: Duration = Duration::from_secs(2);
+const PLANNING: Duration = Duration::from_millis(500);
 
 impl Changer {
     /// Forms a run, and tells the rendezvous what came of it.
