@@ -151,7 +151,7 @@ fn epochs(target: &InMemory, job: u16) -> usize {
 }
 
 fn network() -> (InMemory, tempfile::TempDir) {
-    (InMemory::new(LIMITS), tempfile::tempdir().unwrap())
+    (InMemory::new(ValuesPerPacket::N64, LIMITS), tempfile::tempdir().unwrap())
 }
 
 #[tokio::test]

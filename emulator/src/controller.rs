@@ -80,14 +80,17 @@ impl ControllerProcess {
         }
     }
 
+    /// What it says of itself.
+    pub fn status(&self, runtime: &Runtime) -> Result<proto::Status, api::ClientError> {
+        runtime
+            .block_on(async { api::Client::connect(&self.address, &Security::Local).await?.status().await })
+    }
+
     /// Waits until every switch is reconciled.
     pub fn settle(&mut self, runtime: &Runtime) -> Result<(), Error> {
         let give_up = Instant::now() + TIMEOUT;
         loop {
-            let status: Result<proto::Status, api::ClientError> = runtime.block_on(async {
-                api::Client::connect(&self.address, &Security::Local).await?.status().await
-            });
-            let problem = match status {
+            let problem = match self.status(runtime) {
                 Err(error) => error.to_string(),
                 Ok(status) if !status.installed => "the plans are not installed".to_owned(),
                 Ok(status) => match status.switches.iter().find(|s| !s.connected || !s.problem.is_empty()) {

@@ -17,7 +17,7 @@ use crate::scale::Scale;
 use crate::supervisor::{Supervisor, Watched};
 use crate::task::Task;
 use crate::testbed::{Testbed, TestbedCounters};
-use crate::timeline::{JobLine, RoundPoint, Timeline};
+use crate::timeline::{Event, JobLine, RoundPoint, Timeline};
 use crate::work::{Work, Workload};
 
 /// How long the search for a plan may take.
@@ -203,7 +203,7 @@ impl Emulation {
                 .zip(watched.rounds)
                 .map(|(plan, rounds)| unscaled(plan, rounds, scale))
                 .collect(),
-            events: watched.happened.clone(),
+            events: in_order(&watched.happened, watched.news),
         };
         let figures = SchemeFigures {
             timeline,
@@ -282,6 +282,13 @@ impl Emulation {
             new_epoch: true,
         }
     }
+}
+
+/// Events of both lists by their time.
+fn in_order(faults: &[Event], news: Vec<Event>) -> Vec<Event> {
+    let mut all = [faults, &news].concat();
+    all.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    all
 }
 
 /// A job's line of a timeline, at the topology's own rates.

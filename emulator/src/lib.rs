@@ -22,6 +22,7 @@ mod grid;
 mod job;
 mod layout;
 pub mod namespace;
+mod news;
 mod options;
 pub mod program;
 pub mod relay;

@@ -39,6 +39,8 @@ pub struct Options {
     pub drop: DropRate,
     /// The fault schedule, and background traffic.
     pub faults: Faults,
+    /// Whether the controller watches the network, and moves jobs to better plans.
+    pub follow: bool,
     /// How long hosts wait for a silent peer.
     pub peer_timeout: Duration,
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
@@ -164,6 +166,7 @@ mod tests {
             drop: "0".parse().expect("a rate"),
             faults: Faults::default(),
             peer_timeout: Duration::from_secs(10),
+            follow: false,
             expose: None,
             seed: 1,
             program: "inart".into(),

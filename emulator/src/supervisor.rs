@@ -28,6 +28,9 @@ const LONGEST_END: Duration = Duration::from_secs(30);
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const ROUNDS_OF_SILENCE: u32 = 5;
 
+/// The controller is asked this often what has happened there.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
 /// A process of a host.
 struct Host {
     role: Role,
@@ -41,6 +44,8 @@ struct Host {
 pub struct Watched {
     /// What the fault schedule did.
     pub happened: Vec<Event>,
+    /// What the controller did by itself.
+    pub news: Vec<Event>,
     /// From the moment all workers were there, or a user's program was started, to the end.
     pub seconds: f64,
     /// By job, whether any worker said hello.
@@ -63,6 +68,10 @@ pub struct Supervisor<'a> {
     steps: std::vec::IntoIter<(Span, Step)>,
     next_step: Option<(Span, Step)>,
     happened: Vec<Event>,
+    /// What has happened at the controller.
+    news: Vec<Event>,
+    /// When the controller was asked last what has happened there.
+    asked: Option<Instant>,
     /// Hosts that were killed or stopped, and when the first was.
     culprits: Vec<String>,
     since: Option<Instant>,
@@ -112,6 +121,8 @@ impl<'a> Supervisor<'a> {
             steps,
             next_step,
             happened: Vec::new(),
+            news: Vec::new(),
+            asked: None,
             culprits: Vec::new(),
             since: None,
             ended: Vec::new(),
@@ -186,7 +197,7 @@ impl<'a> Supervisor<'a> {
         self.testbed.settle()?;
         let is_known = |job| self.ranks.as_ref().is_none_or(|ranks| ranks.is_any_known(job));
         let audited = (0..runs.len()).map(is_known).collect();
-        Ok(Watched { happened: self.happened, seconds, audited, rounds })
+        Ok(Watched { happened: self.happened, news: self.news, seconds, audited, rounds })
     }
 
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
@@ -368,7 +379,19 @@ impl<'a> Supervisor<'a> {
         for what in self.testbed.tend_traffic(start.elapsed())? {
             self.note(start, runs, what);
         }
+        if self.asked.is_none_or(|asked| asked.elapsed() >= ASK_EVERY) && self.hears_news(runs) {
+            self.asked = Some(Instant::now());
+            let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
+            let seconds = start.elapsed().as_secs_f64();
+            let event = |what| Event { seconds, rounds_audited, what };
+            self.news.extend(self.testbed.news().into_iter().map(event));
+        }
         Ok(())
+    }
+
+    /// Whether the controller may do something by itself.
+    fn hears_news(&self, runs: &[JobRun]) -> bool {
+        self.options.follow || runs.iter().any(JobRun::is_elastic)
     }
 
     fn note(&mut self, start: Instant, runs: &[JobRun], what: String) {

@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 
 use crate::controller::ControllerProcess;
 use crate::error::Error;
+use crate::news::News;
 use crate::options::Options;
 use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
@@ -35,6 +36,9 @@ pub struct Testbed {
     scratch: Scratch,
     /// A folder for what `inart doctor` reads.
     expose: Option<PathBuf>,
+    /// Whether controllers watch the network.
+    follow: bool,
+    news: News,
 }
 
 /// What switches and links counted since the testbed was started.
@@ -76,6 +80,8 @@ impl Testbed {
             site,
             scratch,
             expose: options.expose.clone(),
+            follow: options.follow,
+            news: News::default(),
         })
     }
 
@@ -115,6 +121,8 @@ impl Testbed {
         let open =
             |name: &str| self.expose.as_ref().map_or_else(|| self.scratch.path(name), |dir| dir.join(name));
         arguments.extend(["--state".into(), open("state").into()]);
+        arguments.extend(self.follow.then(|| "--follow".into()));
+        self.news = News::default();
         let socket = open("controller.sock");
         let controller = ControllerProcess::start(&self.command, &socket, arguments)?;
         let jobs: Vec<_> = plans.iter().map(|plan| plan.plan.job.as_str()).collect();
@@ -155,6 +163,12 @@ impl Testbed {
     /// [`Error::System`] for a flow that cannot be started.
     pub fn tend_traffic(&mut self, elapsed: Duration) -> Result<Vec<String>, Error> {
         self.site.tend_traffic(elapsed)
+    }
+
+    /// What has happened at the controller since it was asked last, in words; nothing while it is gone.
+    pub fn news(&mut self) -> Vec<String> {
+        let status = self.controller.as_ref().and_then(|controller| controller.status(&self.runtime).ok());
+        status.map_or_else(Vec::new, |status| self.news.of(&status))
     }
 
     /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as

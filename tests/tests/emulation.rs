@@ -188,6 +188,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         drop: "0".parse().expect("a rate"),
         faults: Default::default(),
         peer_timeout: Duration::from_secs(30),
+        follow: false,
         expose: None,
         seed: 1,
         program: inart(),

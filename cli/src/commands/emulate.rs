@@ -69,6 +69,9 @@ pub struct Args {
     /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
+    /// Let the controller watch the network, and move jobs to better plans.
+    #[arg(long)]
+    follow: bool,
     /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own
     /// default, as here all share one machine.
     #[arg(long, alias = "patience", value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
@@ -139,6 +142,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         scale: args.scale,
         drop: args.drop,
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
+        follow: args.follow,
         peer_timeout: args.peer_timeout,
         expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,

@@ -181,6 +181,7 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
         drop: "0".parse().expect("a rate"),
         faults: Default::default(),
         peer_timeout: Duration::from_secs(30),
+        follow: false,
         expose: None,
         seed: 1,
         program: inart(),

@@ -233,6 +233,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         drop: Default::default(),
         faults: Default::default(),
         peer_timeout: Duration::from_secs_f64(PEER_TIMEOUT_SECONDS / args.scale.factor()),
+        follow: false,
         expose: None,
         seed: MEASURED_SEED,
         program: std::env::current_exe().context("finding this command's own file")?,

@@ -1,0 +1,109 @@
+//! What has happened at a controller since it was asked last, in words.
+
+use std::collections::BTreeMap;
+
+use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
+
+/// What is known of a controller.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Changes that have been told, by number.
+    told: u32,
+    /// By job, the run that goes on.
+    runs: BTreeMap<String, u32>,
+}
+
+impl News {
+    /// What is new in a status: changes of plans that have ended, and runs of elastic jobs that have begun.
+    pub fn of(&mut self, status: &Status) -> Vec<String> {
+        let mut news = Vec::new();
+        let told = self.told;
+        for change in status.changes.iter().filter(|change| change.number > told) {
+            let Some(text) = ended(change) else { break };
+            news.push(text);
+            self.told = change.number;
+        }
+        for job in &status.jobs {
+            let Some(rendezvous) = &job.rendezvous else { continue };
+            let Some(run) = rendezvous.run else { continue };
+            if self.runs.insert(job.name.clone(), run) != Some(run) {
+                let workers = rendezvous.members.iter().filter(|member| member.role.starts_with("worker"));
+                let (workers, all) = (workers.count(), rendezvous.members.len());
+                let servers = all - workers;
+                news.push(format!(
+                    "job {}: run {run} begins with {workers} workers, {servers} servers",
+                    job.name
+                ));
+            }
+        }
+        news
+    }
+}
+
+/// A change that has ended.
+fn ended(change: &ChangeStatus) -> Option<String> {
+    let ChangeStatus { number, job, from, to, problem, .. } = change;
+    let ms = change.total_us as f64 / 1e3;
+    let what = match change.stage() {
+        ChangeStage::Done => format!("done in {ms:.0} ms, from epoch {from} to {to}"),
+        ChangeStage::Undone => format!("undone after {ms:.0} ms: {problem}"),
+        ChangeStage::Refused => format!("refused: {problem}"),
+        _ => return None,
+    };
+    Some(format!("change {number} of job {job}: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_controller::api::proto::{JobStatus, Member, Rendezvous};
+
+    use super::*;
+
+    fn change(number: u32, stage: ChangeStage) -> ChangeStatus {
+        let (job, problem) = ("digits".to_owned(), "no room".to_owned());
+        let mut change =
+            ChangeStatus { number, job, problem, from: 1, to: 2, total_us: 34_000, ..Default::default() };
+        change.set_stage(stage);
+        change
+    }
+
+    #[test]
+    fn each_change_is_told_once_when_it_has_ended() {
+        let mut news = News::default();
+        let status = |changes: Vec<ChangeStatus>| Status { changes, ..Default::default() };
+        assert!(news.of(&status(vec![change(1, ChangeStage::Moving)])).is_empty());
+        let both = vec![
+            change(1, ChangeStage::Done),
+            change(2, ChangeStage::Undone),
+            change(3, ChangeStage::Writing),
+        ];
+        let told = [
+            "change 1 of job digits: done in 34 ms, from epoch 1 to 2",
+            "change 2 of job digits: undone after 34 ms: no room",
+        ];
+        assert_eq!(news.of(&status(both.clone())), told);
+        assert!(news.of(&status(both)).is_empty());
+    }
+
+    #[test]
+    fn each_run_is_told_once_with_its_members() {
+        let member = |role: &str| Member { host: "h".into(), role: role.into(), state: "running".into() };
+        let rendezvous = |run| Rendezvous {
+            run: Some(run),
+            members: vec![member("worker-0"), member("worker-1"), member("server-0")],
+            ..Default::default()
+        };
+        let status = |run| Status {
+            jobs: vec![JobStatus {
+                name: "digits".into(),
+                rendezvous: Some(rendezvous(run)),
+                ..Default::default()
+            }],
+            ..Default::default()
+        };
+        let mut news = News::default();
+        assert_eq!(news.of(&status(1)), ["job digits: run 1 begins with 2 workers, 1 servers"]);
+        assert!(news.of(&status(1)).is_empty());
+        assert_eq!(news.of(&status(4)), ["job digits: run 4 begins with 2 workers, 1 servers"]);
+    }
+}
