@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_control::Source;
+use inart_controller::api::proto::ChangeStage;
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
@@ -70,7 +71,30 @@ impl Controller {
         Self { network, ports, address, _folder: folder }
     }
 
-    fn source(&self) -> Source {
+    /// Orders a plan for the job that was made with less room at server s1; how that ends.
+    pub fn change_shares(&self) -> ChangeStage {
+        let s1 = "{name: s1, kind: server";
+        let text = NETWORK.replace(s1, &format!("{s1}, ingress: 300 Mbps"));
+        let topology = Topology::from_yaml(&text).unwrap();
+        let plan = plan_all(&topology, &Planning::new(schemes::INART)).unwrap().remove(0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
+            let number = client.change(plan.to_json()).await.unwrap();
+            for _ in 0..6000 {
+                let status = client.status().await.unwrap();
+                let change = status.changes.iter().find(|change| change.number == number).unwrap();
+                if !matches!(change.stage(), ChangeStage::Waiting | ChangeStage::Moving) {
+                    eprintln!("{change:?}");
+                    return change.stage();
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            panic!("in vain");
+        })
+    }
+
+    pub fn source(&self) -> Source {
         Source::Controller { address: self.address.clone(), job: String::new(), security: Security::Local }
     }
 
