@@ -71,10 +71,9 @@ impl Controller {
         Self { network, ports, address, _folder: folder }
     }
 
-    /// Orders a plan for the job that was made with less room at server s1; how that ends.
+    /// Orders a plan for the job that was made for a slower link of server s1; how that ends.
     pub fn change_shares(&self) -> ChangeStage {
-        let s1 = "{name: s1, kind: server";
-        let text = NETWORK.replace(s1, &format!("{s1}, ingress: 300 Mbps"));
+        let text = NETWORK.replace("[s1, v1], rate: 1 Gbps", "[s1, v1], rate: 300 Mbps");
         let topology = Topology::from_yaml(&text).unwrap();
         let plan = plan_all(&topology, &Planning::new(schemes::INART)).unwrap().remove(0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
