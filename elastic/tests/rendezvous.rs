@@ -216,6 +216,32 @@ fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
 }
 
 #[test]
+fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
+    let controller = Controller::start("");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let pauses = |watch: &Watch| watch.pauses_in.store(30, Ordering::SeqCst);
+    let [w1, w2] = ["w1", "w2"].map(|name| Trainer::start(&controller, name, 60, pauses));
+    w1.watch.until(5);
+    controller.kill();
+    // The next 25 rounds need nobody.
+    w1.watch.until(30);
+    w2.watch.until(30);
+    assert_eq!((w1.watch.regroups.load(Ordering::SeqCst), w2.watch.regroups.load(Ordering::SeqCst)), (0, 0));
+    controller.restart();
+    // And it knows who is in the run, so that another worker is taken in at a boundary.
+    let w3 = Trainer::start(&controller, "w3", 60, |_| ());
+    controller.wait_for_phase("before tensor");
+    for pausing in [&w1, &w2] {
+        pausing.watch.may_go_on.store(true, Ordering::SeqCst);
+    }
+    let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
+    let weights = [w1, w2, w3].map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    assert_eq!((watches[0].rounds(), watches[0].regroups.load(Ordering::SeqCst)), (60, 1));
+    end(servers);
+}
+
+#[test]
 fn hosts_that_cannot_take_part_are_told_why() {
     let controller = Controller::start("");
     let error = ElasticWorker::join(controller.host("w9")).err().unwrap().to_string();
