@@ -196,6 +196,8 @@ impl Walk {
                 if is_worker(&this.name) {
                     (this.rounds, this.loading) = (seat.rounds, false);
                 }
+                // The earlier connection is not its only one any more.
+                this.notice = None;
                 let name = this.name.clone();
                 self.job.connected(time, &name, life);
             }
@@ -216,7 +218,7 @@ impl Walk {
         let longest = if self.rng.random_bool(0.1) { 40 } else { 6 };
         self.hosts[host].next = self.now + self.rng.random_range(1..=longest);
         if run.is_over {
-            self.hosts[host].at = At::Asking(Some(run.run), None);
+            self.leave(host, run.run, None);
             return;
         }
         if !is_worker(&name) {
@@ -228,7 +230,7 @@ impl Walk {
                 run.completed += 1;
                 self.hosts[host].rounds += 1;
             } else if self.is_stuck(&run) && self.rng.random_bool(0.05) {
-                self.hosts[host].at = At::Asking(Some(run.run), None);
+                self.leave(host, run.run, None);
                 return;
             }
             self.hosts[host].at = At::Running(run);
@@ -240,7 +242,7 @@ impl Walk {
                     let boundary = *self.boundaries.entry(run.run).or_insert(tensor);
                     assert_eq!(boundary, tensor, "{name} leaves run {} elsewhere", run.run);
                     assert!(peers.values().all(|started| *started <= tensor), "{peers:?} beyond {tensor}");
-                    self.hosts[host].at = At::Asking(Some(run.run), Some(tensor));
+                    self.leave(host, run.run, Some(tensor));
                 }
             }
             _ => {
@@ -249,6 +251,14 @@ impl Walk {
                 self.hosts[host].at = At::Running(run);
             }
         }
+    }
+
+    /// A host leaves its run, and so its connection ends.
+    fn leave(&mut self, host: usize, run: Epoch, boundary: Option<u32>) {
+        let when = self.now + self.rng.random_range(1..20);
+        let this = &mut self.hosts[host];
+        this.notice = Some((when, this.life));
+        this.at = At::Asking(Some(run), boundary);
     }
 
     /// Whether a member that its tensor needs is not in the run any more.

@@ -7,7 +7,7 @@ use inart_wire::Incarnation;
 
 use super::Membership;
 use super::joining::{Joining, Refusal, Reply};
-use super::phase::{Attendance, Leaving, Phase};
+use super::phase::{Attendance, Contender, Leaving, Phase};
 use super::run::Link;
 
 impl Membership {
@@ -74,29 +74,33 @@ impl Membership {
     /// Another life of a host that is there waits until the first one is silent; for how long, if it has to.
     fn contend(&mut self, now: Duration, joining: &Joining) -> Result<Option<Reply>, Refusal> {
         let Joining { host, life, .. } = joining;
-        let is_other = |other: Incarnation| other != *life;
-        let waits = self.present.get(host).is_some_and(|there| {
-            is_other(there.life) && now.saturating_sub(there.heard) < self.timing.gone_after
-        });
-        let member = self.run.as_ref().and_then(|run| run.member(host));
-        let runs = member.is_some_and(|member| {
-            let is_there = match member.link {
-                Link::Connected => true,
-                Link::NotYet => self.run.as_ref().is_some_and(|run| now < run.since + self.timing.gone_after),
-                Link::Lost(since) => now < since + self.timing.gone_after,
-                Link::Gone | Link::Done(_) => false,
+        let gone_after = self.timing.gone_after;
+        let there = self.present.get(host).filter(|there| there.life != *life);
+        let asked = there.map(|there| there.heard).filter(|heard| now.saturating_sub(*heard) < gone_after);
+        let run = self.run.as_ref();
+        let member = run.and_then(|run| run.member(host)).filter(|member| member.life != *life);
+        let link = member.filter(|member| !member.has_left).map(|member| member.link);
+        let is_connected = link == Some(Link::Connected);
+        let may_run = is_connected
+            || match link {
+                Some(Link::NotYet) => run.is_some_and(|run| now < run.since + gone_after),
+                Some(Link::Lost(since)) => now < since + gone_after,
+                _ => false,
             };
-            is_other(member.life) && !member.has_left && is_there
-        });
-        if !waits && !runs {
+        if asked.is_none() && !may_run {
             self.contenders.remove(host);
             return Ok(None);
         }
-        let (contender, since) = self.contenders.entry(host.clone()).or_insert((*life, now));
-        if *contender != *life {
-            (*contender, *since) = (*life, now);
+        let fresh = Contender { life: *life, since: now, heard: now };
+        let contender = self.contenders.entry(host.clone()).or_insert(fresh);
+        if contender.life != *life {
+            *contender = fresh;
         }
-        if now.saturating_sub(*since) >= 2 * self.timing.gone_after {
+        contender.heard = now;
+        let since = contender.since;
+        // A process that stands still keeps its connection for two pings.
+        let answers = asked.is_some_and(|asked| asked > since + gone_after) || is_connected;
+        if answers && now.saturating_sub(since) >= 3 * gone_after {
             self.contenders.remove(host);
             return Err(Refusal::Taken { job: self.roster.job.clone(), host: host.clone() });
         }

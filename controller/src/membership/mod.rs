@@ -27,7 +27,7 @@ use inart_wire::{Epoch, Incarnation};
 pub use inart_control::Ending;
 pub use joining::{Joining, Refusal, Reply};
 pub use names::{Place, Roster};
-use phase::{Attendance, Phase};
+use phase::{Attendance, Contender, Phase};
 pub use phase::{Formation, Order};
 use run::{Link, Run};
 pub use run::{Member, Seat};
@@ -42,8 +42,8 @@ pub struct Membership {
     phase: Phase,
     /// By name: who waits for a run.
     present: BTreeMap<String, Attendance>,
-    /// By name: another life of a host that is there, and when it asked first.
-    contenders: BTreeMap<String, (Incarnation, Duration)>,
+    /// By name: another life of a host that is there.
+    contenders: BTreeMap<String, Contender>,
     /// By name: the rounds that a life of a host has told.
     told: BTreeMap<String, (Incarnation, u64)>,
     /// The present run, or the last one until its members are gathered.
@@ -168,6 +168,6 @@ impl Membership {
         }
         let silent_after = self.timing.gone_after;
         self.present.retain(|_, there| now.saturating_sub(there.heard) < silent_after);
-        self.contenders.retain(|_, (_, since)| now.saturating_sub(*since) < 3 * silent_after);
+        self.contenders.retain(|_, contender| now.saturating_sub(contender.heard) < silent_after);
     }
 }

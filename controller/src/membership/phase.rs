@@ -36,6 +36,15 @@ pub(super) struct Attendance {
     pub heard: Duration,
 }
 
+/// Another life of a host that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contender {
+    pub life: Incarnation,
+    /// When it asked first, and last.
+    pub since: Duration,
+    pub heard: Duration,
+}
+
 /// What the job is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
