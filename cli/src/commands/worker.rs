@@ -1,6 +1,7 @@
 //! `inart worker`.
 
 mod elastic;
+mod summary;
 mod workload;
 
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use inart_host_agent::{RoundStats, Worker};
 use inart_wire::Rank;
 
 use super::host::{HostArgs, Output};
+use summary::Summary;
 use workload::{Workload, WorkloadArgs};
 
 /// Arguments of `inart worker`.
@@ -30,22 +32,18 @@ pub struct Args {
     workload: WorkloadArgs,
 }
 
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-struct Summary {
-    rank: Rank,
-    rounds: u32,
-    comm_seconds: Vec<f64>,
-    retransmissions: u64,
-    trained: Option<inart_host_agent::report::Trained>,
-}
-
 /// Runs the command: the workload's rounds, one all-reduce each.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         if args.host.is_elastic()? {
             drop(options);
-            return elastic::run(&args, assignment.job, output);
+            return elastic::run(
+                &args.host,
+                &args.workload,
+                (assignment.job, args.rank),
+                args.rounds,
+                output,
+            );
         }
         let mut workload = args.workload.build(assignment.workers.len(), args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
@@ -92,24 +90,4 @@ fn run_rounds(
 
 fn round_report(worker: &Worker, stats: RoundStats) -> Report {
     Report::Round(RoundReport::new(stats, worker.record().expect("a round has ended")))
-}
-
-impl Summary {
-    fn text(&self) -> String {
-        let mean = self.comm_seconds.iter().sum::<f64>() / f64::from(self.rounds.max(1));
-        let mut text = format!(
-            "worker {}: {} rounds, {:.3} ms of communication each, {} chunks retransmitted",
-            self.rank,
-            self.rounds,
-            1e3 * mean,
-            self.retransmissions
-        );
-        match &self.trained {
-            Some(trained) => {
-                text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
-            }
-            None => text += "; every sum checked",
-        }
-        text
-    }
 }

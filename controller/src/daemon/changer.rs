@@ -20,9 +20,10 @@ use super::state::State;
 use crate::api::proto::ChangeStage;
 use crate::fabric::Fabric;
 use crate::intent::Network;
-use crate::live::{LiveChange, live_change, without};
+use crate::live::{LiveChange, LiveChangeError, live_change, without};
 use crate::membership::Timing;
 use crate::records::{Records, RecordsError, Stage};
+use crate::runs::next_run;
 
 /// How a change ends that does not lead where it should.
 pub(super) enum End {
@@ -30,6 +31,8 @@ pub(super) enum End {
     Refused(String),
     /// What was changed was changed back.
     Undone(String),
+    /// It is carried out when the run of the elastic job has ended.
+    Later,
 }
 
 /// Carries out one change after the other.
@@ -44,6 +47,8 @@ pub(super) struct Changer {
     pub limit: Duration,
     /// How long the rendezvous of elastic jobs wait.
     pub timing: Timing,
+    /// By elastic job: the change and the plan that its next run is to have.
+    pub next: BTreeMap<JobId, (u32, Plan)>,
 }
 
 impl Changer {
@@ -72,6 +77,7 @@ impl Changer {
             Ok(()) => (ChangeStage::Done, String::new()),
             Err(End::Refused(why)) => (ChangeStage::Refused, why),
             Err(End::Undone(why)) => (ChangeStage::Undone, why),
+            Err(End::Later) => return,
         };
         let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
         let (from, to, ms) = (ended.from, ended.to, ended.total_us as f64 / 1e3);
@@ -112,7 +118,14 @@ impl Changer {
                  when the job has ended"
             ))
         })?;
-        let change = self.plan(&before, plan).map_err(End::Refused)?;
+        let change = match self.plan(&before, plan.clone()) {
+            Err(LiveChangeError::Differs { .. })
+                if self.state.is_elastic(before.instruction.assignment.job) =>
+            {
+                return Err(self.end_run_for(number, before.instruction.assignment.job, plan));
+            }
+            planned => planned.map_err(|error| End::Refused(error.to_string()))?,
+        };
         let (job, from, to) = (change.job, change.from, change.to.epoch);
         self.state.changes(|log| log.leads(number, from, to));
         self.write(number, &change).await?;
@@ -141,11 +154,26 @@ impl Changer {
     }
 
     /// Where a change leads.
-    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, String> {
+    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, LiveChangeError> {
         let in_force = &before.instruction.assignment;
         let record = self.state.record(in_force.job).unwrap_or_default();
-        let change = live_change(&self.fabric, &self.desired, &record, in_force, plan);
-        change.map_err(|error| error.to_string())
+        live_change(&self.fabric, &self.desired, &record, in_force, plan)
+    }
+
+    /// Ends the run of an elastic job, whose next one is to have that plan; what becomes of the change.
+    fn end_run_for(&mut self, number: u32, job: JobId, plan: Plan) -> End {
+        let record = self.state.record(job).unwrap_or_default();
+        if let Err(why) = next_run(&self.fabric, &self.desired, &record, job, plan.clone()) {
+            return End::Refused(why.to_string());
+        }
+        if let Some((earlier, _)) = self.next.insert(job, (number, plan)) {
+            let problem = format!("change {number} came before the run had ended");
+            self.state.changes(|log| log.end(earlier, ChangeStage::Refused, problem));
+        }
+        self.state.changes(|log| log.stage(number, ChangeStage::Moving));
+        tracing::info!(job = job.get(), number, "the run is to end, and the next one to have that plan");
+        self.state.at_rendezvous(job, |membership, now| membership.end_run(now));
+        End::Later
     }
 
     /// Writes the new tables beside the old ones, or else nothing.

@@ -8,6 +8,7 @@ mod departed;
 mod former;
 mod hosts;
 mod jobs;
+mod meeting;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
@@ -27,8 +28,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub(crate) use hosts::Answer;
+pub(crate) use meeting::{Answered, SaidOfEnd};
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
-pub(crate) use rendezvous::{Answered, SaidOfEnd};
+
 pub(crate) use state::NotFollowed;
 pub use state::State;
 
@@ -122,8 +124,8 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
-    let (limit, timing) = (config.change_within, config.timing);
-    let changer = Changer { fabric, desired, switches, state: state.clone(), limit, timing };
+    let (limit, timing, next) = (config.change_within, config.timing, BTreeMap::new());
+    let changer = Changer { fabric, desired, switches, state: state.clone(), limit, timing, next };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
     tokio::pin!(changer, watch);

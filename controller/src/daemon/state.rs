@@ -12,8 +12,9 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use super::change_log::{ChangeLog, Command};
 use super::hosts::{Answer, JobHosts, Progress, Told};
+use super::meeting::{Rendezvous, SaidOfEnd};
 use super::reconcile::Reconciled;
-use super::rendezvous::{Rendezvous, SaidOfEnd};
+
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 

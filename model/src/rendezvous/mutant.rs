@@ -1,6 +1,6 @@
 //! Rendezvous with one mistake.
 
-use super::Invariant;
+use super::invariant::Invariant;
 
 /// A mistake somebody could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

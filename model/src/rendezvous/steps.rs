@@ -1,7 +1,7 @@
 //! What may happen, and what comes of it.
 
 use super::mutant::Mutant;
-use super::state::{Ending, Limit, Phase, State, Where};
+use super::state::{Ending, Limit, Phase, State, Where, Worker};
 
 /// A run to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl System {
         if leaves {
             actions.push(Action::Leave(index));
         }
-        let is_stuck = |other: &super::Worker| !other.is_in_run() && other.started <= worker.completed;
+        let is_stuck = |other: &Worker| !other.is_in_run() && other.started <= worker.completed;
         if worker.is_busy() && state.workers.iter().any(is_stuck) {
             actions.push(Action::Abort(index));
         }
@@ -137,7 +137,7 @@ impl System {
 
     /// Whether all members of the run are back, or known to be dead.
     fn is_gathered(&self, state: &State) -> bool {
-        let is_back = |(index, worker): (usize, &super::Worker)| match worker.at {
+        let is_back = |(index, worker): (usize, &Worker)| match worker.at {
             Where::LeftBefore(_) | Where::Left => true,
             Where::Dead => state.known_dead[index] && !self.has(Mutant::WaitsForTheDead),
             Where::Run | Where::Next => false,

@@ -3,24 +3,31 @@
 use anyhow::Context;
 use inart_elastic::{ElasticWorker, Event};
 use inart_host_agent::report::{Report, Role, RoundReport};
-use inart_wire::JobId;
+use inart_wire::{JobId, Rank};
 
-use super::workload::Workload;
-use super::{Args, Output, Summary};
+use super::summary::Summary;
+use super::workload::{Workload, WorkloadArgs};
+use crate::commands::host::{HostArgs, Output};
 
-/// Runs the workload's rounds with whoever is there.
-pub fn run(args: &Args, job: JobId, output: &mut Output) -> anyhow::Result<()> {
-    let host = args.host.elastic(format!("worker-{}", args.rank))?;
+/// Runs the workload's rounds with whoever is there, as the worker in that place of the job's list.
+pub fn run(
+    args: &HostArgs,
+    workload: &WorkloadArgs,
+    (job, place): (JobId, Rank),
+    rounds: u32,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    let host = args.elastic(format!("worker-{place}"))?;
     let host = if output.is_audited() { host.recorded() } else { host };
-    output.hello(Role::Worker(job, args.rank))?;
+    output.hello(Role::Worker(job, place))?;
     output.wait_for_start()?;
     let mut worker = ElasticWorker::join(host)?;
     let member = worker.membership();
-    let mut workload = args.workload.build(member.workers.len(), member.rank)?;
+    let mut workload = workload.build(member.workers.len(), member.rank)?;
     let mut gradient = vec![0.0; workload.gradient_len()];
     let (mut comm_seconds, mut retransmissions) = (Vec::new(), 0);
     load(&mut worker, &mut workload, output)?;
-    while worker.rounds() < args.rounds.into() {
+    while worker.rounds() < rounds.into() {
         let round = u32::try_from(worker.rounds()).context("too many rounds")?;
         let loss = workload.gradient(round, &mut gradient);
         match worker.all_reduce(&mut gradient) {
@@ -47,7 +54,7 @@ pub fn run(args: &Args, job: JobId, output: &mut Output) -> anyhow::Result<()> {
     let trained = workload.finish();
     output.report(|| Report::Done { trained: trained.clone() })?;
     let rounds = comm_seconds.len() as u32;
-    let summary = Summary { rank: args.rank, rounds, comm_seconds, retransmissions, trained };
+    let summary = Summary { rank: place, rounds, comm_seconds, retransmissions, trained };
     output.summary(&summary, || summary.text())
 }
 
