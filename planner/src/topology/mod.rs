@@ -4,6 +4,7 @@ mod document;
 mod error;
 pub mod generate;
 pub mod import;
+mod occupied;
 pub mod ranges;
 mod read;
 mod state;
@@ -117,6 +118,8 @@ pub struct Job {
     /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to
     /// the servers.
     pub exact: bool,
+    /// Whether hosts may come and go while it runs.
+    pub elastic: bool,
 }
 
 /// A validated network with its jobs.
