@@ -38,6 +38,7 @@ mod runs;
 mod seats;
 mod slots;
 pub mod tables;
+pub mod watching;
 
 pub use assignment::{JobPlan, job_number};
 pub use choice::{FrameTooLong, ValuesChoice, frames_fit};

@@ -44,6 +44,8 @@ pub struct Options {
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
     /// (`controller.sock`) and the hosts' status sockets (`hosts`).
     pub expose: Option<PathBuf>,
+    /// Whether the controller watches the network and moves jobs to other plans.
+    pub follow: bool,
     /// Decides plans, training and faults.
     pub seed: u64,
     /// The `inart` command, of which switches, workers and servers are started.
@@ -165,6 +167,7 @@ mod tests {
             faults: Faults::default(),
             peer_timeout: Duration::from_secs(10),
             expose: None,
+            follow: false,
             seed: 1,
             program: "inart".into(),
             switch: None,

@@ -20,6 +20,9 @@ use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
+/// Seconds between two looks of a controller that follows its network.
+const WATCH_EVERY: &str = "0.2";
+
 /// A running network on which plans can be installed and hosts started. Dropping it ends its processes and
 /// removes its namespaces.
 pub struct Testbed {
@@ -34,6 +37,7 @@ pub struct Testbed {
     scratch: Scratch,
     /// A folder for what `inart doctor` reads.
     expose: Option<PathBuf>,
+    follow: bool,
 }
 
 /// What switches and links counted since the testbed was started.
@@ -75,6 +79,7 @@ impl Testbed {
             site,
             scratch,
             expose: options.expose.clone(),
+            follow: options.follow,
         })
     }
 
@@ -110,6 +115,9 @@ impl Testbed {
             ("--rate-scale", rate_scale.to_string()),
         ] {
             arguments.extend([option.into(), value.into()]);
+        }
+        if self.follow {
+            arguments.extend(["--follow", "--watch-every", WATCH_EVERY].map(OsString::from));
         }
         let open =
             |name: &str| self.expose.as_ref().map_or_else(|| self.scratch.path(name), |dir| dir.join(name));

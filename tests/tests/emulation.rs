@@ -189,6 +189,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         faults: Default::default(),
         peer_timeout: Duration::from_secs(30),
         expose: None,
+        follow: false,
         seed: 1,
         program: inart(),
         switch: None,

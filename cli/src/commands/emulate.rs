@@ -77,6 +77,9 @@ pub struct Args {
     /// emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,
+    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow` does.
+    #[arg(long)]
+    follow: bool,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -137,6 +140,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         drop: args.drop,
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
         peer_timeout: args.peer_timeout,
+        follow: args.follow,
         expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,

@@ -119,6 +119,7 @@ async fn run(topology: Topology, folder: &Path, address: &str) {
         replace_program: false,
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
+        steer: None,
         timing: Timing {
             gather_within: Duration::from_secs(1),
             gone_after: Duration::from_secs(2),

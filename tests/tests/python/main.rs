@@ -182,6 +182,7 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
         faults: Default::default(),
         peer_timeout: Duration::from_secs(30),
         expose: None,
+        follow: false,
         seed: 1,
         program: inart(),
         switch: None,

@@ -234,6 +234,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         faults: Default::default(),
         peer_timeout: Duration::from_secs_f64(PEER_TIMEOUT_SECONDS / args.scale.factor()),
         expose: None,
+        follow: false,
         seed: MEASURED_SEED,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch.clone(),
