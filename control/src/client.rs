@@ -199,6 +199,34 @@ impl Client {
         Ok(answer.map_err(|status| self.error(status))?.into_inner())
     }
 
+    /// What the controller has decided, oldest first.
+    ///
+    /// # Errors
+    /// No connection any more.
+    pub async fn why(&self) -> Result<Vec<proto::Decision>, ClientError> {
+        let answer = self.service.clone().why(proto::WhyRequest {}).await;
+        Ok(answer.map_err(|status| self.error(status))?.into_inner().decisions)
+    }
+
+    /// Has the controller decide at once; with `shares`, on shares too. What it decided, and what came of it.
+    ///
+    /// # Errors
+    /// No connection any more, or a controller that does not watch its network.
+    pub async fn replan(&self, shares: bool) -> Result<proto::Decision, ClientError> {
+        let answer = self.service.clone().replan(proto::ReplanRequest { shares }).await;
+        let answer = answer.map_err(|status| self.error(status))?.into_inner();
+        Ok(answer.decision.unwrap_or_default())
+    }
+
+    /// Says how a host is.
+    ///
+    /// # Errors
+    /// No connection any more, or a role that was not granted to it.
+    pub async fn report(&self, report: proto::ReportRequest) -> Result<(), ClientError> {
+        self.service.clone().report(report).await.map_err(|status| self.error(status))?;
+        Ok(())
+    }
+
     pub(crate) fn error(&self, status: Status) -> ClientError {
         let address = self.address.clone();
         if status.source().is_some() {

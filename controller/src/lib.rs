@@ -39,6 +39,7 @@ mod runs;
 mod seats;
 mod slots;
 pub mod tables;
+pub mod watching;
 
 pub use admission::{AdmissionError, admit};
 pub use assignment::{JobPlan, job_number};

@@ -43,6 +43,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
         check_every: Duration::from_millis(50),
         change_within: Duration::from_secs(30),
         timing: Default::default(),
+        steer: None,
         remove_departed: false,
     }
 }

@@ -63,6 +63,7 @@ impl Session {
             check_every: Duration::from_millis(10),
             change_within: within,
             timing: Default::default(),
+            steer: None,
             remove_departed: false,
         };
         let (address, (stop, stopped)) = (address(folder), oneshot::channel());

@@ -39,13 +39,13 @@ pub struct Options {
     pub drop: DropRate,
     /// The fault schedule, and background traffic.
     pub faults: Faults,
-    /// Whether the controller watches the network, and moves jobs to better plans.
-    pub follow: bool,
     /// How long hosts wait for a silent peer.
     pub peer_timeout: Duration,
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
     /// (`controller.sock`) and the hosts' status sockets (`hosts`).
     pub expose: Option<PathBuf>,
+    /// Whether the controller watches the network and moves jobs to other plans.
+    pub follow: bool,
     /// Decides plans, training and faults.
     pub seed: u64,
     /// The `inart` command, of which switches, workers and servers are started.
@@ -166,8 +166,8 @@ mod tests {
             drop: "0".parse().expect("a rate"),
             faults: Faults::default(),
             peer_timeout: Duration::from_secs(10),
-            follow: false,
             expose: None,
+            follow: false,
             seed: 1,
             program: "inart".into(),
             switch: None,

@@ -22,6 +22,9 @@ use crate::relay::RelayCounters;
 use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
+/// Seconds between two looks of a controller that follows its network.
+const WATCH_EVERY: &str = "0.2";
+
 /// A running network on which plans can be installed and hosts started. Dropping it ends its processes and
 /// removes its namespaces.
 pub struct Testbed {
@@ -118,10 +121,12 @@ impl Testbed {
         ] {
             arguments.extend([option.into(), value.into()]);
         }
+        if self.follow {
+            arguments.extend(["--follow", "--watch-every", WATCH_EVERY].map(OsString::from));
+        }
         let open =
             |name: &str| self.expose.as_ref().map_or_else(|| self.scratch.path(name), |dir| dir.join(name));
         arguments.extend(["--state".into(), open("state").into()]);
-        arguments.extend(self.follow.then(|| "--follow".into()));
         self.news = News::default();
         let socket = open("controller.sock");
         let controller = ControllerProcess::start(&self.command, &socket, arguments)?;

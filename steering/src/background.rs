@@ -61,7 +61,10 @@ impl Background {
         let mut into = vec![None; topology.nodes().len()];
         for ((estimates, seen), link) in self.links.iter_mut().zip(&seen.links).zip(topology.links()) {
             for (back, (estimate, seen)) in estimates.iter_mut().zip(seen).enumerate() {
-                let Some(seen) = seen.filter(|seen| seen.is_up && is_rate(seen.others_bps)) else { continue };
+                let Some(seen) = seen.filter(|seen| seen.is_up != Some(false) && is_rate(seen.others_bps))
+                else {
+                    continue;
+                };
                 estimate.take(seen.others_bps, kept);
                 *into[link.ends[1 - back].index()].get_or_insert(0.0) += seen.others_bps;
             }

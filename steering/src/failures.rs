@@ -6,6 +6,10 @@ use std::time::Duration;
 use inart_planner::{LinkId, NodeId, Topology};
 
 use crate::observation::Observation;
+use crate::policy::Policy;
+
+/// Doublings of the time until a part is tried again.
+const LONGEST: u32 = 6;
 
 /// A part of the network that can fail by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,37 +36,66 @@ impl Part {
     }
 }
 
+/// What is known of a part that has failed.
+#[derive(Debug, Clone, Copy)]
+struct Failure {
+    /// When it was last seen to have failed.
+    at: Duration,
+    /// Since when it is seen in order again, if it is.
+    in_order: Option<Duration>,
+}
+
 /// What has failed, and what is in order again but not trusted yet.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
-    /// By part: since when it is seen in order again, if it is.
-    parts: BTreeMap<Part, Option<Duration>>,
+    parts: BTreeMap<Part, Failure>,
+    /// Parts that were tried again without being seen in order: how often in a row.
+    tried: BTreeMap<Part, u32>,
 }
 
 impl Failures {
-    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list
-    /// when it has been in order for `back_after`. What is not known of stays as it was.
-    pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation, back_after: Duration) {
+    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list when
+    /// it has been in order for `policy.back_after`, or when nothing was seen of it for long enough to try again. What
+    /// is not known of stays as it was.
+    pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation, policy: &Policy) {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
-            let is_down = directions.iter().flatten().any(|direction| !direction.is_up);
-            let is_up = directions.iter().any(Option::is_some) && !is_down;
-            self.note(now, Part::Link(link), (is_down, is_up), back_after);
+            let states = || directions.iter().flatten().filter_map(|direction| direction.is_up);
+            let state = states().reduce(|a, b| a && b);
+            self.note(now, Part::Link(link), state, policy.back_after);
         }
         for (&id, switch) in &seen.switches {
-            self.note(now, Part::Switch(id), (!switch.is_up, switch.is_up), back_after);
+            self.note(now, Part::Switch(id), Some(switch.is_up), policy.back_after);
             if switch.is_up {
-                self.note(now, Part::Sums(id), (!switch.aggregates, switch.aggregates), back_after);
+                self.note(now, Part::Sums(id), Some(switch.aggregates), policy.back_after);
             }
+        }
+        let tried = &self.tried;
+        let forget_after = |part: &Part| {
+            policy.forget_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
+        };
+        let is_old = |(part, failure): (&Part, &Failure)| {
+            let waits = failure.in_order.is_none() && now.saturating_sub(failure.at) >= forget_after(part);
+            waits.then_some(*part)
+        };
+        let again: Vec<Part> = self.parts.iter().filter_map(is_old).collect();
+        for part in again {
+            self.parts.remove(&part);
+            *self.tried.entry(part).or_default() += 1;
         }
     }
 
-    fn note(&mut self, now: Duration, part: Part, (is_down, is_up): (bool, bool), back_after: Duration) {
-        if is_down {
-            self.parts.insert(part, None);
-        } else if is_up && let Some(since) = self.parts.get_mut(&part) {
-            let since = *since.get_or_insert(now);
-            if now.saturating_sub(since) >= back_after {
-                self.parts.remove(&part);
+    fn note(&mut self, now: Duration, part: Part, is_up: Option<bool>, back_after: Duration) {
+        match is_up {
+            None => {}
+            Some(false) => drop(self.parts.insert(part, Failure { at: now, in_order: None })),
+            Some(true) => {
+                self.tried.remove(&part);
+                if let Some(failure) = self.parts.get_mut(&part) {
+                    let since = *failure.in_order.get_or_insert(now);
+                    if now.saturating_sub(since) >= back_after {
+                        self.parts.remove(&part);
+                    }
+                }
             }
         }
     }

@@ -12,19 +12,19 @@ pub struct LinkSeen {
     pub ours_bps: f64,
     /// What everything else took, bit/s.
     pub others_bps: f64,
-    /// Whether it carries what is sent.
-    pub is_up: bool,
+    /// Whether it carries what is sent; `None` where too little was sent to tell.
+    pub is_up: Option<bool>,
 }
 
 impl LinkSeen {
     /// A direction that is up.
     pub fn up(ours_bps: f64, others_bps: f64) -> Self {
-        LinkSeen { ours_bps, others_bps, is_up: true }
+        LinkSeen { ours_bps, others_bps, is_up: Some(true) }
     }
 
     /// A direction that carries nothing any more.
     pub fn down() -> Self {
-        LinkSeen { ours_bps: 0.0, others_bps: 0.0, is_up: false }
+        LinkSeen { ours_bps: 0.0, others_bps: 0.0, is_up: Some(false) }
     }
 }
 

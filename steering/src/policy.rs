@@ -18,6 +18,10 @@ pub struct Policy {
     pub time_constant: Duration,
     /// How long what failed has to be in order again before plans use it. 2 s by default.
     pub back_after: Duration,
+    /// How long after it was last seen to have failed a part is tried again, though nothing shows that it is in order: what no
+    /// plan uses carries nothing that could. Twice as long each time that it turns out to have failed still, up to 64
+    /// times as long. A minute by default.
+    pub forget_after: Duration,
     /// How long after a change that came to nothing it is tried again. 5 s by default.
     pub again_after: Duration,
     /// How often shares are planned anew (phase 1), if at all. Never by default.
@@ -35,6 +39,7 @@ impl Default for Policy {
             hysteresis: 0.05,
             time_constant: Duration::from_secs(2),
             back_after: Duration::from_secs(2),
+            forget_after: Duration::from_secs(60),
             again_after: Duration::from_secs(5),
             shares_every: None,
             dry_run: false,

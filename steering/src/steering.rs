@@ -1,9 +1,9 @@
 //! The state machine: from what is seen to questions, from answers to decisions.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use inart_planner::{BackgroundRates, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
+use inart_planner::{BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
 
 use crate::background::Background;
 use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
@@ -93,15 +93,50 @@ impl Steering {
         }
     }
 
-    /// The network as it is believed to be.
+    /// The jobs of the plans in force, with the hosts that these are for: of an elastic job, those that are there.
+    fn jobs(&self) -> Vec<Job> {
+        let of_plan = |plan: &Plan| {
+            let job = self.topology.job_named(&plan.job)?;
+            let has = |id: &NodeId, names: &BTreeSet<&str>| names.contains(&*self.topology.node(*id).name);
+            let workers: BTreeSet<&str> = plan.flows.iter().map(|flow| &*flow.worker).collect();
+            let servers: BTreeSet<&str> = plan.shards.iter().map(|shard| &*shard.server).collect();
+            Some(Job {
+                workers: job.workers.iter().copied().filter(|id| has(id, &workers)).collect(),
+                servers: job.servers.iter().copied().filter(|id| has(id, &servers)).collect(),
+                ..job.clone()
+            })
+        };
+        self.in_force.iter().filter_map(of_plan).collect()
+    }
+
+    /// The network as it is believed to be, with the jobs of the plans in force.
     pub fn network(&self) -> Topology {
         // Background first: its lists go by the links of the whole network.
-        self.failures.left_of(&self.topology.with_background(&self.background.rates(&self.topology)))
+        let loaded = self.topology.with_background(&self.background.rates(&self.topology));
+        self.failures.left_of(&loaded.with_jobs(self.jobs()))
     }
 
     /// What has failed, by name.
     pub fn failed(&self) -> Vec<String> {
         self.failures.parts().into_iter().map(|part| part.name(&self.topology)).collect()
+    }
+
+    /// What has failed.
+    pub fn failed_parts(&self) -> BTreeSet<Part> {
+        self.failures.parts()
+    }
+
+    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is more than nothing.
+    pub fn background_by_name(&self) -> BTreeMap<String, f64> {
+        let rates = self.background();
+        let name = |id: NodeId| &*self.topology.node(id).name;
+        let links = self.topology.links().iter().zip(&rates.links).flat_map(|(link, bps)| {
+            let [a, b] = link.ends.map(name);
+            [(format!("link {a}->{b}"), bps[0]), (format!("link {b}->{a}"), bps[1])]
+        });
+        let nodes = self.topology.nodes().iter().zip(&rates.nodes);
+        let nodes = nodes.map(|(node, &bps)| (format!("{} {}", node.kind, node.name), bps));
+        links.chain(nodes).filter(|&(_, bps)| bps > 0.0).collect()
     }
 
     /// What others use, as believed.
@@ -118,7 +153,7 @@ impl Steering {
     /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
         self.background.take(&self.topology, seen);
-        self.failures.take(now, &self.topology, seen, self.policy.back_after);
+        self.failures.take(now, &self.topology, seen, &self.policy);
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
             return None;
         }

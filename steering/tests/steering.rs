@@ -181,6 +181,30 @@ fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
 }
 
 #[test]
+fn a_link_that_nothing_uses_any_more_is_tried_again_after_a_while() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let spine = owner.spine();
+    let broken = link(&owner.topology, "l1", spine);
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(broken, false, LinkSeen::down());
+    assert!(owner.step(&seen).unwrap().is_change());
+    // Nothing goes over it from now on, so nothing tells how it is.
+    seen.links[broken.index()] = [None; 2];
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        let quiet = (0..1300).find(|_| {
+            owner.step(&seen);
+            owner.steering.failed().is_empty()
+        });
+        waits.push(quiet.unwrap());
+        let mut down = seen.clone();
+        down.see_link(broken, false, LinkSeen::down());
+        owner.step(&down);
+    }
+    assert_eq!(waits, [299, 599, 1199], "60 s, then twice as long each time");
+}
+
+#[test]
 fn a_switch_that_adds_nothing_up_only_forwards() {
     let mut owner = Owner::new(network(), Policy::default());
     assert!(owner.in_force[0].trunks.iter().any(|trunk| trunk.aggregator == "l1"));

@@ -1,5 +1,7 @@
 //! `inart controller`: the controller as a daemon.
 
+mod follow;
+
 use std::future::pending;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,10 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use follow::FollowArgs;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
+use inart_planner::units::display_rate;
 use inart_planner::{Options, Plan, Scheme, Topology, plan_all, schemes};
 use inart_targets::Precedence;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,7 +27,7 @@ use super::security::ListenArgs;
 #[derive(clap::Args)]
 pub struct Args {
     /// The topology document (YAML or JSON).
-    #[arg(required_unless_present = "ask")]
+    #[arg(required_unless_present_any = ["ask", "why", "replan"])]
     topology: Option<PathBuf>,
     /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several
     /// times [default: the plans in force if the topology is still the same, else plan all jobs of the
@@ -60,6 +64,14 @@ pub struct Args {
     /// Print the status of the controller that listens there, and end.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "topology")]
     ask: Option<String>,
+    /// Print what the controller that listens there has decided on plans, and with which numbers, and end.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask"])]
+    why: Option<String>,
+    /// Have the controller that listens there look for better routes at once, print what it decided, and end.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask", "why"])]
+    replan: Option<String>,
+    #[command(flatten)]
+    follow: FollowArgs,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
@@ -74,6 +86,21 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         })?;
         let text = if json { serde_json::to_string(&status)? + "\n" } else { table(&status) };
         super::output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(address) = &args.why {
+        let decisions = super::control::block_on(async {
+            Ok(api::Client::connect(address, &args.control.security()?).await?.why().await?)
+        })?;
+        super::output::print(&decided(&decisions, json))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(address) = &args.replan {
+        let decision = super::control::block_on(async {
+            Ok(api::Client::connect(address, &args.control.security()?).await?.replan(false).await?)
+        })?;
+        let text = if json { decision.json } else { decision.line };
+        super::output::print(&format!("{text}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -114,6 +141,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
             ..Timing::default()
         },
         remove_departed: args.remove_departed,
+        steer: args.follow.steer(args.scheme),
     };
     tokio::select! {
         ended = daemon::run(config, state.clone()) => match ended? {},
@@ -188,6 +216,18 @@ pub fn gathered(rendezvous: &proto::Rendezvous) -> String {
     out
 }
 
+/// Decisions for people, or as a JSON document.
+fn decided(decisions: &[proto::Decision], json: bool) -> String {
+    if json {
+        let all: Vec<&str> = decisions.iter().map(|decision| &*decision.json).collect();
+        return format!("{{\"decisions\":[{}]}}\n", all.join(","));
+    }
+    if decisions.is_empty() {
+        return "nothing was decided yet\n".to_owned();
+    }
+    decisions.iter().map(|decision| format!("{}\n", decision.line)).collect()
+}
+
 /// A controller's status for people.
 fn table(status: &proto::Status) -> String {
     let mut out = match status.installed {
@@ -213,6 +253,13 @@ fn table(status: &proto::Status) -> String {
             "  {:width$}  {session:7}  {:4}  {:8}  {:6}  {since}\n",
             switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_repaired
         );
+    }
+    if let Some(network) = &status.network {
+        network.failed.iter().for_each(|part| out += &format!("  {part} has failed\n"));
+        for background in &network.background {
+            out += &format!("  others use {} of {}\n", display_rate(background.bps), background.resource);
+        }
+        network.late.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
     }
     for change in &status.changes {
         out += &format!("  {}\n", super::push::change_line(change));

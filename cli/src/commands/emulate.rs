@@ -69,9 +69,6 @@ pub struct Args {
     /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Let the controller watch the network, and move jobs to better plans.
-    #[arg(long)]
-    follow: bool,
     /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own
     /// default, as here all share one machine.
     #[arg(long, alias = "patience", value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
@@ -80,6 +77,9 @@ pub struct Args {
     /// emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,
+    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow` does.
+    #[arg(long)]
+    follow: bool,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -142,8 +142,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         scale: args.scale,
         drop: args.drop,
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
-        follow: args.follow,
         peer_timeout: args.peer_timeout,
+        follow: args.follow,
         expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,

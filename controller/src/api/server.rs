@@ -14,6 +14,7 @@ use inart_control::Ending;
 use inart_control::proto::{self, controller_server, join_response};
 use inart_core::Assignment;
 use inart_planner::{Plan, Topology};
+use inart_steering::{Decision, Shares};
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
@@ -193,6 +194,11 @@ impl Api {
         let answer = tokio::task::spawn_blocking(move || question(&state)).await;
         answer.map_err(|error| Status::internal(error.to_string()))
     }
+}
+
+fn decision(decision: &Decision) -> proto::Decision {
+    let json = serde_json::to_string(decision).unwrap_or_default();
+    proto::Decision { line: decision.to_string(), json }
 }
 
 /// Job and epoch numbers.
@@ -403,6 +409,38 @@ impl controller_server::Controller for Api {
         let resumed = resumed.ok_or_else(|| Status::unavailable("it is at it"))?;
         resumed.map_err(Status::failed_precondition)?;
         Ok(Response::new(proto::ResumeResponse {}))
+    }
+
+    async fn why(&self, _: Request<proto::WhyRequest>) -> Result<Response<proto::WhyResponse>, Status> {
+        let decisions = self.0.decisions().iter().map(decision).collect();
+        Ok(Response::new(proto::WhyResponse { decisions }))
+    }
+
+    async fn replan(
+        &self,
+        request: Request<proto::ReplanRequest>,
+    ) -> Result<Response<proto::ReplanResponse>, Status> {
+        self.in_charge()?;
+        let shares = if request.into_inner().shares { Shares::Free } else { Shares::Kept };
+        let asked = self.0.ask_for_decision(shares).ok_or_else(|| {
+            Status::failed_precondition("it does not watch its network: start it with --follow or --dry-run")
+        })?;
+        let ended = |_| Status::unavailable("it has ended");
+        let decided = asked.await.map_err(ended)?.map_err(Status::failed_precondition)?;
+        Ok(Response::new(proto::ReplanResponse { decision: Some(decision(&decided)) }))
+    }
+
+    async fn report(
+        &self,
+        request: Request<proto::ReportRequest>,
+    ) -> Result<Response<proto::ReportResponse>, Status> {
+        self.in_charge()?;
+        let said = request.into_inner();
+        let (job, life) = (JobId::from(number(said.job)?), Incarnation::from(said.incarnation));
+        let role = said.role.clone();
+        let heard = self.ask(move |state| state.report(job, said, life)).await?;
+        heard.map_err(|why| not_followed(&role, job, why))?;
+        Ok(Response::new(proto::ReportResponse {}))
     }
 
     async fn get_status(

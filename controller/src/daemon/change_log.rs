@@ -102,6 +102,15 @@ impl ChangeLog {
         .unwrap_or_default()
     }
 
+    /// A change, if it has ended; one that is not remembered any more has.
+    pub fn ended(&self, number: u32) -> Option<proto::ChangeStatus> {
+        let Some((_, change)) = self.changes.iter().find(|(_, change)| change.number == number) else {
+            return Some(proto::ChangeStatus { number, ..Default::default() });
+        };
+        let ended = [ChangeStage::Done, ChangeStage::Undone, ChangeStage::Refused].contains(&change.stage());
+        ended.then(|| change.clone())
+    }
+
     /// For the API.
     pub fn status(&self) -> Vec<proto::ChangeStatus> {
         self.changes.iter().map(|(_, change)| change.clone()).collect()

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use inart_control::{Ending, Instruction};
@@ -25,6 +25,9 @@ use crate::membership::Timing;
 use crate::records::{Records, RecordsError, Stage};
 use crate::runs::next_run;
 
+/// How often it is looked whether a switch that does not answer is gone.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
 /// How a change ends that does not lead where it should.
 pub(super) enum End {
     /// Nothing was changed.
@@ -41,7 +44,7 @@ pub(super) struct Changer {
     /// What the switches hold.
     pub desired: Network,
     /// Who sees to each switch.
-    pub switches: BTreeMap<String, mpsc::Sender<Order>>,
+    pub switches: BTreeMap<String, mpsc::UnboundedSender<Order>>,
     pub state: Arc<State>,
     /// How long all switches may take for new tables, and all hosts for a move.
     pub limit: Duration,
@@ -80,6 +83,7 @@ impl Changer {
             Err(End::Later) => return,
         };
         let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
+        self.state.change_has_ended();
         let (from, to, ms) = (ended.from, ended.to, ended.total_us as f64 / 1e3);
         match stage {
             ChangeStage::Done => tracing::info!(
@@ -315,7 +319,8 @@ impl Changer {
         noted.await.map_err(|error| error.to_string())?
     }
 
-    /// Makes all switches hold these tables, now and from now on; how many updates that took.
+    /// Makes all switches hold these tables, now and from now on; how many updates that took. Switches that are gone
+    /// hold them once they are back.
     pub(super) async fn hold(&mut self, tables: Network) -> Result<u64, String> {
         let changed = tables.iter().filter(|(switch, tables)| self.desired.get(*switch) != Some(tables));
         let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));
@@ -335,12 +340,22 @@ impl Changer {
     async fn order(&self, switch: &str, desired: inart_tables::SwitchTables) -> Result<u64, String> {
         let named = |why: String| format!("switch {switch}: {why}");
         let (done, answer) = oneshot::channel();
-        let gone = || named("the controller has no session with it".to_owned());
-        let sender = self.switches.get(switch).ok_or_else(gone)?;
-        sender.send(Order { desired, done }).await.map_err(|_| gone())?;
-        match timeout(self.limit, answer).await {
-            Ok(answer) => Ok(answer.map_err(|_| gone())?.map_err(named)?.updates as u64),
-            Err(_) => Err(named(format!("no answer within {} s", self.limit.as_secs_f64()))),
+        let lost = || named("the controller has no session with it".to_owned());
+        let sender = self.switches.get(switch).ok_or_else(lost)?;
+        sender.send(Order { desired, done }).map_err(|_| lost())?;
+        let until = Instant::now() + self.limit;
+        tokio::pin!(answer);
+        loop {
+            if self.state.steered.is_gone(switch) {
+                tracing::warn!(switch, "it is gone: its tables are written when it is back");
+                return Ok(0);
+            }
+            match timeout(LOOK_AGAIN.min(self.limit), &mut answer).await {
+                Ok(Ok(Err(_))) if self.state.steered.is_gone(switch) => {}
+                Ok(answer) => return Ok(answer.map_err(|_| lost())?.map_err(named)?.updates as u64),
+                Err(_) if Instant::now() < until => {}
+                Err(_) => return Err(named(format!("no answer within {} s", self.limit.as_secs_f64()))),
+            }
         }
     }
 }

@@ -90,6 +90,11 @@ impl JobHosts {
         self.told = told;
     }
 
+    /// Whether some host follows now.
+    pub fn is_followed(&self) -> bool {
+        self.telling.as_ref().is_some_and(|telling| telling.receiver_count() > 0)
+    }
+
     /// Nobody is told anything any more.
     pub fn end(&mut self) {
         self.telling = None;

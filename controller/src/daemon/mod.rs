@@ -4,6 +4,7 @@
 
 mod change_log;
 mod changer;
+mod decider;
 mod departed;
 mod former;
 mod hosts;
@@ -12,7 +13,9 @@ mod meeting;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
+mod sampler;
 mod state;
+mod steered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -33,6 +36,7 @@ pub use reconcile::{ReconcileError, Reconciled, reconcile};
 
 pub(crate) use state::NotFollowed;
 pub use state::State;
+pub use steered::Steer;
 
 use crate::assignment::JobPlan;
 use crate::error::InstallError;
@@ -41,8 +45,11 @@ use crate::install::Controller;
 use crate::intent::Network;
 use crate::membership::{Roster, Timing};
 use crate::records::{JobRecord, Push, Records};
+use crate::watching::Watching;
 use changer::Changer;
+use decider::Decider;
 use reconciler::{Backoff, Reconciler};
+use sampler::Sampler;
 
 /// What a daemon does.
 pub struct Config {
@@ -67,6 +74,8 @@ pub struct Config {
     pub change_within: Duration,
     /// How long the rendezvous of elastic jobs wait.
     pub timing: Timing,
+    /// How the network is watched and followed, if it is.
+    pub steer: Option<Steer>,
     /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
     /// way.
     pub remove_departed: bool,
@@ -109,7 +118,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
     let (sessions, desired, fabric) = install(&config, state).await?;
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
     for (name, session) in sessions {
-        let (sender, orders) = mpsc::channel(1);
+        let (sender, orders) = mpsc::unbounded_channel();
         switches.insert(name.clone(), sender);
         let reconciler = Reconciler {
             place: config.switches[&name].clone(),
@@ -124,15 +133,17 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
+    let decider = decider(&config, &fabric, state);
     let (limit, timing, next) = (config.change_within, config.timing, BTreeMap::new());
     let changer = Changer { fabric, desired, switches, state: state.clone(), limit, timing, next };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
-    tokio::pin!(changer, watch);
+    tokio::pin!(changer, watch, decider);
     loop {
         let ended = tokio::select! {
             never = &mut changer => match never {},
             never = &mut watch => match never {},
+            never = &mut decider => match never {},
             ended = reconcilers.join_next() => ended,
         };
         match ended {
@@ -144,9 +155,22 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             None => tokio::select! {
                 never = &mut changer => match never {},
                 never = &mut watch => match never {},
+                never = &mut decider => match never {},
             },
         }
     }
+}
+
+/// Watches the network and decides, if the daemon is to.
+fn decider(config: &Config, fabric: &Fabric, state: &Arc<State>) -> LocalBoxFuture<'static, Infallible> {
+    let Some(steer) = config.steer.clone() else { return std::future::pending().boxed_local() };
+    let scale = config.jobs.first().map_or(1.0, |job| job.rate_scale);
+    let watching = Watching::new(config.topology.clone(), fabric.ports.clone(), scale);
+    let switches = config.switches.iter();
+    let switches = switches.map(|(name, place)| (name.clone(), place.clone(), watching.ports(name)));
+    let sampler = Sampler::new(config.program.clone(), switches, steer.every);
+    let topology = config.topology.clone();
+    Decider { topology, steer, watching, sampler, state: state.clone() }.run().boxed_local()
 }
 
 type Sessions = BTreeMap<String, Box<dyn Session>>;

@@ -49,7 +49,7 @@ pub(super) struct Reconciler {
     pub replace_program: bool,
     pub check_every: Duration,
     pub state: Arc<State>,
-    pub orders: mpsc::Receiver<Order>,
+    pub orders: mpsc::UnboundedReceiver<Order>,
 }
 
 impl Reconciler {

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use inart_control::{Ending, Instruction};
 use inart_core::Assignment;
 use inart_planner::{Plan, Topology};
+use inart_steering::{Decision, Shares};
 use inart_wire::{Epoch, Incarnation, JobId};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::change_log::{ChangeLog, Command};
 use super::hosts::{Answer, JobHosts, Progress, Told};
 use super::meeting::{Rendezvous, SaidOfEnd};
 use super::reconcile::Reconciled;
-
+use super::steered::Steered;
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
@@ -56,6 +57,10 @@ pub struct State {
     records: Mutex<Option<Records>>,
     /// A host has answered.
     heard: Notify,
+    /// What is seen of the network, and decided.
+    pub(super) steered: Steered,
+    /// A change has ended.
+    ended: Notify,
     pub(super) commands: mpsc::UnboundedSender<Command>,
     pub(super) elastic: Mutex<Rendezvous>,
     /// Something has happened at a rendezvous: for who watches the time, and for hosts that wait.
@@ -82,6 +87,8 @@ impl State {
             records: Mutex::new(None),
             heard: Notify::new(),
             commands,
+            steered: Steered::default(),
+            ended: Notify::new(),
             elastic: Mutex::new(Rendezvous::new()),
             poked: Notify::new(),
             met: Notify::new(),
@@ -388,6 +395,64 @@ impl State {
         self.ordered.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// The jobs that some host follows, with the epochs in force.
+    pub(super) fn followed(&self) -> Vec<(JobId, Epoch)> {
+        let inner = self.inner();
+        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
+        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.epoch)).collect()
+    }
+
+    /// The hosts of a job that do not do what they were told last, by role; of a job that is not known, none.
+    pub(super) fn not_following(&self, job: &str) -> Vec<String> {
+        let inner = self.inner();
+        let mut all = inner.installed.iter().flatten();
+        let hosts = all.find(|hosts| hosts.told().instruction.assignment.name == job);
+        hosts.map(|hosts| hosts.progress().missing).unwrap_or_default()
+    }
+
+    /// A change has ended: who waits for that looks again.
+    pub(super) fn change_has_ended(&self) {
+        self.ended.notify_waiters();
+    }
+
+    /// Waits until a change has ended, and says how.
+    pub(super) async fn change_ended(&self, number: u32) -> proto::ChangeStatus {
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            if let Some(change) = self.changes(|log| log.ended(number)) {
+                return change;
+            }
+            ended.await;
+        }
+    }
+
+    /// Hears how the host that was granted that role in that `life` is. Waits for the records' file.
+    pub(crate) fn report(
+        &self,
+        job: JobId,
+        said: proto::ReportRequest,
+        life: Incarnation,
+    ) -> Result<(), NotFollowed> {
+        self.is_granted(job, &said.role, life)?;
+        self.steered.hear(job, said);
+        Ok(())
+    }
+
+    /// Asks for a decision; `None` if nobody watches.
+    pub(crate) fn ask_for_decision(
+        &self,
+        shares: Shares,
+    ) -> Option<oneshot::Receiver<Result<Decision, String>>> {
+        self.steered.ask(shares)
+    }
+
+    /// What was decided, oldest first.
+    pub(crate) fn decisions(&self) -> Vec<Decision> {
+        self.steered.seen().decisions
+    }
+
     /// Changes what is known of changes.
     pub(super) fn changes<T>(&self, change: impl FnOnce(&mut ChangeLog) -> T) -> T {
         change(&mut self.inner().changes)
@@ -400,6 +465,7 @@ impl State {
         let jobs = inner.installed.iter().flatten().map(JobHosts::told);
         proto::Status {
             topology: self.topology.clone(),
+            network: self.steered.network(),
             changes: inner.changes.status(),
             installed: inner.installed.is_some(),
             jobs: jobs

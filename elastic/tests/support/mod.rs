@@ -181,6 +181,7 @@ async fn run(topology: Topology, target: InMemory, precedence: u128, folder: &Pa
         replace_program: false,
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
+        steer: None,
         timing: Timing {
             gather_within: Duration::from_secs(1),
             gone_after: Duration::from_secs(2),

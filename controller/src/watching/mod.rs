@@ -1,0 +1,175 @@
+//! From what switches counted to what is seen of the network: pure, time and counters are arguments.
+//!
+//! A link is down when what one switch sends over it does not come to the other; a switch is gone when it does not
+//! answer and nothing comes from it, since the loss of a session alone is no failure of what it forwards.
+
+mod counted;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use inart_p4::Outcome;
+use inart_planner::{LinkId, NodeId, NodeKind, Topology};
+use inart_steering::{LinkSeen, Observation, SwitchSeen};
+use inart_targets::Traffic;
+
+use crate::ports::PortMap;
+use counted::{Counted, frames_of, since};
+
+/// Frames that were sent and did not come before a link is called down: fewer may have been lost one by one.
+const UNANSWERED: i64 = 4;
+/// A host that is sent so many frames and says nothing for so long is cut off: hosts that run speak more often.
+const TO_SILENT: i64 = 8;
+const SILENT: Duration = Duration::from_secs(3);
+/// Gradients that came to slots which hold something else, while nothing was summed, before sums are called lost.
+const MISFITS: i64 = 8;
+
+/// What the switches of a network counted, by name; those that did not answer are missing.
+pub type Answers = BTreeMap<String, Traffic>;
+
+/// What is remembered of one direction of a link.
+#[derive(Debug, Clone, Copy, Default)]
+struct Direction {
+    /// Frames sent since the last came.
+    unanswered: i64,
+    /// Since when nothing came.
+    silent: Duration,
+}
+
+/// Watches one network by what its switches counted.
+#[derive(Debug)]
+pub struct Watching {
+    topology: Topology,
+    ports: PortMap,
+    /// What the topology's rates are multiplied by on the real network.
+    scale: f64,
+    /// The last three times, oldest first.
+    answers: VecDeque<(Duration, Answers)>,
+    directions: Vec<[Direction; 2]>,
+}
+
+impl Watching {
+    /// Nothing was counted yet. `scale`: what the topology's rates are multiplied by on the real network.
+    pub fn new(topology: Topology, ports: PortMap, scale: f64) -> Self {
+        let directions = vec![Default::default(); topology.links().len()];
+        Watching { topology, ports, scale, answers: VecDeque::new(), directions }
+    }
+
+    /// The ports of a switch that are watched.
+    pub fn ports(&self, switch: &str) -> Vec<inart_tables::PortNo> {
+        self.ports.ports(switch).map(|(port, _)| port).collect()
+    }
+
+    /// What is seen by the counters as they are at `now`, in the topology's own rates; `None` before the second time.
+    pub fn see(&mut self, now: Duration, answers: Answers) -> Option<Observation> {
+        self.answers.push_back((now, answers));
+        while self.answers.len() > 3 {
+            self.answers.pop_front();
+        }
+        let [.., (before, _), _] = self.answers.make_contiguous() else { return None };
+        let interval = now.saturating_sub(*before);
+        if interval.is_zero() {
+            return None;
+        }
+        let mut seen = Observation::unknown(&self.topology, interval);
+        let links: Vec<(LinkId, [NodeId; 2])> =
+            self.topology.link_ids().zip(self.topology.links()).map(|(id, link)| (id, link.ends)).collect();
+        for (id, [a, b]) in links {
+            for (back, from, to) in [(false, a, b), (true, b, a)] {
+                if let Some(link) = self.link(id, back, (from, to), interval) {
+                    seen.see_link(id, back, link);
+                }
+            }
+        }
+        for id in self.topology.node_ids().filter(|&id| self.kind(id) == NodeKind::Switch) {
+            if let Some(switch) = self.switch(id) {
+                seen.switches.insert(id, switch);
+            }
+        }
+        Some(seen)
+    }
+
+    fn kind(&self, id: NodeId) -> NodeKind {
+        self.topology.node(id).kind
+    }
+
+    fn name(&self, id: NodeId) -> &str {
+        &self.topology.node(id).name
+    }
+
+    /// What went over the port of `at` that leads to `peer`, in the last interval, or the one before it (`back` 1);
+    /// `None` for a host, or where the switch did not answer both times or lost its counters in between.
+    fn counted(&self, at: NodeId, peer: NodeId, back: usize) -> Option<Counted> {
+        let port = self.ports.port(self.name(at), self.name(peer))?;
+        let newer = self.answers.len().checked_sub(1 + back)?;
+        let of = |index: usize| self.answers.get(index)?.1.get(self.name(at))?.ports.get(&port).copied();
+        since(of(newer.checked_sub(1)?)?, of(newer)?)
+    }
+
+    /// One direction of a link.
+    fn link(
+        &mut self,
+        id: LinkId,
+        back: bool,
+        (from, to): (NodeId, NodeId),
+        interval: Duration,
+    ) -> Option<LinkSeen> {
+        let (sent, arrived) = (self.counted(from, to, 0), self.counted(to, from, 0));
+        let sent_before = self.counted(from, to, 1).map_or(0, |counted| counted.frames_out());
+        let of_both = self.kind(from) == NodeKind::Switch;
+        let memory = &mut self.directions[id.index()][usize::from(back)];
+        let came = arrived.map(|counted| counted.frames_in());
+        let is_up = match came {
+            Some(frames) if frames > 0 => {
+                *memory = Direction::default();
+                Some(true)
+            }
+            // What was sent before the last interval has had time to come.
+            Some(_) if of_both => {
+                memory.unanswered += sent_before;
+                (memory.unanswered >= UNANSWERED).then_some(false)
+            }
+            // A host: what it is sent, and it says nothing.
+            Some(_) => {
+                memory.unanswered += arrived.map_or(0, |counted| counted.frames_out());
+                memory.silent += interval;
+                (memory.unanswered >= TO_SILENT && memory.silent >= SILENT).then_some(false)
+            }
+            None => {
+                *memory = Direction::default();
+                None
+            }
+        };
+        // What is sent is what is asked of the link; what comes is what it carried.
+        let (ours, others) = match (sent, arrived) {
+            (Some(sent), _) => (sent.ours_out, sent.others_out),
+            (None, Some(arrived)) => (arrived.ours_in, arrived.others_in),
+            (None, None) => return None,
+        };
+        let bps = |bytes: i64| bytes as f64 * 8.0 / interval.as_secs_f64() / self.scale;
+        Some(LinkSeen { ours_bps: bps(ours.bytes), others_bps: bps(others.bytes), is_up })
+    }
+
+    /// One switch; `None` where it does not answer and nothing tells that it is gone.
+    fn switch(&self, id: NodeId) -> Option<SwitchSeen> {
+        let answered = |back: usize| {
+            let at = self.answers.len().checked_sub(1 + back)?;
+            self.answers.get(at)?.1.get(self.name(id))
+        };
+        if let (Some(now), Some(before)) = (answered(0), answered(1)) {
+            let counted = |outcomes: &[Outcome]| frames_of(before, now, outcomes);
+            let summed = counted(&[Outcome::Stored, Outcome::Added, Outcome::Completed]);
+            let misfits = counted(&[Outcome::Stale, Outcome::OtherShape, Outcome::Overlap]);
+            return Some(SwitchSeen { aggregates: misfits < MISFITS || summed > 0, ..SwitchSeen::up() });
+        }
+        if answered(0).is_some() || answered(1).is_some() {
+            return None;
+        }
+        let neighbours =
+            self.topology.neighbours(id).filter(|&(peer, _)| self.kind(peer) == NodeKind::Switch);
+        let came = neighbours.filter_map(|(peer, _)| Some(self.counted(peer, id, 0)?.frames_in()));
+        let came: Vec<i64> = came.collect();
+        let is_silent = !came.is_empty() && came.iter().all(|frames| *frames == 0);
+        is_silent.then_some(SwitchSeen { is_up: false, ..SwitchSeen::up() })
+    }
+}

@@ -1,0 +1,130 @@
+//! The controller follows its network while real processes train: a link, and then a switch, that carries the plan
+//! fails; another plan is in force soon, no round is lost, and the weights at the end are those of a training
+//! without failures. Needs root, and skips without.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use inart_tests::{document, inart, turn};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Two ways between the workers and the server, and rounds of a good second each.
+const TWO_WAYS: &str = "name: ways
+nodes:
+  - {name: l1, kind: switch, aggregation: 8 Gbps}
+  - {name: l2, kind: switch, aggregation: 8 Gbps}
+  - {name: p1, kind: switch, aggregation: 8 Gbps}
+  - {name: p2, kind: switch, aggregation: 8 Gbps}
+  - {name: s1, kind: server, ingress: 4 Gbps}
+  - {name: w1, kind: worker}
+  - {name: w2, kind: worker}
+  - {name: w3, kind: worker}
+links:
+  - {ends: [w1, l1], rate: 4 Gbps}
+  - {ends: [w2, l1], rate: 4 Gbps}
+  - {ends: [w3, l1], rate: 4 Gbps}
+  - {ends: [s1, l2], rate: 4 Gbps}
+  - {ends: [l1, p1], rate: 4 Gbps}
+  - {ends: [l1, p2], rate: 4 Gbps}
+  - {ends: [p1, l2], rate: 4 Gbps}
+  - {ends: [p2, l2], rate: 4 Gbps}
+";
+
+/// An emulation under way; killed when dropped.
+struct Emulation(Option<Child>);
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.0.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// The network in a file, and the switch in the middle of what a plan of it uses.
+fn network(folder: &Path) -> (String, String) {
+    let file = folder.join("ways.yaml");
+    std::fs::write(&file, TWO_WAYS).expect("written");
+    let file = file.display().to_string();
+    let planned = Command::new(inart()).args(["plan", &file, "--json"]).output().expect("runs");
+    let plan: Value = serde_json::from_slice(&planned.stdout).expect("a plan");
+    let paths = ["flows", "trunks"].map(|list| plan[list].as_array().expect("a list").clone()).concat();
+    let nodes = paths.iter().flat_map(|leg| leg["path"].as_array().expect("a path").clone());
+    let used = nodes.into_iter().find(|node| *node == "p1" || *node == "p2").expect("it goes through one");
+    (file, used.as_str().expect("a name").to_owned())
+}
+
+fn emulate(network: &str, folder: &Path, faults: Option<&str>) -> Command {
+    let mut command = Command::new(inart());
+    command.args(["emulate", network, "--json", "--batch", "4", "--rounds", "12", "--schemes", "inart"]);
+    command.args(["--scale", "1/1000", "--chart"]).arg(folder.join("chart.svg"));
+    if let Some(faults) = faults {
+        let file = folder.join("faults.yaml");
+        std::fs::write(&file, faults).expect("written");
+        command.arg("--follow").arg("--faults").arg(file).arg("--expose").arg(folder);
+    }
+    command
+}
+
+/// The decisions of the emulation's controller so far.
+fn decisions(folder: &Path) -> Vec<Value> {
+    let mut command = Command::new(inart());
+    let address = format!("unix:{}", folder.join("controller.sock").display());
+    let output = command.args(["--json", "controller", "--why", &address]).output().expect("runs");
+    let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    document.and_then(|document| document["decisions"].as_array().cloned()).unwrap_or_default()
+}
+
+/// Trains while something fails, and returns the change that this was answered with.
+fn survives(faults: impl FnOnce(&str) -> String) -> Value {
+    let folder = TempDir::new().expect("a folder");
+    let (network, used) = network(folder.path());
+    let undisturbed = document(&emulate(&network, folder.path(), None).output().expect("runs"));
+    let mut command = emulate(&network, folder.path(), Some(&faults(&used)));
+    let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let mut emulation = Emulation(Some(started));
+    let begun = Instant::now();
+    let change = loop {
+        let is_running =
+            emulation.0.as_mut().is_some_and(|child| child.try_wait().expect("a child").is_none());
+        let all = decisions(folder.path());
+        if let Some(change) = all.iter().find(|decision| decision["outcome"]["result"] == "done") {
+            break change.clone();
+        }
+        assert!(
+            is_running,
+            "the emulation ended without a change: {:?}",
+            emulation.0.take().map(Child::wait_with_output)
+        );
+        assert!(begun.elapsed() < Duration::from_secs(60), "no change: {all:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    eprintln!("{change}");
+    assert_eq!(change["trigger"]["kind"], "lost");
+    assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);
+    let summary = document(&emulation.0.take().expect("once").wait_with_output().expect("ends"));
+    assert_eq!(summary["bit_exact"], true);
+    let [figures, before] = [&summary, &undisturbed].map(|summary| &summary["schemes"]["inart"]);
+    assert_eq!(figures["rounds"], 12, "{figures}");
+    assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
+    change
+}
+
+#[test]
+fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
+    let Some(_turn) = turn() else { return };
+    let change = survives(|used| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 1 h}}]\n"));
+    let parts = change["trigger"]["parts"].as_array().expect("a list");
+    assert!(parts[0].as_str().is_some_and(|part| part.starts_with("link l1-p")), "{change}");
+}
+
+#[test]
+fn a_switch_that_carries_the_plan_is_gone_and_training_goes_on_without_it() {
+    let Some(_turn) = turn() else { return };
+    let change = survives(|used| format!("events: [{{at: 2 s, restart: {used}, for: 6 s}}]\n"));
+    let parts = change["trigger"]["parts"].as_array().expect("a list");
+    assert!(parts[0].as_str().is_some_and(|part| part.starts_with("switch p")), "{change}");
+}
