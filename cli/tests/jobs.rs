@@ -17,6 +17,7 @@ fn bench() -> Workbench {
         servers: vec![fig1.node_named(server).unwrap()],
         gradient_bytes: None,
         exact: false,
+        elastic: false,
     };
     let jobs = vec![job("four", &["w1", "w2", "w5", "w6"], "s1"), job("two", &["w3", "w4"], "s2")];
     bench.write("net.yaml", fig1.with_jobs(jobs).to_yaml());

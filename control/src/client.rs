@@ -9,6 +9,7 @@ use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
+use crate::follow::Held;
 use crate::instruction::Instruction;
 use crate::proto::{self, controller_client::ControllerClient};
 
@@ -18,8 +19,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// A connection to a controller.
 #[derive(Debug, Clone)]
 pub struct Client {
-    address: String,
-    service: ControllerClient<Channel>,
+    pub(crate) address: String,
+    pub(crate) service: ControllerClient<Channel>,
 }
 
 /// Why a controller did not answer as asked.
@@ -104,7 +105,7 @@ impl Client {
         })
     }
 
-    /// Says that the host in `role` does as `instruction` says, or why it does not.
+    /// Says that the host in `role` does as `instruction` says, and how far it is, or why it does not.
     ///
     /// # Errors
     /// No connection any more, or a role that was not granted to it.
@@ -113,15 +114,19 @@ impl Client {
         role: &str,
         life: Incarnation,
         instruction: &Instruction,
-        refusal: Option<String>,
+        outcome: Result<Held, String>,
     ) -> Result<(), ClientError> {
+        let held = outcome.as_ref().copied().unwrap_or_default();
         let request = proto::ConfirmRequest {
             job: instruction.assignment.job.get().into(),
             role: role.to_owned(),
             incarnation: life.get(),
             epoch: instruction.assignment.epoch.get().into(),
             beside: instruction.beside.map(|epoch| epoch.get().into()),
-            refusal: refusal.unwrap_or_default(),
+            refusal: outcome.err().unwrap_or_default(),
+            ending: Some(instruction.ending.into()),
+            started: held.started,
+            holds: held.holds,
         };
         self.service.clone().confirm(request).await.map_err(|status| self.error(status))?;
         Ok(())
@@ -146,7 +151,7 @@ impl Client {
         Ok(answer.map_err(|status| self.error(status))?.into_inner())
     }
 
-    fn error(&self, status: Status) -> ClientError {
+    pub(crate) fn error(&self, status: Status) -> ClientError {
         let address = self.address.clone();
         if status.source().is_some() {
             // The transport speaks. Over TLS a client believes to be connected before the server has looked

@@ -1,10 +1,11 @@
 //! Assignments as messages, and back.
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress};
-use inart_wire::{Epoch, JobId, MacAddr, Seat, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerPacket};
 
-use crate::instruction::Instruction;
+use crate::instruction::{Ending, Instruction};
 use crate::proto;
+use crate::seat::{Role, Seat};
 
 impl From<&Assignment> for proto::Assignment {
     fn from(assignment: &Assignment) -> Self {
@@ -24,6 +25,7 @@ impl From<&Assignment> for proto::Assignment {
             values_per_packet: assignment.values_per_packet.get() as u32,
             window_chunks: assignment.window_chunks,
             exact: assignment.exact_sums,
+            elastic: false,
             workers: assignment.workers.iter().map(worker).collect(),
             shards: assignment.shards.iter().map(shard).collect(),
         }
@@ -46,7 +48,7 @@ impl TryFrom<proto::Assignment> for Assignment {
             Ok::<_, String>(WorkerAddress { mac: mac(worker.mac)?, name: worker.name })
         };
         let shard = |shard: proto::Shard| {
-            let seats = shard.seats.into_iter().map(|seat| number::<Seat>("seat", seat));
+            let seats = shard.seats.into_iter().map(|seat| number::<inart_wire::Seat>("seat", seat));
             Ok::<_, String>(ShardAssignment {
                 mac: mac(shard.mac)?,
                 server: shard.server,
@@ -77,6 +79,7 @@ impl From<&Instruction> for proto::Instruction {
         proto::Instruction {
             assignment: Some((&instruction.assignment).into()),
             beside: instruction.beside.map(|epoch| epoch.get().into()),
+            ending: Some(instruction.ending.into()),
         }
     }
 }
@@ -88,7 +91,66 @@ impl TryFrom<proto::Instruction> for Instruction {
         let assignment = message.assignment.ok_or("an instruction without an assignment")?;
         let beside = message.beside.map(u16::try_from).transpose();
         let beside = beside.map_err(|_| "an epoch is out of range".to_owned())?;
-        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from) })
+        let ending = message.ending.map_or(Ending::None, Ending::from);
+        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from), ending })
+    }
+}
+
+impl From<Ending> for proto::Ending {
+    fn from(ending: Ending) -> Self {
+        use proto::EndingStage as Stage;
+        let (stage, tensor) = match ending {
+            Ending::None => (Stage::Unspecified, 0),
+            Ending::Prepare => (Stage::Prepare, 0),
+            Ending::Before(tensor) => (Stage::Before, tensor),
+            Ending::Agreed(tensor) => (Stage::Agreed, tensor),
+            Ending::Now => (Stage::Now, 0),
+        };
+        proto::Ending { stage: stage.into(), tensor }
+    }
+}
+
+impl From<proto::Ending> for Ending {
+    fn from(message: proto::Ending) -> Self {
+        use proto::EndingStage as Stage;
+        match message.stage() {
+            Stage::Unspecified => Ending::None,
+            Stage::Prepare => Ending::Prepare,
+            Stage::Before => Ending::Before(message.tensor),
+            Stage::Agreed => Ending::Agreed(message.tensor),
+            Stage::Now => Ending::Now,
+        }
+    }
+}
+
+impl From<&Seat> for proto::Seat {
+    fn from(seat: &Seat) -> Self {
+        proto::Seat {
+            assignment: Some(proto::Assignment { elastic: true, ..(&seat.assignment).into() }),
+            run: seat.run.get().into(),
+            role: seat.role.to_string(),
+            newest: seat.newest.get().into(),
+            rounds: seat.rounds,
+            loads: seat.loads,
+        }
+    }
+}
+
+impl TryFrom<proto::Seat> for Seat {
+    type Error = String;
+
+    fn try_from(message: proto::Seat) -> Result<Self, String> {
+        let assignment: Assignment = message.assignment.ok_or("a seat without an assignment")?.try_into()?;
+        let role: Role = message.role.parse()?;
+        match role {
+            Role::Worker(rank) => drop(assignment.worker(rank).map_err(|error| error.to_string())?),
+            Role::Server(shard) => drop(assignment.shard(shard).map_err(|error| error.to_string())?),
+        }
+        let newest = u16::try_from(message.newest).ok().and_then(|rank| Rank::try_from(rank).ok());
+        let newest = newest.ok_or_else(|| format!("rank {} is out of range", message.newest))?;
+        assignment.worker(newest).map_err(|error| error.to_string())?;
+        let run = u16::try_from(message.run).map_err(|_| "a run's number is out of range")?;
+        Ok(Seat { run: run.into(), role, newest, rounds: message.rounds, loads: message.loads, assignment })
     }
 }
 
@@ -113,12 +175,23 @@ mod tests {
                     mac: mac(2),
                     share: 1.0,
                     rate_bps: 1e9,
-                    seats: vec![Seat::MAX],
+                    seats: vec![inart_wire::Seat::MAX],
                 }],
             };
             assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told.clone()));
-            for beside in [None, Some(Epoch::from(2))] {
-                let told = Instruction { assignment: told.clone(), beside };
+            let endings = [Ending::None, Ending::Prepare, Ending::Before(3), Ending::Agreed(4), Ending::Now];
+            for role in [Role::Worker(Rank::try_from(0u16).expect("small")), Role::Server(0.into())] {
+                let newest = Rank::try_from(0u16).expect("small");
+                let (run, assignment) = (Epoch::from(9), told.clone());
+                let seat = Seat { run, role, newest, rounds: 1 << 40, loads: exact, assignment };
+                assert_eq!(Seat::try_from(proto::Seat::from(&seat)), Ok(seat.clone()));
+                let (role, newest) = ("worker-1".to_owned(), 1);
+                let good = proto::Seat::from(&seat);
+                assert!(Seat::try_from(proto::Seat { role, ..good.clone() }).is_err());
+                assert!(Seat::try_from(proto::Seat { newest, ..good }).is_err());
+            }
+            for (beside, ending) in [None, Some(Epoch::from(2))].into_iter().cycle().zip(endings) {
+                let told = Instruction { assignment: told.clone(), beside, ending };
                 assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
             }
         }

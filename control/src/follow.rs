@@ -9,13 +9,22 @@ use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 
 use crate::client::{Client, ClientError};
-use crate::instruction::{Instruction, NotDone};
+use crate::instruction::{Ending, Instruction, NotDone};
 use crate::source::Source;
 
 /// The first pause before another attempt to connect; each further one is twice as long, up to
 /// [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How far a host of an elastic job is with the end of its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Tensors that it has started in the run.
+    pub started: u32,
+    /// Whether it has started none of those that it was told not to start.
+    pub holds: bool,
+}
 
 /// A thread that follows a controller for a host; dropping it ends that.
 #[derive(Debug)]
@@ -46,7 +55,25 @@ impl Source {
         job: JobId,
         who: &str,
         life: Incarnation,
-        apply: impl FnMut(&Instruction) -> Result<(), NotDone> + Send + 'static,
+        mut apply: impl FnMut(&Instruction) -> Result<(), NotDone> + Send + 'static,
+    ) -> io::Result<Option<Following>> {
+        let apply = move |told: Option<&Instruction>| {
+            told.map_or(Ok(()), &mut apply).map(|()| Held { started: 0, holds: true })
+        };
+        self.attend(job, who, life, apply)
+    }
+
+    /// The same for a host of an elastic job, which also says how far it is. It is told `None` when it is not
+    /// of the run any more.
+    ///
+    /// # Errors
+    /// As [`follow`](Self::follow).
+    pub fn attend(
+        &self,
+        job: JobId,
+        who: &str,
+        life: Incarnation,
+        apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let Self::Controller { address, security, .. } = self else { return Ok(None) };
         let follower = Follower {
@@ -82,7 +109,7 @@ struct Follower {
 
 impl Follower {
     /// Follows until the host has ended. What goes wrong is logged once, and tried again.
-    async fn run(&self, mut apply: impl FnMut(&Instruction) -> Result<(), NotDone>) {
+    async fn run(&self, mut apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>) {
         let (mut pause, mut told) = (FIRST_PAUSE, String::new());
         loop {
             let why = match self.follow(&mut apply, &mut pause, &mut told).await {
@@ -101,25 +128,31 @@ impl Follower {
     /// Follows until the host or the connection has ended.
     async fn follow(
         &self,
-        apply: &mut impl FnMut(&Instruction) -> Result<(), NotDone>,
+        apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
         pause: &mut Duration,
         told: &mut String,
     ) -> Result<(), ClientError> {
         let controller = Client::connect(&self.address, &self.security).await?;
-        let mut instructions = controller.follow(self.job, &self.role, self.life).await?;
+        let mut instructions = match controller.follow(self.job, &self.role, self.life).await {
+            Err(refused @ ClientError::Refused { .. }) => {
+                return if apply(None) == Err(NotDone::Ended) { Ok(()) } else { Err(refused) };
+            }
+            answered => answered?,
+        };
         while let Some(instruction) = instructions.next().await? {
             (*pause, *told) = (FIRST_PAUSE, String::new());
-            let refusal = match apply(&instruction) {
-                Ok(()) => None,
-                Err(NotDone::Refused(why)) => Some(why),
+            let outcome = match apply(Some(&instruction)) {
+                Ok(held) => Ok(held),
+                Err(NotDone::Refused(why)) => Err(why),
                 Err(NotDone::Ended) => return Ok(()),
             };
-            let epoch = instruction.assignment.epoch.get();
-            match &refusal {
-                None => tracing::info!(role = self.role, epoch, "follows"),
-                Some(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
+            let (epoch, ending) = (instruction.assignment.epoch.get(), instruction.ending);
+            match &outcome {
+                Ok(_) if ending == Ending::None => tracing::info!(role = self.role, epoch, "follows"),
+                Ok(held) => tracing::info!(role = self.role, epoch, ?ending, ?held, "told of the run's end"),
+                Err(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
             }
-            controller.confirm(&self.role, self.life, &instruction, refusal).await?;
+            controller.confirm(&self.role, self.life, &instruction, outcome).await?;
         }
         Err(ClientError::NotYet { address: self.address.clone(), message: "it has ended".to_owned() })
     }

@@ -10,6 +10,24 @@ pub struct Instruction {
     pub assignment: Assignment,
     /// Another epoch by which frames of the job still come; `None` closes all others.
     pub beside: Option<Epoch>,
+    /// Where its run ends, if the job is elastic.
+    pub ending: Ending,
+}
+
+/// What a host of an elastic job is told about the end of its run. Tensors count from 0 in each run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// Nothing. What it has been told before and is not agreed on does not hold any more.
+    #[default]
+    None,
+    /// To say how many tensors it has started, and to go on.
+    Prepare,
+    /// To start neither this tensor nor any later one before it is told more.
+    Before(u32),
+    /// All workers do that: the run ends there, and the host joins again.
+    Agreed(u32),
+    /// The run has ended: the host leaves it, in the middle of a tensor too, and joins again.
+    Now,
 }
 
 /// Why a host does not do as instructed.

@@ -11,10 +11,14 @@ mod client;
 mod convert;
 mod follow;
 mod instruction;
+mod join;
 pub mod proto;
+mod seat;
 mod source;
 
 pub use client::{Client, ClientError, Instructions};
-pub use follow::Following;
-pub use instruction::{Instruction, NotDone};
+pub use follow::{Following, Held};
+pub use instruction::{Ending, Instruction, NotDone};
+pub use join::{Answer, Joining};
+pub use seat::{Role, Seat};
 pub use source::{FileProblem, Source, SourceError};

@@ -142,7 +142,7 @@ fn note(file: &Path, assignment: &Assignment, who: &str) -> Result<(), FileProbl
 
 /// Asks the controller; again and again while it is not there or not ready, which a controller that starts or
 /// restarts is soon.
-async fn patiently<T>(
+pub(crate) async fn patiently<T>(
     address: &str,
     security: &Security,
     question: impl AsyncFn(Client) -> Result<T, ClientError>,

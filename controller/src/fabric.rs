@@ -1,7 +1,10 @@
 //! The network that plans are put on: what a plan asks of it is a pure function of this and the records.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use inart_core::Assignment;
-use inart_planner::{Topology, Violation};
+use inart_planner::{Job, NodeId, Plan, Topology, Violation};
 use inart_tables::Limits;
 use inart_wire::{Epoch, ValuesPerPacket};
 
@@ -41,15 +44,31 @@ impl Fabric {
         Ok(Self { topology, ports, values, limits })
     }
 
-    /// Who is who in a plan.
-    pub(crate) fn roles<'a>(&'a self, job: &'a JobPlan) -> Result<Roles<'a>, InstallError> {
-        let plan = &job.plan;
+    /// The job of a plan. Of an elastic one, those of its hosts that the plan is for.
+    fn job_of(&self, plan: &Plan) -> Result<Cow<'_, Job>, InstallError> {
         let found = self.topology.job_named(&plan.job).ok_or_else(|| InstallError::NoJob {
             job: plan.job.clone(),
             topology: self.topology.name().to_owned(),
         })?;
+        if !found.elastic {
+            return Ok(Cow::Borrowed(found));
+        }
+        let workers: BTreeSet<_> = plan.flows.iter().map(|flow| flow.worker.as_str()).collect();
+        let servers: BTreeSet<_> = plan.shards.iter().map(|shard| shard.server.as_str()).collect();
+        let there = |hosts: &[NodeId], names: &BTreeSet<&str>| {
+            let named = |host: &&NodeId| names.contains(self.topology.node(**host).name.as_str());
+            hosts.iter().filter(named).copied().collect::<Vec<_>>()
+        };
+        let (workers, servers) = (there(&found.workers, &workers), there(&found.servers, &servers));
+        Ok(Cow::Owned(Job { workers, servers, ..found.clone() }))
+    }
+
+    /// Who is who in a plan.
+    pub(crate) fn roles<'a>(&'a self, job: &'a JobPlan) -> Result<Roles<'a>, InstallError> {
+        let plan = &job.plan;
+        let found = self.job_of(plan)?;
         let workers = found.workers.iter().map(|worker| self.topology.node(*worker).name.as_str());
-        Roles::new(workers, plan).map_err(|source| InstallError::plan(&plan.job, source))
+        Roles::new(workers.collect::<Vec<_>>(), plan).map_err(|source| InstallError::plan(&plan.job, source))
     }
 
     /// What the hosts are told, under an epoch yet to be chosen.
@@ -78,7 +97,12 @@ impl Fabric {
         numbers: Numbers,
     ) -> Result<Wanted, InstallError> {
         let roles = self.roles(job)?;
-        if let Err(mut violations) = inart_planner::check(&self.topology, &job.plan) {
+        let topology = match self.job_of(&job.plan)? {
+            // The plan is for those of its hosts that are there.
+            Cow::Owned(found) => Cow::Owned(self.topology.with_jobs(vec![found])),
+            Cow::Borrowed(_) => Cow::Borrowed(&self.topology),
+        };
+        if let Err(mut violations) = inart_planner::check(&topology, &job.plan) {
             if numbers == Numbers::Taken {
                 violations.retain(|violation| !matches!(violation, Violation::WrongNumber { .. }));
             }

@@ -8,6 +8,7 @@
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.
+//! - [`membership`] is the rendezvous of an elastic job's hosts: who takes part, when runs begin and end. Pure, too.
 //! - [`ValuesChoice`] decides how many values frames carry, by the links' MTU.
 //! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
 //!   what hosts and people ask it.
@@ -25,6 +26,7 @@ mod held;
 mod install;
 mod intent;
 mod live;
+pub mod membership;
 mod names;
 mod plan_error;
 mod ports;
@@ -32,6 +34,7 @@ mod records;
 pub mod requirements;
 mod results;
 mod routes;
+mod runs;
 mod seats;
 mod slots;
 pub mod tables;
@@ -49,4 +52,5 @@ pub use ports::{PortMap, PortsError};
 pub use records::{
     Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, file_name,
 };
+pub use runs::{NextRun, next_run};
 pub use slots::SlotMap;

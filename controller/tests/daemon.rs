@@ -42,6 +42,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
         replace_program: false,
         check_every: Duration::from_millis(50),
         change_within: Duration::from_secs(30),
+        timing: Default::default(),
         remove_departed: false,
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Following, Instruction, NotDone, Source};
+use inart_control::{Ending, Following, Instruction, NotDone, Source};
 use inart_controller::api::proto::{self, ChangeStage, ChangeStatus};
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
@@ -62,6 +62,7 @@ impl Session {
             replace_program: false,
             check_every: Duration::from_millis(10),
             change_within: within,
+            timing: Default::default(),
             remove_departed: false,
         };
         let (address, (stop, stopped)) = (address(folder), oneshot::channel());
@@ -422,7 +423,7 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     session.api.claim(told.job, told.epoch, "worker-0", one).await.unwrap();
     let mut instructions = session.api.follow(told.job, "worker-0", one).await.unwrap();
     let first = instructions.next().await.unwrap().unwrap();
-    assert_eq!(first, Instruction { assignment: told.clone(), beside: None });
+    assert_eq!(first, Instruction { assignment: told.clone(), beside: None, ending: Ending::None });
     session.api.confirm("worker-0", one, &first, None).await.unwrap();
     for (job, role, life) in [
         (told.job, "worker-0", other),

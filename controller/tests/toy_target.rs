@@ -300,6 +300,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
         // What is wrong is noticed because the session is lost.
         check_every: Duration::from_secs(3600),
         change_within: Duration::from_secs(30),
+        timing: Default::default(),
         remove_departed: false,
     };
     let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, "a board"))));

@@ -1,16 +1,23 @@
 //! What a host counts.
 
-use core::ops::Sub;
+use core::ops::{AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// A struct of `u64` counters with the difference between two readings.
+/// A struct of `u64` counters with the difference between two readings, and the sum of two counts.
 macro_rules! counters {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: u64,)*
+        }
+
+        impl AddAssign for $name {
+            /// What was counted in both.
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)*
+            }
         }
 
         impl Sub for $name {

@@ -1,5 +1,8 @@
 control InArtEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     counter<bit<9>>(512, CounterType.packets_and_bytes) pruned;    // by port
+    // All that goes out, by port: INART frames and others.
+    counter<bit<9>>(512, CounterType.packets_and_bytes) egress_inart;
+    counter<bit<9>>(512, CounterType.packets_and_bytes) egress_others;
 
     apply {
         if (hdr.inart.isValid() && standard_metadata.deq_qdepth > LONG_QUEUE) {
@@ -10,6 +13,10 @@ control InArtEgress(inout headers_t hdr, inout metadata_t meta, inout standard_m
         if (standard_metadata.egress_port == standard_metadata.ingress_port && !hdr.values.isValid()) {
             pruned.count(standard_metadata.egress_port);
             mark_to_drop(standard_metadata);
+        } else if (hdr.inart.isValid()) {
+            egress_inart.count(standard_metadata.egress_port);
+        } else {
+            egress_others.count(standard_metadata.egress_port);
         }
     }
 }

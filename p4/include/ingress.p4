@@ -1,6 +1,9 @@
 control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     counter<Reason>(REASONS, CounterType.packets_and_bytes)   drops;
     counter<Outcome>(OUTCOMES, CounterType.packets_and_bytes) outcomes;
+    // All that came in, by port: INART frames and others, those that are dropped too.
+    counter<bit<9>>(512, CounterType.packets_and_bytes) ingress_inart;
+    counter<bit<9>>(512, CounterType.packets_and_bytes) ingress_others;
     direct_counter(CounterType.packets_and_bytes) steer_counter;
     direct_counter(CounterType.packets_and_bytes) results_counter;
     direct_counter(CounterType.packets_and_bytes) mac_counter;
@@ -94,6 +97,11 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     }
 
     apply {
+        if (hdr.inart.isValid()) {
+            ingress_inart.count(standard_metadata.ingress_port);
+        } else {
+            ingress_others.count(standard_metadata.ingress_port);
+        }
         mark_to_drop(standard_metadata);    // unless something below knows better
         check.apply(hdr, standard_metadata, meta.reason);
 

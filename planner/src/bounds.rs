@@ -14,14 +14,15 @@ pub(crate) fn whole(a: f64, b: f64) -> f64 {
     (a / b * (1.0 + 1e-12) + 1e-12).floor()
 }
 
-/// The integral bound that needs no LP. `equal` bounds only plans with x_s = 1/S.
+/// The integral bound that needs no LP. `equal` bounds only plans with x_s = 1/S; so do shares to be kept.
 pub(crate) fn closed_form(model: &Model<'_>, equal: bool) -> f64 {
     let uplink = model.min_uplink_bps();
     let even = crate::placement::equal_shares(model.servers.len());
     let fractional = phase1::split(model, equal.then_some(&even)).rate;
     let counted =
         if equal { equal_shares(model) } else { alone(model).iter().sum::<f64>().min(scarce(model)) };
-    uplink.min(fractional).min(counted)
+    let kept = model.kept.as_deref().map_or(f64::INFINITY, |kept| phase1::split(model, Some(kept)).rate);
+    uplink.min(fractional).min(counted).min(kept)
 }
 
 /// Units that a group saves: it leaves its switch as one sum for each 64 of its workers.

@@ -64,13 +64,13 @@ mod whole;
 #[cfg(test)]
 extern crate self as inart_planner;
 
-pub use check::{Violation, check};
+pub use check::{Sustainable, Violation, check, sustainable_rate};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;
-pub use jobs::{JobPlans, Order, check_jobs, plan_all, plan_jobs};
+pub use jobs::{JobPlans, Order, check_jobs, plan_again, plan_all, plan_jobs, sustainable_rates};
 pub use options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
 pub use plan::{Limit, Plan};
 pub use plan_error::PlanError;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
-pub use topology::{Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};
+pub use topology::{BackgroundRates, Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};

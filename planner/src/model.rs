@@ -34,6 +34,8 @@ pub(crate) struct Model<'a> {
     pub capacity: Vec<f64>,
     /// Whether results count on the links: then every placement has a tree of results for each server.
     pub results: Results,
+    /// x_s that every plan has, where shares are not to be chosen but kept.
+    pub kept: Option<Vec<f64>>,
     /// A rate above which nothing is sought; infinite where the best is.
     ceiling_bps: f64,
     /// First index into `out` of every node's arcs, and the end.
@@ -90,6 +92,7 @@ impl<'a> Model<'a> {
             aggregators,
             capacity,
             results,
+            kept: None,
             ceiling_bps,
             first_out,
             out,

@@ -151,13 +151,17 @@ pub struct Options<'a> {
     /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others
     /// ignore it): the result is never worse than what is left of it.
     pub running: Option<&'a Plan>,
+    /// With `running`: keep its shares to the bit, as a job needs whose hosts cut tensors by them. Bounds
+    /// then hold for plans with these shares.
+    pub keep_shares: bool,
     /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they
     /// run. At 0 only what makes the plan better moves.
     pub stable_loss: f64,
 }
 
 impl<'a> Options<'a> {
-    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force.
+    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force (whose
+    /// shares would not be kept).
     pub fn new(scheme: &'a dyn Scheme) -> Self {
         Options {
             scheme,
@@ -168,8 +172,14 @@ impl<'a> Options<'a> {
             results: Results::Counted,
             time_left: &|| f64::INFINITY,
             running: None,
+            keep_shares: false,
             stable_loss: 0.0,
         }
+    }
+
+    /// The plan whose shares are to be kept.
+    pub(crate) fn keeps_shares_of(&self) -> Option<&'a Plan> {
+        self.running.filter(|_| self.keep_shares)
     }
 
     /// Whether no time is left.
@@ -184,6 +194,7 @@ impl fmt::Debug for Options<'_> {
             .field("scheme", &self.scheme)
             .field("seed", &self.seed)
             .field("equal_shares", &self.equal_shares)
+            .field("keep_shares", &self.keep_shares)
             .field("stable_loss", &self.stable_loss)
             .field("levels", &self.levels)
             .field("paths", &self.paths)

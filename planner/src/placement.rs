@@ -151,8 +151,11 @@ impl Counts {
 
 impl Counts {
     /// The shares nearest to equal ones, on the way from `rated`, that keep its rate: no server goes without
-    /// work only because the optimum is not unique.
+    /// work only because the optimum is not unique. Shares to be kept are.
     pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
+        if model.kept.is_some() {
+            return rated.shares.clone();
+        }
         let equal = 1.0 / self.servers as f64;
         let mixed = |part: f64| -> Vec<f64> { rated.shares.iter().map(|x| x + part * (equal - x)).collect() };
         let keeps = |part: f64| self.rate(model, &mixed(part), |_| true) >= rated.rate * (1.0 - 1e-15);

@@ -80,6 +80,17 @@ pub enum PlanError {
         /// What the running plan is for.
         what: String,
     },
+    /// The shares to keep are those of other servers.
+    #[error(
+        "job {job}: the running plan's shares cannot be kept: {what}; plan with free shares, or start from a plan of the \
+         same servers"
+    )]
+    Shares {
+        /// The job to plan.
+        job: String,
+        /// What differs.
+        what: String,
+    },
     /// Two levels asked of a scheme that has one, or together with a running plan.
     #[error(
         "scheme {scheme}: two levels need a scheme that has them, such as the scheme inart, and no running plan to start from"

@@ -258,7 +258,8 @@ pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Runnin
 fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending: &[f64]) -> Option<Best> {
     (0..ATTEMPTS).take_while(|_| !options.out_of_time()).find_map(|attempt| {
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(attempt));
-        let mut search = Search::new(router, from, sending.to_vec(), !options.equal_shares, rng);
+        let free = starts::are_free(router.model, options.equal_shares);
+        let mut search = Search::new(router, from, sending.to_vec(), free, rng);
         let found = search.run(STEPS, &|| options.out_of_time());
         found.then(|| starts::clear(router, search.placement(), options.equal_shares))
     })
@@ -289,7 +290,9 @@ pub(crate) fn stable(
     if loss > 0.0 || searched {
         let mut shares = vec![best.rated.shares.clone()];
         let own = running.sending(1.0);
-        if !options.equal_shares && shares[0].iter().zip(&own).any(|(x, y)| (x - y).abs() > 1e-6) {
+        if starts::are_free(router.model, options.equal_shares)
+            && shares[0].iter().zip(&own).any(|(x, y)| (x - y).abs() > 1e-6)
+        {
             shares.push(own);
         }
         let repaired: Vec<Best> = shares

@@ -3,7 +3,7 @@
 use crate::choices::{Levels, Results};
 use crate::fractional::{self, Fractional};
 use crate::lp;
-use crate::model::Model;
+use crate::model::{Model, NodeIx};
 use crate::options::{Options, Problem};
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
@@ -19,7 +19,33 @@ const LARGE: usize = 100_000;
 /// A job that cannot be planned on what background traffic leaves of the network; what the scheme does not do
 /// ([`crate::Scheme::promises`]) or refuses.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
-    plan_on(&Model::new(topology, job, options.results), options)
+    plan_on(&with_shares(Model::new(topology, job, options.results), options)?, options)
+}
+
+/// The model with the shares that its plans have to keep, if any.
+pub(crate) fn with_shares<'a>(mut model: Model<'a>, options: &Options<'_>) -> Result<Model<'a>, PlanError> {
+    let Some(running) = options.keeps_shares_of() else { return Ok(model) };
+    let wrong = |what| PlanError::Shares { job: model.job.name.clone(), what };
+    let of = |&server: &NodeIx| running.shards.iter().find(|shard| shard.server == model.name(server));
+    let shares: Vec<f64> = model
+        .servers
+        .iter()
+        .map(|server| {
+            let share =
+                of(server).map(|shard| shard.share).filter(|share| share.is_finite() && *share >= 0.0);
+            share.ok_or_else(|| wrong(format!("it states none for server {}", model.name(*server))))
+        })
+        .collect::<Result<_, _>>()?;
+    let is_known = |name: &str| model.servers.iter().any(|&server| model.name(server) == name);
+    if let Some(other) = running.shards.iter().find(|shard| shard.share > 0.0 && !is_known(&shard.server)) {
+        return Err(wrong(format!("server {} is not the job's any more", other.server)));
+    }
+    let sum: f64 = shares.iter().sum();
+    if (sum - 1.0).abs() > 1e-6 {
+        return Err(wrong(format!("they sum to {sum}")));
+    }
+    model.kept = Some(shares);
+    Ok(model)
 }
 
 /// Plans the job of a model within what that leaves of every capacity.

@@ -70,7 +70,7 @@ fn what_is_neither_yes_nor_no_is_refused_in_one_line() {
     let error = Topology::from_yaml(&text).unwrap_err().to_string();
     assert_eq!(
         error,
-        "line 25: document: a job's `exact` is neither true nor false; write `exact: true`, or leave it out"
+        "line 25: document: a job's `exact` or `elastic` is neither true nor false; write `exact: true`, or leave it out"
     );
 }
 

@@ -312,6 +312,7 @@ fn with_jobs(topology: &Topology, bits: &[(u32, u32)]) -> Topology {
         servers: some(&everybody.servers, servers),
         gradient_bytes: None,
         exact: false,
+        elastic: false,
     };
     topology.with_jobs(bits.iter().enumerate().map(job).collect())
 }

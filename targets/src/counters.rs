@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_p4::{Outcome, Reason};
-use inart_tables::{SteerAction, SteerKey};
+use inart_tables::{PortNo, SteerAction, SteerKey};
 use inart_wire::JobId;
 
 /// Frames and their bytes.
@@ -25,6 +25,28 @@ pub struct SwitchCounters {
     /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port
     /// of the worker itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
+}
+
+/// What went over one port since the program was loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PortTraffic {
+    /// INART frames that came in.
+    pub ours_in: Counts,
+    /// Other frames that came in.
+    pub others_in: Counts,
+    /// INART frames that went out.
+    pub ours_out: Counts,
+    /// Other frames that went out.
+    pub others_out: Counts,
+}
+
+/// What a switch is asked for again and again by who watches it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// By port.
+    pub ports: BTreeMap<PortNo, PortTraffic>,
+    /// By [`Outcome::index`].
+    pub outcomes: Vec<Counts>,
 }
 
 impl SwitchCounters {

@@ -15,7 +15,7 @@ mod place;
 mod target;
 pub mod v1model;
 
-pub use counters::{Counts, SwitchCounters};
+pub use counters::{Counts, PortTraffic, SwitchCounters, Traffic};
 pub use error::{ProgramError, SwitchError, SwitchErrors};
 pub use memory::{Failpoint, Memory};
 pub use place::{Access, Place, Precedence};

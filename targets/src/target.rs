@@ -8,7 +8,7 @@ use futures::future::{BoxFuture, join_all};
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 
-use crate::counters::SwitchCounters;
+use crate::counters::{SwitchCounters, Traffic};
 use crate::error::{ProgramError, SwitchError, SwitchErrors};
 use crate::place::{Access, Place, Precedence};
 
@@ -106,6 +106,13 @@ pub trait Session: Send {
     /// Reads the counters. The switch must be [`Running::Ours`].
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>>;
 
+    /// Reads what went over these ports, and what became of gradients and partials. The switch must be
+    /// [`Running::Ours`]. A target without such counters says nothing, which is the default.
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        let _ = ports;
+        Box::pin(std::future::ready(Ok(Traffic::default())))
+    }
+
     /// Waits until the session is over, or another controller writes, and says why.
     fn lost(&mut self) -> BoxFuture<'_, SwitchError>;
 }
@@ -133,6 +140,10 @@ impl<S: Session + ?Sized> Session for Box<S> {
 
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         (**self).counters()
+    }
+
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        (**self).traffic(ports)
     }
 
     fn lost(&mut self) -> BoxFuture<'_, SwitchError> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
+use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
 use inart_planner::{Options, Plan, Scheme, Topology, plan_all, schemes};
 use inart_targets::Precedence;
@@ -47,6 +48,12 @@ pub struct Args {
     /// to move.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     change_within: Duration,
+    /// Of elastic jobs: begin the first run without hosts that have not come by then.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::host::parse_seconds)]
+    gather_within: Duration,
+    /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by then.
+    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = super::host::parse_seconds)]
+    regroup_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
     #[arg(long)]
     remove_departed: bool,
@@ -101,6 +108,11 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
         replace_program: args.control.replace_program,
         check_every: args.check_every,
         change_within: args.change_within,
+        timing: Timing {
+            gather_within: args.gather_within,
+            regroup_within: args.regroup_within,
+            ..Timing::default()
+        },
         remove_departed: args.remove_departed,
     };
     tokio::select! {
@@ -159,6 +171,23 @@ fn announce(address: &str, json: bool) {
     }
 }
 
+/// Who takes part in an elastic job.
+fn gathered(rendezvous: &proto::Rendezvous) -> String {
+    let member = |member: &proto::Member| match &member.state[..] {
+        "running" => format!("{} ({})", member.host, member.role),
+        state => format!("{} ({}, {state})", member.host, member.role),
+    };
+    let members: Vec<_> = rendezvous.members.iter().map(member).collect();
+    let mut out = rendezvous.phase.clone();
+    if !members.is_empty() {
+        out += &format!("; members: {}", members.join(", "));
+    }
+    if !rendezvous.waiting.is_empty() {
+        out += &format!("; waiting: {}", rendezvous.waiting.join(", "));
+    }
+    out
+}
+
 /// A controller's status for people.
 fn table(status: &proto::Status) -> String {
     let mut out = match status.installed {
@@ -167,6 +196,9 @@ fn table(status: &proto::Status) -> String {
     };
     for job in &status.jobs {
         out += &format!("  job {}: epoch {}, {:.3} Gbps\n", job.name, job.epoch, job.rate_bps / 1e9);
+        if let Some(rendezvous) = &job.rendezvous {
+            out += &format!("    {}\n", gathered(rendezvous));
+        }
     }
     let width = status.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0).max(6);
     out += &format!("  {:width$}  session  lost  reloaded  repaired  in order\n", "switch");

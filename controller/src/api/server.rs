@@ -5,11 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use inart_control::proto::{self, controller_server};
+use inart_control::Ending;
+use inart_control::proto::{self, controller_server, join_response};
 use inart_planner::Plan;
 use inart_tls::ServerTls;
 use inart_wire::{Epoch, Incarnation, JobId};
@@ -18,7 +20,8 @@ use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream, WatchStream}
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-use crate::daemon::{Answer, NotFollowed, State};
+use crate::daemon::{Answer, Answered, NotFollowed, SaidOfEnd, State};
+use crate::membership::{Joining, Refusal};
 use crate::records::Claim;
 
 /// Where the API listens.
@@ -119,7 +122,8 @@ async fn answer(
     stop: BoxFuture<'_, ()>,
 ) -> Result<(), tonic::transport::Error> {
     let service = controller_server::ControllerServer::new(Api(state));
-    let mut server = Server::builder();
+    let mut server =
+        Server::builder().http2_keepalive_interval(Some(KEEPALIVE)).http2_keepalive_timeout(Some(KEEPALIVE));
     if let Some(tls) = tls {
         server = server.tls_config(tls.config())?;
     }
@@ -132,9 +136,48 @@ async fn answer(
     }
 }
 
+/// For so long a host that asks for a run waits for the answer; then it asks again.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// A process that does not answer a ping for this long is gone, whatever its sockets say: a stopped one keeps
+/// them.
+const KEEPALIVE: Duration = Duration::from_secs(2);
+
+/// A member's connection, as long as it lasts.
+struct Stream(Arc<State>, JobId, String, Incarnation);
+
+impl Stream {
+    fn open(state: Arc<State>, job: JobId, role: String, life: Incarnation) -> Self {
+        state.stream(job, &role, life, true);
+        Self(state, job, role, life)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.0.stream(self.1, &self.2, self.3, false);
+    }
+}
+
+fn refused(refusal: Refusal) -> Status {
+    let words = refusal.to_string();
+    match refusal {
+        Refusal::Stranger { .. } => Status::not_found(words),
+        Refusal::Taken { .. } => Status::already_exists(words),
+        Refusal::Finished { .. } => Status::failed_precondition(words),
+        Refusal::NoLife { .. } | Refusal::Backwards { .. } => Status::invalid_argument(words),
+    }
+}
+
 struct Api(Arc<State>);
 
 impl Api {
+    /// The number of an elastic job and the name of its host.
+    fn elastic_host(&self, job: &str, host: &str) -> Result<(JobId, String), Status> {
+        let found = self.0.elastic_host(job, host).ok_or_else(|| Status::unavailable("it is at it"))?;
+        found.map_err(Status::failed_precondition)
+    }
+
     /// An error that makes hosts ask again unless this controller's word counts.
     fn in_charge(&self) -> Result<(), Status> {
         self.0.waiting().map_or(Ok(()), |why| Err(Status::unavailable(why)))
@@ -175,7 +218,9 @@ impl controller_server::Controller for Api {
         // Looked at afterwards: who is in charge now was so when the answer was read.
         self.in_charge()?;
         let found = found.ok_or_else(|| Status::unavailable("it is at it"))?;
-        found.map(|assignment| Response::new((&assignment).into())).map_err(Status::not_found)
+        let assignment = found.map_err(Status::not_found)?;
+        let elastic = self.0.is_elastic(assignment.job);
+        Ok(Response::new(proto::Assignment { elastic, ..(&assignment).into() }))
     }
 
     async fn claim(
@@ -186,6 +231,11 @@ impl controller_server::Controller for Api {
         let proto::ClaimRequest { job, epoch, role, incarnation } = request.into_inner();
         let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
         let (who, life) = (role.clone(), Incarnation::from(incarnation));
+        if self.0.is_elastic(job) {
+            return Err(Status::failed_precondition(format!(
+                "job {job} is elastic, and its hosts join: start {role} with a version of the host that does"
+            )));
+        }
         let claimed = self.ask(move |state| state.claim(job, epoch, who, life)).await?;
         match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
             Ok(Claim::Granted) => {
@@ -217,7 +267,12 @@ impl controller_server::Controller for Api {
         let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
         let told = self.ask(move |state| state.follow(job, &who, life)).await?;
         let told = told.map_err(|why| not_followed(&role, job, why))?;
-        Ok(Response::new(WatchStream::new(told).map(|told| Ok((&told).into())).boxed()))
+        let stream = Stream::open(self.0.clone(), job, role, life);
+        let instructions = WatchStream::new(told).map(move |told| {
+            let _ = &stream; // lasts as long as the call
+            Ok((&told).into())
+        });
+        Ok(Response::new(instructions.boxed()))
     }
 
     async fn confirm(
@@ -225,12 +280,14 @@ impl controller_server::Controller for Api {
         request: Request<proto::ConfirmRequest>,
     ) -> Result<Response<proto::ConfirmResponse>, Status> {
         self.in_charge()?;
-        let proto::ConfirmRequest { job, role, incarnation, epoch, beside, refusal } = request.into_inner();
+        let proto::ConfirmRequest { job, role, incarnation, epoch, beside, refusal, ending, started, holds } =
+            request.into_inner();
+        let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, holds };
         let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
         let beside = beside.map(number).transpose()?.map(Epoch::from);
         let refusal = Some(refusal).filter(|why| !why.is_empty());
         let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), refusal };
-        let heard = self.ask(move |state| state.confirm(job, who, life, answer)).await?;
+        let heard = self.ask(move |state| state.confirm(job, who, life, answer, said)).await?;
         heard.map_err(|why| not_followed(&role, job, why))?;
         Ok(Response::new(proto::ConfirmResponse {}))
     }
@@ -243,6 +300,54 @@ impl controller_server::Controller for Api {
         let plan = Plan::from_json(&request.into_inner().plan);
         let plan = plan.map_err(|error| Status::invalid_argument(format!("the plan: {error}")))?;
         Ok(Response::new(proto::ChangeResponse { number: self.0.order_change(plan) }))
+    }
+
+    async fn join(
+        &self,
+        request: Request<proto::JoinRequest>,
+    ) -> Result<Response<proto::JoinResponse>, Status> {
+        self.in_charge()?;
+        let asked = request.into_inner();
+        let (job, host) = self.elastic_host(&asked.job, &asked.host)?;
+        let joining = Joining {
+            host,
+            life: Incarnation::from(asked.incarnation),
+            last: asked.last_run.map(number).transpose()?.map(Epoch::from),
+            boundary: asked.boundary,
+            rounds: asked.rounds,
+            loading: asked.loading,
+        };
+        let until = tokio::time::Instant::now() + WAIT;
+        loop {
+            let met = self.0.met.notified();
+            tokio::pin!(met);
+            met.as_mut().enable();
+            self.in_charge()?;
+            let answered =
+                self.0.join(job, joining.clone()).ok_or_else(|| Status::unavailable("it is at it"))?;
+            let answer = match answered.map_err(refused)? {
+                Answered::Seated(seat) => join_response::Answer::Seat((&seat).into()),
+                Answered::Waiting(why) => {
+                    if tokio::time::timeout_at(until, met).await.is_ok() {
+                        continue;
+                    }
+                    join_response::Answer::Waiting(why)
+                }
+            };
+            return Ok(Response::new(proto::JoinResponse { answer: Some(answer) }));
+        }
+    }
+
+    async fn leave(
+        &self,
+        request: Request<proto::LeaveRequest>,
+    ) -> Result<Response<proto::LeaveResponse>, Status> {
+        self.in_charge()?;
+        let proto::LeaveRequest { job, host, incarnation, rounds, done } = request.into_inner();
+        let (job, host) = self.elastic_host(&job, &host)?;
+        tracing::info!(job = job.get(), host, rounds, done, "a host leaves");
+        self.0.leave(job, &host, Incarnation::from(incarnation), rounds, done);
+        Ok(Response::new(proto::LeaveResponse {}))
     }
 
     async fn get_status(

@@ -4,20 +4,26 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use inart_planner::Plan;
-use inart_wire::Epoch;
+use inart_wire::{Epoch, JobId};
 
 use super::hosts::Progress;
 use crate::api::proto::{self, ChangeStage};
+use crate::membership::Formation;
 
 /// Changes remembered that have ended.
 const HISTORY: usize = 32;
 
-/// A plan for a job that runs.
+/// What the task that installs plans is to do.
 #[derive(Debug)]
-pub(super) struct Command {
-    /// The change's number.
-    pub number: u32,
-    pub plan: Plan,
+pub(super) enum Command {
+    /// To move a job that runs to another plan.
+    Change {
+        /// The change's number.
+        number: u32,
+        plan: Plan,
+    },
+    /// To form a run of an elastic job.
+    Form { job: JobId, formation: Formation },
 }
 
 /// What became of the changes since the controller started.

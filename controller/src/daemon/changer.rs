@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use inart_control::Instruction;
+use inart_control::{Ending, Instruction};
 use inart_planner::Plan;
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
@@ -49,14 +49,17 @@ impl Changer {
         self.settle().await;
         if let Some(mut commands) = self.state.ordered() {
             while let Some(command) = commands.recv().await {
-                self.carry_out(command).await;
+                match command {
+                    Command::Change { number, plan } => self.carry_out(number, plan).await,
+                    Command::Form { job, formation } => self.form(job, formation).await,
+                }
             }
         }
         std::future::pending().await
     }
 
     /// Carries out a change, and tells what came of it.
-    async fn carry_out(&mut self, Command { number, plan }: Command) {
+    async fn carry_out(&mut self, number: u32, plan: Plan) {
         let job = plan.job.clone();
         let (stage, problem) = match self.change(number, plan).await {
             Ok(()) => (ChangeStage::Done, String::new()),
@@ -185,7 +188,7 @@ impl Changer {
 
     /// Tells hosts to follow the new plan.
     fn tell(&self, change: &LiveChange, beside: Option<Epoch>) {
-        let instruction = Instruction { assignment: change.assignment.clone(), beside };
+        let instruction = Instruction { assignment: change.assignment.clone(), beside, ending: Ending::None };
         self.state.tell(Told { instruction, rate_bps: change.to.plan.rate_bps });
     }
 
@@ -265,7 +268,7 @@ impl Changer {
     }
 
     /// Changes the records.
-    async fn note(
+    pub(super) async fn note(
         &self,
         change: impl FnOnce(&mut Records) -> Result<(), RecordsError> + Send + 'static,
     ) -> Result<(), String> {
@@ -278,7 +281,7 @@ impl Changer {
     }
 
     /// Makes all switches hold these tables, now and from now on; how many updates that took.
-    async fn hold(&mut self, tables: Network) -> Result<u64, String> {
+    pub(super) async fn hold(&mut self, tables: Network) -> Result<u64, String> {
         let changed = tables.iter().filter(|(switch, tables)| self.desired.get(*switch) != Some(tables));
         let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));
         let answers = join_all(orders).await;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_control::Instruction;
+use inart_control::{Ending, Instruction};
 use inart_wire::{Epoch, JobId};
 use tokio::sync::watch;
 
@@ -65,8 +65,20 @@ impl JobHosts {
         self.telling.as_ref().map(watch::Sender::subscribe)
     }
 
-    /// Tells them something else.
-    pub fn tell(&mut self, told: Told) {
+    /// Tells them something else. Where their run ends is another matter.
+    pub fn tell(&mut self, mut told: Told) {
+        told.instruction.ending = self.told.instruction.ending;
+        self.say(told);
+    }
+
+    /// Tells them where their run ends.
+    pub fn tell_ending(&mut self, ending: Ending) {
+        let mut told = self.told.clone();
+        told.instruction.ending = ending;
+        self.say(told);
+    }
+
+    fn say(&mut self, told: Told) {
         if let Some(telling) = &self.telling {
             telling.send_replace(told.instruction.clone());
         }
@@ -85,7 +97,7 @@ impl JobHosts {
 
     /// How far they are. A server without a share may not run at all.
     pub fn progress(&self) -> Progress {
-        let Instruction { assignment, beside } = &self.told.instruction;
+        let Instruction { assignment, beside, .. } = &self.told.instruction;
         let workers = (0..assignment.workers.len()).map(|rank| format!("worker-{rank}"));
         let shards = assignment.shards.iter().enumerate().filter(|(_, shard)| shard.share > 0.0);
         let servers = shards.map(|(shard, _)| format!("server-{shard}"));

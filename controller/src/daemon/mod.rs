@@ -5,9 +5,11 @@
 mod change_log;
 mod changer;
 mod departed;
+mod former;
 mod hosts;
 mod reconcile;
 mod reconciler;
+mod rendezvous;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join_all};
+use inart_core::Assignment;
 use inart_planner::Topology;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
 use tokio::sync::mpsc;
@@ -24,6 +27,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use hosts::Answer;
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
+pub(crate) use rendezvous::{Answered, SaidOfEnd};
 pub(crate) use state::NotFollowed;
 pub use state::State;
 
@@ -32,7 +36,8 @@ use crate::error::InstallError;
 use crate::fabric::Fabric;
 use crate::install::Controller;
 use crate::intent::Network;
-use crate::records::Records;
+use crate::membership::{Roster, Timing};
+use crate::records::{JobRecord, Push, Records};
 use changer::Changer;
 use reconciler::{Backoff, Reconciler};
 
@@ -57,6 +62,8 @@ pub struct Config {
     /// How long a change of a running job's plan may take the switches, and then the hosts, before it is
     /// undone.
     pub change_within: Duration,
+    /// How long the rendezvous of elastic jobs wait.
+    pub timing: Timing,
     /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
     /// way.
     pub remove_departed: bool,
@@ -116,10 +123,12 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
     }
     let changer = Changer { fabric, desired, switches, state: state.clone(), limit: config.change_within };
     let changer = changer.run();
-    tokio::pin!(changer);
+    let watch = state.watch_rendezvous();
+    tokio::pin!(changer, watch);
     loop {
         let ended = tokio::select! {
             never = &mut changer => match never {},
+            never = &mut watch => match never {},
             ended = reconcilers.join_next() => ended,
         };
         match ended {
@@ -128,7 +137,10 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             }
             // A task that panicked, or a network without switches: nothing to do but wait for the end.
             Some(Err(error)) => tracing::error!("a task ended: {error}"),
-            None => return Ok((&mut changer).await),
+            None => tokio::select! {
+                never = &mut changer => match never {},
+                never = &mut watch => match never {},
+            },
         }
     }
 }
@@ -163,6 +175,7 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network, F
                 let fabric = controller.fabric().clone();
                 let (sessions, records) = controller.into_parts();
                 let rates = jobs.iter().map(|job| job.plan.rate_bps);
+                attend(config, state, &records, &report.assignments);
                 state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
                 return Ok((sessions, removed.unwrap_or(report.desired), fabric));
             }
@@ -172,6 +185,17 @@ async fn install(config: &Config, state: &State) -> Result<(Sessions, Network, F
                 backoff.wait().await;
             }
             Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Elastic jobs have a rendezvous each.
+fn attend(config: &Config, state: &State, records: &Records, assignments: &[Assignment]) {
+    for assignment in assignments {
+        let job = config.topology.job_named(&assignment.name).filter(|job| job.elastic);
+        if let Some(job) = job {
+            let (roster, record) = (Roster::of(&config.topology, job), records.jobs.get(&assignment.job));
+            state.attend(assignment.job, roster, config.timing, record, assignment);
         }
     }
 }
@@ -186,12 +210,24 @@ fn moved_since(
     let jobs = jobs.iter().map(|job| {
         let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_epoch);
         let moved = record.and_then(|record| {
+            if let Some(run) = record.live().filter(|live| goes_on(controller.fabric(), record, live, job)) {
+                return Some(run);
+            }
             let began = record.began.as_deref()?;
             (*began == controller.fabric().push(job, began.epoch)).then(|| record.live())?
         });
         moved.map_or_else(|| job.clone(), |live| live.job_plan(job.job))
     });
     Ok(jobs.collect())
+}
+
+/// Whether a plan is that of a run of an elastic job, which goes on.
+fn goes_on(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> bool {
+    let elastic = fabric.topology.job_named(&job.plan.job).is_some_and(|job| job.elastic);
+    elastic
+        && !record.claimed.is_empty()
+        && live.plan.job == job.plan.job
+        && live.topology == fabric.topology.to_yaml()
 }
 
 /// A session with one switch, however long that takes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use inart_control::Instruction;
+use inart_control::{Ending, Instruction};
 use inart_core::Assignment;
 use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation, JobId};
@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::change_log::{ChangeLog, Command};
 use super::hosts::{Answer, JobHosts, Progress, Told};
 use super::reconcile::Reconciled;
+use super::rendezvous::{Rendezvous, SaidOfEnd};
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
@@ -54,7 +55,11 @@ pub struct State {
     records: Mutex<Option<Records>>,
     /// A host has answered.
     heard: Notify,
-    commands: mpsc::UnboundedSender<Command>,
+    pub(super) commands: mpsc::UnboundedSender<Command>,
+    pub(super) elastic: Mutex<Rendezvous>,
+    /// Something has happened at a rendezvous: for who watches the time, and for hosts that wait.
+    pub(super) poked: Notify,
+    pub(crate) met: Notify,
     /// The other end, until the daemon takes it.
     ordered: Mutex<Option<mpsc::UnboundedReceiver<Command>>>,
 }
@@ -76,6 +81,9 @@ impl State {
             records: Mutex::new(None),
             heard: Notify::new(),
             commands,
+            elastic: Mutex::new(Rendezvous::new()),
+            poked: Notify::new(),
+            met: Notify::new(),
             ordered: Mutex::new(Some(ordered)),
         }
     }
@@ -139,7 +147,10 @@ impl State {
             // Hosts that are in it come back; one that is being closed is no longer spoken of.
             let beside = change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
             let beside = beside.map(|change| change.other);
-            JobHosts::new(Told { instruction: Instruction { assignment, beside }, rate_bps })
+            JobHosts::new(Told {
+                instruction: Instruction { assignment, beside, ending: Ending::None },
+                rate_bps,
+            })
         });
         let hosts = hosts.collect();
         *self.records() = Some(records);
@@ -222,13 +233,15 @@ impl State {
         role: String,
         life: Incarnation,
         answer: Answer,
+        said: SaidOfEnd,
     ) -> Result<(), NotFollowed> {
         self.is_granted(job, &role, life)?;
         let mut inner = self.inner();
         let hosts = inner.installed.as_mut().ok_or(NotFollowed::NotYet)?;
         let hosts = hosts.iter_mut().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
-        hosts.hear(role, answer);
+        hosts.hear(role.clone(), answer);
         drop(inner);
+        self.said_of_end(job, &role, life, said);
         self.heard.notify_waiters();
         Ok(())
     }
@@ -247,6 +260,30 @@ impl State {
         if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
             hosts.tell(told);
         }
+    }
+
+    /// Tells the hosts of a job where their run ends.
+    pub(super) fn tell_ending(&self, job: JobId, ending: Ending) {
+        let mut inner = self.inner();
+        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
+            hosts.tell_ending(ending);
+        }
+    }
+
+    /// Another run of a job begins: its hosts are told this, those of the run before nothing more.
+    pub(super) fn begin_run(&self, told: Told) {
+        let mut inner = self.inner();
+        let job = told.instruction.assignment.job;
+        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
+            *hosts = JobHosts::new(told);
+        }
+    }
+
+    /// What the hosts of a job are told, by its number.
+    pub(super) fn assigned(&self, job: JobId) -> Option<Assignment> {
+        let inner = self.inner();
+        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job)?;
+        Some(hosts.told().instruction.assignment)
     }
 
     /// Waits until all hosts of a job do what they were told, for so long at most, and tells `watch` how far
@@ -288,7 +325,7 @@ impl State {
     pub(crate) fn order_change(&self, plan: Plan) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
-        let _ = self.commands.send(Command { number, plan });
+        let _ = self.commands.send(Command::Change { number, plan });
         number
     }
 
@@ -304,6 +341,7 @@ impl State {
 
     /// For the API.
     pub(crate) fn status(&self) -> proto::Status {
+        let mut rendezvous = self.all_rendezvous();
         let inner = self.inner();
         let jobs = inner.installed.iter().flatten().map(JobHosts::told);
         proto::Status {
@@ -314,6 +352,7 @@ impl State {
                 .map(|Told { instruction: Instruction { assignment, .. }, rate_bps }| proto::JobStatus {
                     job: assignment.job.get().into(),
                     epoch: assignment.epoch.get().into(),
+                    rendezvous: rendezvous.remove(&assignment.job),
                     name: assignment.name,
                     rate_bps,
                 })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_wire::{Epoch, JobId};
+use inart_wire::{Epoch, Incarnation, JobId};
 
 use super::change::{Change, Stage};
 use super::{HISTORY, JobRecord, Push, Records, RecordsError};
@@ -57,6 +57,25 @@ impl Records {
                 record.began.get_or_insert(Box::new(before));
             }
             record.add(push);
+        })
+    }
+
+    /// Notes that a run of an elastic job begins, under `push` or the live one, and who has which role in it.
+    /// No host uses the epochs before, and none has entries.
+    pub(crate) fn begin_run(
+        &mut self,
+        job: JobId,
+        push: Option<Push>,
+        roles: Vec<(String, Incarnation)>,
+    ) -> Result<(), RecordsError> {
+        self.change_jobs([job].iter(), |records| {
+            let record = records.jobs.entry(job).or_default();
+            if let Some(push) = push {
+                record.drop_change();
+                (record.began, record.stale) = (None, BTreeSet::new());
+                record.add(push);
+            }
+            record.claimed.replace(roles);
         })
     }
 

@@ -57,6 +57,16 @@ impl Claims {
         }
     }
 
+    /// The life that was granted the role, if that is known.
+    pub fn life(&self, role: &str) -> Option<Incarnation> {
+        self.0.get(role).copied().map(Incarnation::new).filter(|life| *life != Incarnation::UNKNOWN)
+    }
+
+    /// Grants roles to lives of hosts in place of all others.
+    pub(super) fn replace(&mut self, granted: impl IntoIterator<Item = (String, Incarnation)>) {
+        self.0 = granted.into_iter().map(|(role, life)| (role, life.get())).collect();
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -98,6 +98,31 @@ impl Client {
         Ok(cells.into_values().collect())
     }
 
+    /// Cells of indirect counters, by name and index, in one call; in the order of `cells`. A cell that the device does
+    /// not answer for has counted nothing.
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown counter, or a refused call.
+    pub async fn read_cells(&self, cells: &[(&str, i64)]) -> Result<Vec<Counts>, ClientError> {
+        let schema = self.schema()?;
+        let mut wanted = Vec::with_capacity(cells.len());
+        for &(counter, index) in cells {
+            wanted.push((schema.counter(counter)?.id(), index));
+        }
+        let filters = wanted.iter().map(|&(counter_id, index)| {
+            let index = Some(v1::Index { index });
+            v1::CounterEntry { counter_id, index, ..Default::default() }.into()
+        });
+        let mut found = std::collections::BTreeMap::new();
+        for entity in self.read(filters.collect()).await? {
+            if let Some(Entity::CounterEntry(cell)) = entity.entity {
+                let index = cell.index.map_or(0, |index| index.index);
+                found.insert((cell.counter_id, index), Counts::from(cell.data.unwrap_or_default()));
+            }
+        }
+        Ok(wanted.iter().map(|cell| found.get(cell).copied().unwrap_or_default()).collect())
+    }
+
     /// All multicast groups.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! and `results` walk it, to any depth, `loads` counts what it puts on every resource, `numbers` compares
 //! that with what the plan states.
 
+mod attainable;
 mod graph;
 mod loads;
 mod network;
@@ -17,9 +18,13 @@ mod sums;
 mod tolerance;
 mod violation;
 
+use std::collections::BTreeMap;
+
 use crate::plan::Plan;
 use crate::topology::{Job, Topology};
-use network::Network;
+pub(crate) use attainable::sustainable_beside;
+pub use attainable::{Sustainable, sustainable_rate};
+use network::{Network, Resource};
 pub(crate) use tolerance::TOLERANCE;
 use violation::Findings;
 pub use violation::Violation;
@@ -47,33 +52,12 @@ pub(crate) struct Use {
 
 /// Like [`check`]; says what the plan uses.
 pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<Violation>> {
-    if plan.topology != topology.name() {
-        let what = format!("this plan is for topology \"{}\", not \"{}\"", plan.topology, topology.name());
-        return Err(vec![Violation::OtherTopology(what)]);
-    }
-    let Some(job) = topology.job_named(&plan.job) else {
-        let what = format!("topology \"{}\" has no job \"{}\"", plan.topology, plan.job);
-        return Err(vec![Violation::OtherTopology(what)]);
-    };
     let network = Network::new(topology);
     let mut findings = Findings::default();
-    levels(plan, &mut findings);
-    exactness(job, plan, &mut findings);
-    let shares = shares::of_plan(&network, job, plan, &mut findings);
-    let mut shards = graph::shards(&network, job, plan, &shares, &mut findings);
-    for shard in &mut shards {
-        sums::walk(&network, job, plan.levels, shard, &mut findings);
-        results::walk(&network, job, plan, shard.server, &mut findings);
-    }
-    results::strangers(&network, job, plan, &mut findings);
-    // Only of flows and trunks that make sense.
-    if findings.is_empty() {
-        passes::ambiguous(plan).into_iter().for_each(|(place, problem)| findings.wrong(&place, problem));
-    }
+    let demand = demand_of(&network, plan, &mut findings).map_err(|other| vec![other])?;
     if !findings.is_empty() {
         return Err(findings.all());
     }
-    let demand = loads::of_plan(&network, plan, &shards);
     numbers::compare(&network, plan, &demand, &mut findings);
     if !findings.is_empty() {
         return Err(findings.all());
@@ -87,6 +71,38 @@ pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<
         })
     });
     Ok(uses.collect())
+}
+
+/// What a plan puts on every resource per bit/s of its rate, as far as its structure is sound: `findings` has
+/// what is not.
+fn demand_of(
+    network: &Network<'_>,
+    plan: &Plan,
+    findings: &mut Findings,
+) -> Result<BTreeMap<Resource, f64>, Violation> {
+    let topology = network.topology;
+    if plan.topology != topology.name() {
+        let what = format!("this plan is for topology \"{}\", not \"{}\"", plan.topology, topology.name());
+        return Err(Violation::OtherTopology(what));
+    }
+    let Some(job) = topology.job_named(&plan.job) else {
+        let what = format!("topology \"{}\" has no job \"{}\"", plan.topology, plan.job);
+        return Err(Violation::OtherTopology(what));
+    };
+    levels(plan, findings);
+    exactness(job, plan, findings);
+    let shares = shares::of_plan(network, job, plan, findings);
+    let mut shards = graph::shards(network, job, plan, &shares, findings);
+    for shard in &mut shards {
+        sums::walk(network, job, plan.levels, shard, findings);
+        results::walk(network, job, plan, shard.server, findings);
+    }
+    results::strangers(network, job, plan, findings);
+    // Only of flows and trunks that make sense.
+    if findings.is_empty() {
+        passes::ambiguous(plan).into_iter().for_each(|(place, problem)| findings.wrong(&place, problem));
+    }
+    Ok(loads::of_plan(network, plan, &shards))
 }
 
 /// How often it may add up, and the bound that goes with it.

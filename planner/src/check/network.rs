@@ -17,7 +17,7 @@ pub(super) enum Resource {
 }
 
 pub(super) struct Network<'t> {
-    topology: &'t Topology,
+    pub topology: &'t Topology,
     neighbours: HashMap<NodeId, Vec<NodeId>>,
     /// Hops to the nodes asked for so far, by those nodes.
     distances: RefCell<HashMap<NodeId, Rc<HashMap<NodeId, usize>>>>,

@@ -9,6 +9,7 @@
 //! paths chosen (`fair`, exact), and jobs are planned anew beside the others as long as that is fairer
 //! (`together`).
 
+mod again;
 mod bound;
 mod check;
 mod fair;
@@ -19,6 +20,7 @@ mod set;
 mod together;
 mod uses;
 
+pub use again::{plan_again, sustainable_rates};
 pub use check::check_jobs;
 pub use plans::{JobPlans, Order};
 

@@ -22,6 +22,8 @@ pub(super) struct Network<'a> {
     /// The same, infinite where the scheme ignores it.
     pub limits: Vec<f64>,
     pub index: Index<'a>,
+    /// The plans in force, by job, if it is these that are planned again.
+    pub running: Option<&'a [Plan]>,
 }
 
 /// A plan with what it uses.
@@ -51,7 +53,7 @@ impl<'a> Network<'a> {
                 limits[2 * topology.links().len() + id.index()] = f64::INFINITY;
             }
         }
-        Network { topology, jobs, options, capacity, limits, index: Index::new(topology) }
+        Network { topology, jobs, options, capacity, limits, index: Index::new(topology), running: None }
     }
 
     pub fn laid(&self, plan: Plan) -> Rc<Laid> {
@@ -61,7 +63,8 @@ impl<'a> Network<'a> {
 
     /// Whether shares may be chosen.
     fn chooses_shares(&self) -> bool {
-        self.options.scheme.promises().shares == Shares::Free && !self.options.equal_shares
+        let fixed = self.options.equal_shares || self.running.is_some() && self.options.keep_shares;
+        self.options.scheme.promises().shares == Shares::Free && !fixed
     }
 
     /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better
@@ -159,6 +162,7 @@ impl<'a> Network<'a> {
             plan.rate_bps = rate;
             plan.shards.iter_mut().zip(&set.shares[j]).for_each(|(shard, &share)| shard.share = share);
             plan.load.clear();
+            plan.other_jobs.clear();
             for &(resource, use_) in uses[j].iter().filter(|&&(r, _)| self.capacity[r as usize].is_finite()) {
                 let used_bps = use_ * rate;
                 let mut load = model.load(resource, used_bps);

@@ -96,7 +96,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
 }
 
 /// The fairer of two sets.
-fn fairest(best: Set, other: Set) -> Set {
+pub(super) fn fairest(best: Set, other: Set) -> Set {
     if is_fairer(&other.rates, &best.rates) { other } else { best }
 }
 
@@ -120,7 +120,7 @@ fn reaches(set: &Set, rates: &[f64]) -> bool {
 }
 
 /// The plans with these bounds in them.
-fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator<Item = Bounds>) -> Set {
+pub(super) fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator<Item = Bounds>) -> Set {
     let with = |(laid, bounds): (&Rc<Laid>, Bounds)| network.laid(Plan { bounds, ..laid.plan.clone() });
     Set { laid: set.laid.iter().zip(bounds).map(with).collect(), ..set }
 }
@@ -153,7 +153,7 @@ fn build(
 }
 
 /// Plans a job within what others leave, no faster than `ceiling_bps`.
-fn beside(
+pub(super) fn beside(
     network: &Network<'_>,
     options: &Options<'_>,
     job: usize,
@@ -166,14 +166,21 @@ fn beside(
     for resource in (0..arcs).chain(servers) {
         left[resource] = left[resource].max(KEPT * network.capacity[resource]);
     }
+    let running = network.running.map(|plans| &plans[job]);
+    let options = Options { running: running.or(options.running), ..*options };
     let model = Model::within(topology, network.jobs[job], options.results, left, ceiling_bps);
-    if is_small(&model) { solve::plan_in_time(&model, options) } else { solve::plan_quickly(&model, options) }
+    let model = solve::with_shares(model, &options)?;
+    if running.is_some() || is_small(&model) {
+        solve::plan_in_time(&model, &options)
+    } else {
+        solve::plan_quickly(&model, &options)
+    }
 }
 
 /// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their
 /// rates, then those that fill what it uses are, one after the other, beside it at its next rate; once as
 /// fast as they are, then no faster than it. Ends when no job can rise so.
-fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
+pub(super) fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     let mut moves = MOVES * best.laid.len();
     'rising: loop {
         let mut order: Vec<usize> = (0..fair.len()).collect();

@@ -75,6 +75,8 @@ pub(super) struct JobEntry {
     pub gradient: Option<Size>,
     #[serde(default)]
     pub exact: bool,
+    #[serde(default)]
+    pub elastic: bool,
 }
 
 /// What the parser says for programmers, for people who write topologies; and the fix.
@@ -92,7 +94,7 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
     } else if problem.contains("tuple of size 2") {
         (cut(", expected"), "name the two nodes")
     } else if problem.starts_with("invalid boolean") {
-        ("a job's `exact` is neither true nor false", "write `exact: true`, or leave it out")
+        ("a job's `exact` or `elastic` is neither true nor false", "write `exact: true`, or leave it out")
     } else if problem.starts_with("invalid i64") {
         ("an `mtu` is no whole number of bytes", "write it like `mtu: 9000`")
     } else if problem.starts_with("unknown") || problem.contains("write it like") {
@@ -148,6 +150,9 @@ impl Topology {
             if job.exact {
                 out.push_str(", exact: true");
             }
+            if job.elastic {
+                out.push_str(", elastic: true");
+            }
             out.push_str("}\n");
         }
         out
@@ -177,6 +182,9 @@ impl Topology {
             }
             if job.exact {
                 entry["exact"] = true.into();
+            }
+            if job.elastic {
+                entry["elastic"] = true.into();
             }
             entry
         };

@@ -147,7 +147,7 @@ pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Top
             "ask for a worker and a server per job at least, and no more than there are",
         ));
     }
-    let &Job { gradient_bytes, exact, .. } = &topology.jobs()[0];
+    let &Job { gradient_bytes, exact, elastic, .. } = &topology.jobs()[0];
     let dealt = all_workers.chunks_exact(workers).zip(all_servers.chunks_exact(servers)).take(jobs);
     let job = |(n, (workers, servers)): (usize, (&[NodeId], &[NodeId]))| Job {
         name: format!("job{n}"),
@@ -155,6 +155,7 @@ pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Top
         servers: servers.to_vec(),
         gradient_bytes,
         exact,
+        elastic,
     };
     Ok(topology.with_jobs(dealt.enumerate().map(job).collect()))
 }

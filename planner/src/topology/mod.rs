@@ -4,8 +4,10 @@ mod document;
 mod error;
 pub mod generate;
 pub mod import;
+mod occupied;
 pub mod ranges;
 mod read;
+mod state;
 mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +16,7 @@ use std::ops::RangeInclusive;
 
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+pub use state::BackgroundRates;
 
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;
@@ -115,6 +118,8 @@ pub struct Job {
     /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to
     /// the servers.
     pub exact: bool,
+    /// Whether hosts may come and go while it runs.
+    pub elastic: bool,
 }
 
 /// A validated network with its jobs.

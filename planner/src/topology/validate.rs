@@ -47,7 +47,8 @@ pub(super) fn build(document: Document) -> Result<Topology> {
     }
     if document.jobs.is_empty() {
         let name = topology.name.clone();
-        let job = JobEntry { name, workers: None, servers: None, gradient: None, exact: false };
+        let job =
+            JobEntry { name, workers: None, servers: None, gradient: None, exact: false, elastic: false };
         topology.add_job(job, 0)?;
     }
     for entry in document.jobs {
@@ -193,7 +194,7 @@ impl Topology {
     }
 
     fn add_job(&mut self, entry: JobEntry, at: u64) -> Result<()> {
-        let JobEntry { name, workers, servers, gradient, exact } = entry;
+        let JobEntry { name, workers, servers, gradient, exact, elastic } = entry;
         name_is_usable(at, "job", &name)?;
         let place = format!("job {name}");
         if self.job_named(&name).is_some() {
@@ -215,7 +216,7 @@ impl Topology {
             }
         };
         self.is_connected(at, &place, &workers, &servers)?;
-        self.jobs.push(Job { name, workers, servers, gradient_bytes, exact });
+        self.jobs.push(Job { name, workers, servers, gradient_bytes, exact, elastic });
         Ok(())
     }
 

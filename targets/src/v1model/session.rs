@@ -5,19 +5,23 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use inart_p4::Outcome;
 use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
 use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, SPECS, Steer, SwitchTables, Table, Update};
 
 use super::ports;
 use super::program::Compiled;
 use super::rows;
-use crate::counters::{Counts, SwitchCounters};
+use crate::counters::{Counts, PortTraffic, SwitchCounters, Traffic};
 use crate::error::SwitchError;
 use crate::place::{Access, Place, Precedence};
 use crate::target::{Running, Session};
 
 /// Updates in one request: keeps messages well below gRPC's usual limit of 4 MiB.
 const BATCH: usize = 1000;
+
+/// The counters by port, in the order of [`PortTraffic`].
+const PORT_COUNTERS: [&str; 4] = ["ingress_inart", "ingress_others", "egress_inart", "egress_others"];
 
 /// A switch behind a P4Runtime server. The precedence is the election id.
 pub struct P4Runtime {
@@ -168,6 +172,27 @@ impl Session for P4Runtime {
                 steer.insert(key, (action, entry.counter.unwrap_or_default().into()));
             }
             Ok(SwitchCounters { drops, outcomes, steer })
+        }
+        .boxed()
+    }
+
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        async move {
+            let known = ports.iter().filter_map(|&port| Some((port, ports::number(port)?)));
+            let known: Vec<(PortNo, u64)> = known.collect();
+            let of_port = |&(_, number): &(PortNo, u64)| PORT_COUNTERS.map(|name| (name, number as i64));
+            let outcomes = (0..Outcome::ALL.len()).map(|index| ("outcomes", index as i64));
+            let cells: Vec<_> = known.iter().flat_map(of_port).chain(outcomes).collect();
+            let counts: Vec<Counts> =
+                self.client.read_cells(&cells).await.map_err(told)?.into_iter().map(Counts::from).collect();
+            let (of_ports, outcomes) = counts.split_at(known.len() * PORT_COUNTERS.len());
+            let ports = known.iter().zip(of_ports.chunks(PORT_COUNTERS.len()));
+            let ports = ports.map(|(&(port, _), counts)| {
+                let at = |n: usize| counts.get(n).copied().unwrap_or_default();
+                let (ours_in, others_in, ours_out, others_out) = (at(0), at(1), at(2), at(3));
+                (port, PortTraffic { ours_in, others_in, ours_out, others_out })
+            });
+            Ok(Traffic { ports: ports.collect(), outcomes: outcomes.to_vec() })
         }
         .boxed()
     }

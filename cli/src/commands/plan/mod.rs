@@ -57,6 +57,9 @@ pub struct Args {
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
     #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
+    /// With --from: keep the plan's shares, as a job needs that runs: its hosts cut tensors by them.
+    #[arg(long, requires = "from")]
+    keep_shares: bool,
     /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit
     /// status 0 if it holds, 1 if it violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
@@ -109,6 +112,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         results: args.results,
         time_left: &time_left,
         running: running.as_ref(),
+        keep_shares: args.keep_shares,
         stable_loss: args.stable.unwrap_or(0.0),
     };
     let text = if let [job] = jobs[..] {

@@ -27,6 +27,10 @@ use starts::Best;
 
 /// Part of a budget that is searched in before any LP.
 const EARLY: f64 = 0.8;
+/// Climbs at kept shares before the LP is asked for a bound.
+const REROUTES: u64 = 3;
+/// Part of a budget that is kept for putting back, at kept shares, what need not move.
+const UNDOING: f64 = 0.3;
 /// The part of what is left of a budget that goes into a better bound.
 const PROVING: f64 = 0.3;
 
@@ -136,6 +140,15 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
     let mut bounds = Bounds { lp_bps: None, integral_bps, two_levels_bps: None };
     let mut best = replan::start(router, options, &running, bounds.integral_bps);
     let mut searched = false;
+    if model.kept.is_some() && !starts::met(&best, bounds.integral_bps) {
+        best = rerouted(router, options, best, &mut bounds)?;
+        let best = replan::stable(router, options, &running, best, (options.stable_loss, true));
+        let moved = Some(running.moved(&best.placement));
+        return Ok(Plan {
+            moved,
+            ..finish::write(model, options, &best.placement, &best.rated.shares, bounds)
+        });
+    }
     if !starts::met(&best, bounds.integral_bps) {
         bounds.lp_bps = relax(router, None, options.time_left)?.map(|relaxation| relaxation.proven);
         bounds.integral_bps = bounds.integral_bps.min(bounds.lp_bps.unwrap_or(f64::INFINITY));
@@ -148,6 +161,33 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
     let shares = best.placement.counts(model).levelled(model, &best.rated);
     let moved = Some(running.moved(&best.placement));
     Ok(Plan { moved, ..finish::write(model, options, &best.placement, &shares, bounds) })
+}
+
+/// Other routes at the shares to be kept: constructions and climbs, and if those meet no bound, more of them
+/// towards the LP's.
+fn rerouted(
+    router: &Router<'_>,
+    options: &Options<'_>,
+    known: Best,
+    bounds: &mut Bounds,
+) -> Result<Best, PlanError> {
+    // With a budget, a part of it is kept for putting back what need not move.
+    let all = options;
+    let kept = if (options.time_left)().is_finite() { UNDOING * (options.time_left)().max(0.0) } else { 0.0 };
+    let time_left = || (all.time_left)() - kept;
+    let options = &Options { time_left: &time_left, ..*all };
+    let mut starts = starts::constructed(router, false, bounds.integral_bps, &[1.0, 0.9, 0.75, 0.6]);
+    // Before those as good as it: nothing moves without need.
+    let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
+    starts.insert(at, known);
+    let best = starts::improve_in(REROUTES, router, options, starts, bounds.integral_bps);
+    if starts::met(&best, bounds.integral_bps) || options.out_of_time() {
+        return Ok(best);
+    }
+    if let Some(relaxation) = relax(router, router.model.kept.as_deref(), options.time_left)? {
+        bounds.integral_bps = bounds.integral_bps.min(relaxation.proven.max(best.rated.rate));
+    }
+    Ok(starts::improve(router, options, vec![best], bounds.integral_bps))
 }
 
 /// Constructions and roundings; if they do not meet the bound, the integer program where that is quick;

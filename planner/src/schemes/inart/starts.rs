@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{expectations, groups};
 use crate::choices::Results;
 use crate::fractional::{self, Fractional};
-use crate::model::NodeIx;
+use crate::model::{Model, NodeIx};
 use crate::options::Options;
 use crate::passes;
 use crate::phase1;
@@ -59,15 +59,23 @@ impl Best {
     }
 }
 
-/// Rates a placement: best shares, or equal ones.
+/// The shares that plans have to have, if they are not to be chosen: those to be kept, or `equal` ones.
+fn fixed_shares(model: &Model<'_>, equal: bool) -> Option<Vec<f64>> {
+    model.kept.clone().or_else(|| equal.then(|| equal_shares(model.servers.len())))
+}
+
+/// Rates a placement: best shares, equal ones, or those to be kept.
 pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> Rated {
     let counts = placement.counts(router.model);
-    if equal {
-        let shares = equal_shares(router.model.servers.len());
-        Rated { rate: counts.rate(router.model, &shares, |_| true), shares }
-    } else {
-        counts.best_shares(router.model)
+    match fixed_shares(router.model, equal) {
+        Some(shares) => Rated { rate: counts.rate(router.model, &shares, |_| true), shares },
+        None => counts.best_shares(router.model),
     }
+}
+
+/// Whether a search may pass rates on from one server to another.
+pub(crate) fn are_free(model: &Model<'_>, equal: bool) -> bool {
+    !equal && model.kept.is_none()
 }
 
 /// A placement repaired so that switches can tell all passes apart, and rated.
@@ -89,10 +97,11 @@ pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> B
 /// their sum at most `bound`; the best first. Ends early if one meets it.
 pub(crate) fn constructed(router: &Router<'_>, equal: bool, bound: f64, parts: &[f64]) -> Vec<Best> {
     let model = router.model;
-    let even = equal.then(|| equal_shares(model.servers.len()));
-    let phase1 = || phase1::split(model, even.as_deref()).sending;
+    let fixed = fixed_shares(model, equal);
+    let phase1 = || phase1::split(model, fixed.as_deref()).sending;
     let mut built: Vec<Best> = Vec::new();
-    for sending in [groups::sending(model, equal), phase1()] {
+    let grouped = if model.kept.is_some() { None } else { Some(groups::sending(model, equal)) };
+    for sending in grouped.into_iter().chain(std::iter::once_with(phase1)) {
         for &part in parts {
             let new = construct(router, &sending, equal, bound, part);
             if met(&new, bound) {
@@ -135,7 +144,13 @@ fn beside_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) 
         }
         let rate = low + part * (high - low);
         let sending = without.shares.iter().map(|x| x * rate).collect();
-        let mut search = Search::new(router, &best.placement, sending, !equal, ChaCha8Rng::seed_from_u64(0));
+        let mut search = Search::new(
+            router,
+            &best.placement,
+            sending,
+            are_free(model, equal),
+            ChaCha8Rng::seed_from_u64(0),
+        );
         if search.run(ROOM_STEPS.min(FLOW_STEPS / flows), &|| false) {
             let found = clear(router, search.placement(), equal);
             if found.rated.rate > low {
@@ -283,7 +298,7 @@ fn climb(
     let flows = router.model.workers.len() * router.model.servers.len();
     let fewer = if router.makes_detours() && !is_small(router) { DETOURS } else { 1 };
     let steps = STEPS.min(FLOW_STEPS / flows) / fewer;
-    let free = !options.equal_shares;
+    let free = are_free(router.model, options.equal_shares);
     let mut search = Search::new(router, &best.placement, goal(&best, step), free, rng);
     while misses < MISSES && !met(&best, bound) && !options.out_of_time() {
         let risen = search

@@ -1,0 +1,261 @@
+//! The rendezvous of elastic jobs, as the daemon carries them out: what hosts say goes in, and what is
+//! ordered is told to hosts, or to the task that installs plans.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use inart_control::{Ending, Role, Seat};
+use inart_core::Assignment;
+use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use tokio::time::{sleep, timeout};
+
+use super::change_log::Command;
+use super::state::State;
+use crate::api::proto;
+use crate::membership::{
+    Joining, Member, MemberState, Membership, MembershipStatus, Order, Place, Refusal, Reply, Roster, Timing,
+};
+use crate::records::JobRecord;
+
+/// What is waited for is looked at this often, if nobody says anything.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The rendezvous of all elastic jobs.
+pub(super) struct Rendezvous {
+    started: Instant,
+    jobs: BTreeMap<JobId, Membership>,
+    rosters: BTreeMap<JobId, Roster>,
+    /// Open connections of members.
+    streams: BTreeMap<(JobId, String, u32), usize>,
+}
+
+impl Rendezvous {
+    pub fn new() -> Self {
+        let (jobs, rosters, streams) = Default::default();
+        Self { started: Instant::now(), jobs, rosters, streams }
+    }
+}
+
+/// What a host that asks for a run is answered.
+#[expect(clippy::large_enum_variant, reason = "one at a time")]
+pub(crate) enum Answered {
+    Seated(Seat),
+    Waiting(String),
+}
+
+/// What a member says of its run's end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SaidOfEnd {
+    pub ending: Ending,
+    pub started: u32,
+    pub holds: bool,
+}
+
+impl State {
+    fn rendezvous(&self) -> MutexGuard<'_, Rendezvous> {
+        self.elastic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A job of this roster is elastic. If hosts have run under the plan in force, they are in its run.
+    pub(super) fn attend(
+        &self,
+        job: JobId,
+        roster: Roster,
+        timing: Timing,
+        record: Option<&JobRecord>,
+        assignment: &Assignment,
+    ) {
+        let mut rendezvous = self.rendezvous();
+        let now = rendezvous.started.elapsed();
+        let mut membership = Membership::new(roster.clone(), timing);
+        let members: Vec<_> = record.map(|record| members(record, assignment)).unwrap_or_default();
+        if !members.is_empty() {
+            tracing::info!(job = roster.job, members = members.len(), "an elastic job's run goes on");
+            membership.adopt(now, assignment.epoch, members);
+        }
+        rendezvous.jobs.insert(job, membership);
+        rendezvous.rosters.insert(job, roster);
+    }
+
+    /// Does something at a job's rendezvous, and what is ordered there; `None` for jobs that are not elastic.
+    pub(super) fn at_rendezvous<T>(
+        &self,
+        job: JobId,
+        act: impl FnOnce(&mut Membership, Duration) -> T,
+    ) -> Option<T> {
+        let mut rendezvous = self.rendezvous();
+        let now = rendezvous.started.elapsed();
+        let membership = rendezvous.jobs.get_mut(&job)?;
+        let done = act(membership, now);
+        let orders = membership.orders();
+        let was_ordered = !orders.is_empty();
+        for order in orders {
+            tracing::info!(job = membership.status().job, ?order, "rendezvous");
+            match order {
+                Order::Tell(ending) => self.tell_ending(job, ending),
+                Order::Form(formation) => {
+                    // Nobody carries it out once the daemon has ended, and nobody is told anything then.
+                    let _ = self.commands.send(Command::Form { job, formation });
+                }
+            }
+        }
+        drop(rendezvous);
+        self.poked.notify_one();
+        if was_ordered {
+            self.met.notify_waiters();
+        }
+        Some(done)
+    }
+
+    /// Looks at all rendezvous whenever time or an event may have changed something, for good.
+    pub(super) async fn watch_rendezvous(&self) -> Infallible {
+        loop {
+            let (jobs, wait) = {
+                let rendezvous = self.rendezvous();
+                let now = rendezvous.started.elapsed();
+                let next = rendezvous.jobs.values().filter_map(|membership| membership.deadline(now)).min();
+                let wait = next.map_or(LOOK, |at| at.saturating_sub(now).min(LOOK));
+                (rendezvous.jobs.keys().copied().collect::<Vec<_>>(), wait)
+            };
+            if jobs.is_empty() {
+                sleep(LOOK).await;
+                continue;
+            }
+            if timeout(wait, self.poked.notified()).await.is_err() {
+                for job in jobs {
+                    self.at_rendezvous(job, Membership::tick);
+                }
+            }
+        }
+    }
+
+    /// The number of an elastic job, by its name (without one, of the only job), and the name of its host
+    /// that is called that, by name or place.
+    pub(crate) fn elastic_host(&self, job: &str, host: &str) -> Option<Result<(JobId, String), String>> {
+        let told = match self.told(job)? {
+            Ok(told) => told,
+            Err(why) => return Some(Err(why)),
+        };
+        let assignment = told.instruction.assignment;
+        let rendezvous = self.rendezvous();
+        Some(match rendezvous.rosters.get(&assignment.job) {
+            Some(roster) => Ok((assignment.job, roster.host(host).unwrap_or(host).to_owned())),
+            None => Err(format!(
+                "job {} is not elastic: its hosts claim their roles; write `elastic: true` at the job in the topology, or \
+                 start the host without that",
+                assignment.name
+            )),
+        })
+    }
+
+    /// Whether a job's hosts join.
+    pub(crate) fn is_elastic(&self, job: JobId) -> bool {
+        self.rendezvous().jobs.contains_key(&job)
+    }
+
+    /// A host asks for a run.
+    pub(crate) fn join(&self, job: JobId, joining: Joining) -> Option<Result<Answered, Refusal>> {
+        let replied = self.at_rendezvous(job, |membership, now| membership.join(now, joining))?;
+        Some(replied.and_then(|reply| match reply {
+            Reply::Waiting(why) => Ok(Answered::Waiting(why)),
+            Reply::Seated(seat) => Ok(match self.assigned(job) {
+                Some(assignment) => Answered::Seated(seated(seat, assignment)),
+                None => Answered::Waiting("the plans are not installed".to_owned()),
+            }),
+        }))
+    }
+
+    /// A host takes part no more.
+    pub(crate) fn leave(&self, job: JobId, host: &str, life: Incarnation, rounds: u64, done: bool) {
+        self.at_rendezvous(job, |membership, now| membership.leave(now, host, life, rounds, done));
+        self.met.notify_waiters();
+    }
+
+    /// A run was installed, and is told; or why not.
+    pub(super) fn formed(&self, job: JobId, outcome: Result<Epoch, String>) {
+        self.at_rendezvous(job, |membership, now| membership.formed(now, outcome));
+        self.met.notify_waiters();
+    }
+
+    /// A member follows, or one of its connections has ended.
+    pub(crate) fn stream(&self, job: JobId, role: &str, life: Incarnation, opens: bool) {
+        let open = {
+            let mut rendezvous = self.rendezvous();
+            let count = rendezvous.streams.entry((job, role.to_owned(), life.get())).or_insert(0);
+            *count = if opens { *count + 1 } else { count.saturating_sub(1) };
+            let open = *count;
+            rendezvous.streams.retain(|_, count| *count > 0);
+            open
+        };
+        self.at_rendezvous(job, |membership, now| {
+            let Some(host) = membership.host_in(role).map(str::to_owned) else { return };
+            match (opens, open) {
+                (true, _) => membership.connected(now, &host, life),
+                (false, 0) => membership.disconnected(now, &host, life),
+                (false, _) => {}
+            }
+        });
+    }
+
+    /// A member answers to what it was told of the run's end.
+    pub(super) fn said_of_end(&self, job: JobId, role: &str, life: Incarnation, said: SaidOfEnd) {
+        self.at_rendezvous(job, |membership, now| {
+            if let Some(host) = membership.host_in(role).map(str::to_owned) {
+                membership.heard(now, &host, life, said.ending, said.started, said.holds);
+            }
+        });
+    }
+
+    /// For the API.
+    pub(super) fn all_rendezvous(&self) -> BTreeMap<JobId, proto::Rendezvous> {
+        self.rendezvous().jobs.iter().map(|(job, membership)| (*job, told(membership.status()))).collect()
+    }
+}
+
+/// A job's rendezvous for the API.
+fn told(MembershipStatus { run, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
+    let member = |(host, place, state): (String, Place, MemberState)| proto::Member {
+        host,
+        role: place.to_string(),
+        state: state.name().to_owned(),
+    };
+    proto::Rendezvous {
+        run: run.map(|run| run.get().into()),
+        phase,
+        members: members.into_iter().map(member).collect(),
+        waiting,
+    }
+}
+
+/// Who has run under the plan in force, by the records.
+fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
+    let workers = assignment.workers.iter().map(|worker| &worker.name).enumerate();
+    let workers = workers.map(|(rank, name)| (name, Place::Worker(rank)));
+    let servers = assignment.shards.iter().map(|shard| &shard.server).enumerate();
+    let servers = servers.map(|(shard, name)| (name, Place::Server(shard)));
+    let member = |(name, place): (&String, Place)| {
+        let life = record.claimed.life(&place.to_string())?;
+        Some(Member::new(name.clone(), life, place))
+    };
+    workers.chain(servers).filter_map(member).collect()
+}
+
+fn seated(seat: crate::membership::Seat, assignment: Assignment) -> Seat {
+    let rank = |rank: usize| Rank::try_from(rank).expect("a run has no more workers than there are ranks");
+    let role = match seat.place {
+        Place::Worker(worker) => Role::Worker(rank(worker)),
+        Place::Server(shard) => {
+            Role::Server(u16::try_from(shard).expect("a run has no more servers than shard numbers").into())
+        }
+    };
+    Seat {
+        assignment,
+        run: seat.run,
+        role,
+        newest: rank(seat.newest),
+        rounds: seat.rounds,
+        loads: seat.loads,
+    }
+}

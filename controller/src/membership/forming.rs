@@ -1,0 +1,78 @@
+//! Forming a run of those who are there.
+
+use std::time::Duration;
+
+use inart_wire::Epoch;
+
+use super::run::{Member, Run};
+use super::{Attendance, Formation, Membership, Order, Phase, Place};
+
+impl Membership {
+    /// Hosts gather: whether a run is to be formed.
+    pub(super) fn gather(&mut self, now: Duration, until: Duration) -> bool {
+        let formation = self.formation();
+        let is_possible = !formation.workers.is_empty() && !formation.servers.is_empty();
+        let is_complete = self.roster.hosts().all(|host| self.present.contains_key(host));
+        if self.is_paused || !is_possible || !(now >= until || is_complete && self.problem.is_none()) {
+            return false;
+        }
+        self.problem = None;
+        self.orders.push(Order::Form(formation.clone()));
+        self.phase = Phase::Forming(formation);
+        true
+    }
+
+    /// Those who are there, in the roster's order.
+    pub(super) fn formation(&self) -> Formation {
+        let there = |names: &[String]| {
+            let there = |name: &String| Some((name.clone(), self.present.get(name)?.life));
+            names.iter().filter_map(there).collect::<Vec<_>>()
+        };
+        Formation { workers: there(&self.roster.workers), servers: there(&self.roster.servers) }
+    }
+
+    /// The run was planned and installed, and begins under that number; or why it was not.
+    pub fn formed(&mut self, now: Duration, outcome: Result<Epoch, String>) {
+        let Phase::Forming(formation) = &self.phase else { return };
+        let formation = formation.clone();
+        match outcome {
+            Ok(number) => self.begin(now, number, &formation),
+            Err(why) => {
+                self.problem = Some(why);
+                self.phase = Phase::Gathering { until: now + self.timing.retry_after };
+            }
+        }
+        self.advance(now);
+    }
+
+    fn begin(&mut self, now: Duration, number: Epoch, formation: &Formation) {
+        let attending: Vec<_> =
+            formation.workers.iter().filter_map(|(host, _)| self.present.get(host)).collect();
+        let (newest, rounds) = newest(&attending);
+        let differ = attending.iter().any(|there| there.loading || there.rounds != rounds);
+        let loads = differ || self.before != formation.workers;
+        let workers = formation.workers.iter().enumerate().map(|(rank, host)| (host, Place::Worker(rank)));
+        let servers = formation.servers.iter().enumerate().map(|(shard, host)| (host, Place::Server(shard)));
+        let members =
+            workers.chain(servers).map(|((host, life), place)| Member::new(host.clone(), *life, place));
+        let members: Vec<_> = members.collect();
+        for member in &members {
+            self.present.remove(&member.host);
+        }
+        self.run = Some(Run { number, members, since: now, state: Some((newest, rounds, loads)) });
+        self.phase = Phase::Running;
+    }
+}
+
+/// The rank of the worker with the newest state, and its rounds: of those with as many rounds, rather one that
+/// has not to load another's state, then the lowest rank.
+fn newest(workers: &[&Attendance]) -> (usize, u64) {
+    let key = |there: &Attendance| (there.rounds, !there.loading);
+    let mut best = 0;
+    for (rank, there) in workers.iter().enumerate() {
+        if key(there) > key(workers[best]) {
+            best = rank;
+        }
+    }
+    (best, workers.get(best).map_or(0, |there| there.rounds))
+}

@@ -1,0 +1,100 @@
+//! A run and its members.
+
+use std::time::Duration;
+
+use inart_wire::{Epoch, Incarnation};
+
+use super::names::Place;
+
+/// How a member is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// It has not come since the run was formed.
+    NotYet,
+    /// It hears what it is told.
+    Connected,
+    /// Its connection ended then.
+    Lost(Duration),
+    /// It said that it ends.
+    Gone,
+    /// It has done all its rounds, so many.
+    Done(u64),
+}
+
+/// A member of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub host: String,
+    /// Its life.
+    pub life: Incarnation,
+    /// What it is.
+    pub place: Place,
+    pub(super) link: Link,
+    /// Whether it has left the run and joined again.
+    pub(super) has_left: bool,
+}
+
+impl Member {
+    /// A member that has not connected.
+    pub fn new(host: String, life: Incarnation, place: Place) -> Self {
+        Self { host, life, place, link: Link::NotYet, has_left: false }
+    }
+
+    pub(super) fn is_worker(&self) -> bool {
+        matches!(self.place, Place::Worker(_))
+    }
+}
+
+/// What a host is told when its run begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The run's number: the epoch by which it began.
+    pub run: Epoch,
+    /// What the host is.
+    pub place: Place,
+    /// The rank of a worker with the newest completed round.
+    pub newest: usize,
+    /// How many rounds that one has completed.
+    pub rounds: u64,
+    /// Whether workers load the state of that one before the next round: some worker is new, or has not
+    /// completed as many rounds, or the list of workers differs from the run before.
+    pub loads: bool,
+}
+
+/// Members between two rendezvous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub number: Epoch,
+    pub members: Vec<Member>,
+    /// When it was formed.
+    pub since: Duration,
+    /// The newest worker, its rounds, and whether workers load its state; unknown of a run that was adopted.
+    pub state: Option<(usize, u64, bool)>,
+}
+
+impl Run {
+    pub fn adopted(now: Duration, number: Epoch, mut members: Vec<Member>) -> Self {
+        members.iter_mut().for_each(|member| member.link = Link::Lost(now));
+        Self { number, members, since: now, state: None }
+    }
+
+    pub fn member(&self, host: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.host == host)
+    }
+
+    pub fn member_mut(&mut self, host: &str, life: Incarnation) -> Option<&mut Member> {
+        self.members.iter_mut().find(|member| member.host == host && member.life == life)
+    }
+
+    pub fn workers(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.is_worker())
+    }
+
+    /// The seat of a member.
+    pub fn seat(&self, host: &str, life: Incarnation) -> Option<Seat> {
+        let member = self.member(host).filter(|member| member.life == life)?;
+        let (newest, rounds, loads) = self.state?;
+        Some(Seat { run: self.number, place: member.place, newest, rounds, loads })
+    }
+}

@@ -1,0 +1,443 @@
+//! The rendezvous of an elastic job by itself: hosts as calls, time as numbers.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use inart_controller::membership::*;
+use inart_wire::{Epoch, Incarnation};
+
+/// Seconds.
+fn at(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+fn roster() -> Roster {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Roster { job: "digits".to_owned(), workers: names(&["w1", "w2", "w3"]), servers: names(&["s1", "s2"]) }
+}
+
+/// A life by the host's name; a later life is another number.
+fn life(host: &str, number: u32) -> Incarnation {
+    Incarnation::new(1 + number * 100 + host.bytes().map(u32::from).sum::<u32>())
+}
+
+fn fresh(host: &str) -> Joining {
+    let loading = host.starts_with('w');
+    Joining { host: host.to_owned(), life: life(host, 0), last: None, boundary: None, rounds: 0, loading }
+}
+
+/// One that was in run `last` and has completed so many rounds.
+fn back(host: &str, last: u16, rounds: u64) -> Joining {
+    Joining { last: Some(Epoch::from(last)), rounds, loading: false, ..fresh(host) }
+}
+
+fn asks(job: &mut Membership, now: f64, joining: Joining) -> String {
+    match job.join(at(now), joining) {
+        Ok(Reply::Waiting(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn seat(job: &mut Membership, now: f64, joining: Joining) -> Seat {
+    match job.join(at(now), joining) {
+        Ok(Reply::Seated(seat)) => seat,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn names(hosts: &[(String, Incarnation)]) -> Vec<&str> {
+    hosts.iter().map(|(host, _)| host.as_str()).collect()
+}
+
+/// The formation that is ordered, by names.
+fn formed(job: &mut Membership) -> (Vec<String>, Vec<String>) {
+    let orders = job.orders();
+    let formation = orders.iter().find_map(|order| match order {
+        Order::Form(formation) => Some(formation.clone()),
+        Order::Tell(_) => None,
+    });
+    let formation = formation.unwrap_or_else(|| panic!("{orders:?}, {}", job.status().phase));
+    let owned = |hosts: &[(String, Incarnation)]| names(hosts).into_iter().map(str::to_owned).collect();
+    (owned(&formation.workers), owned(&formation.servers))
+}
+
+/// What the run's members are told, in turn.
+fn told(job: &mut Membership) -> Vec<Ending> {
+    let orders = job.orders().into_iter();
+    orders
+        .map(|order| match order {
+            Order::Tell(ending) => ending,
+            Order::Form(formation) => panic!("{formation:?}"),
+        })
+        .collect()
+}
+
+/// A job whose first run, number 1, goes on with these hosts, all connected.
+fn running(hosts: &[&str]) -> Membership {
+    let mut job = Membership::new(roster(), Timing::default());
+    for host in hosts {
+        asks(&mut job, 0.0, fresh(host));
+    }
+    // All ask again while the rest is waited for.
+    for now in 1..=10 {
+        for host in hosts {
+            let _ = job.join(at(f64::from(now)), fresh(host)).unwrap();
+        }
+    }
+    formed(&mut job);
+    job.formed(at(10.0), Ok(Epoch::from(1)));
+    for host in hosts {
+        seat(&mut job, 10.0, fresh(host));
+        job.connected(at(10.0), host, life(host, 0));
+    }
+    assert_eq!(job.orders(), []);
+    job
+}
+
+const ALL: [&str; 5] = ["w1", "w2", "w3", "s1", "s2"];
+
+#[test]
+fn the_first_run_begins_at_once_when_all_are_there() {
+    let mut job = Membership::new(roster(), Timing::default());
+    for host in ["s2", "w3", "w1", "s1"] {
+        asks(&mut job, 0.1, fresh(host));
+        assert_eq!(job.orders(), [], "w2 is not there");
+    }
+    assert_eq!(asks(&mut job, 0.2, fresh("s1")), "w2 is waited for");
+    asks(&mut job, 0.3, fresh("w2"));
+    let (workers, servers) = formed(&mut job);
+    assert_eq!((workers, servers), (roster().workers, roster().servers), "in the topology's order");
+    assert!(asks(&mut job, 0.4, fresh("w1")).contains("is being planned"));
+    job.formed(at(0.5), Ok(Epoch::from(7)));
+    let told = seat(&mut job, 0.6, fresh("w3"));
+    assert_eq!(
+        told,
+        Seat { run: Epoch::from(7), place: Place::Worker(2), newest: 0, rounds: 0, loads: true }
+    );
+    assert_eq!(seat(&mut job, 0.6, fresh("s2")).place, Place::Server(1));
+    assert_eq!(seat(&mut job, 0.7, fresh("s2")).place, Place::Server(1), "its answer was lost");
+}
+
+#[test]
+fn it_begins_without_those_who_do_not_come_when_the_time_is_up() {
+    let mut job = Membership::new(roster(), Timing::default());
+    for now in 0..10 {
+        asks(&mut job, f64::from(now), fresh("w2"));
+        asks(&mut job, f64::from(now), fresh("s1"));
+    }
+    assert_eq!(job.orders(), []);
+    assert_eq!(job.deadline(at(9.5)), Some(at(10.0)));
+    job.tick(at(10.0));
+    assert_eq!(formed(&mut job), (vec!["w2".to_owned()], vec!["s1".to_owned()]));
+}
+
+#[test]
+fn without_a_server_the_hosts_are_told_what_is_missing_and_wait_on() {
+    let mut job = Membership::new(roster(), Timing::default());
+    for now in 0..20 {
+        let why = asks(&mut job, f64::from(now), fresh("w1"));
+        assert_eq!(why, "no server of job digits is there: start one of s1, s2");
+    }
+    asks(&mut job, 20.0, fresh("s2"));
+    assert_eq!(formed(&mut job), (vec!["w1".to_owned()], vec!["s2".to_owned()]));
+    job.formed(at(20.1), Err("no path from w1 to s2".to_owned()));
+    assert_eq!(asks(&mut job, 20.2, fresh("w1")), "no run can be formed of 2 hosts: no path from w1 to s2");
+    asks(&mut job, 20.9, fresh("s2"));
+    assert_eq!(job.orders(), []);
+    job.tick(at(21.1));
+    formed(&mut job);
+}
+
+#[test]
+fn hosts_that_ask_no_more_are_not_in_a_run() {
+    let mut job = Membership::new(roster(), Timing::default());
+    asks(&mut job, 0.0, fresh("w1"));
+    for now in 0..=10 {
+        asks(&mut job, f64::from(now), fresh("w2"));
+        if now < 10 {
+            asks(&mut job, f64::from(now), fresh("s1"));
+        }
+    }
+    assert_eq!(formed(&mut job).0, ["w2"]);
+}
+
+#[test]
+fn after_an_abort_all_who_are_left_begin_another_run() {
+    let mut job = running(&ALL);
+    job.disconnected(at(20.0), "w2", life("w2", 0));
+    // Its peers find out later; the first tells the controller.
+    asks(&mut job, 22.5, back("w1", 1, 5));
+    assert_eq!(told(&mut job), [Ending::Now], "the others need not find out themselves");
+    asks(&mut job, 22.6, back("w3", 1, 6));
+    assert_eq!(told(&mut job), [Ending::Now], "servers too, now that no worker is missing");
+    asks(&mut job, 22.7, back("s1", 1, 0));
+    assert_eq!(job.orders(), []);
+    asks(&mut job, 22.8, back("s2", 1, 0));
+    let (workers, servers) = formed(&mut job);
+    assert_eq!((workers, servers), (vec!["w1".to_owned(), "w3".to_owned()], roster().servers));
+    job.formed(at(22.9), Ok(Epoch::from(2)));
+    let told = seat(&mut job, 23.0, back("w3", 1, 6));
+    assert_eq!(
+        told,
+        Seat { run: Epoch::from(2), place: Place::Worker(1), newest: 1, rounds: 6, loads: true }
+    );
+    assert_eq!(seat(&mut job, 23.0, back("w1", 1, 5)).newest, 1);
+}
+
+#[test]
+fn members_that_hang_are_given_up() {
+    let mut job = running(&ALL);
+    asks(&mut job, 20.0, back("w1", 1, 5));
+    for now in [21.0, 22.0] {
+        asks(&mut job, now, back("w1", 1, 5));
+        asks(&mut job, now, back("w2", 1, 5));
+        asks(&mut job, now, back("s1", 1, 0));
+    }
+    // w3 and s2 are connected and do not come.
+    let _ = told(&mut job);
+    for now in [23.0, 24.0, 25.0] {
+        for host in ["w1", "w2", "s1"] {
+            asks(&mut job, now, back(host, 1, if host == "s1" { 0 } else { 5 }));
+        }
+    }
+    assert_eq!(told(&mut job), [Ending::Now], "servers are waited for from 23 s on");
+    job.tick(at(26.0));
+    assert_eq!(formed(&mut job), (vec!["w1".to_owned(), "w2".to_owned()], vec!["s1".to_owned()]));
+}
+
+#[test]
+fn a_host_that_comes_ends_the_run_at_a_boundary_that_all_agree_on() {
+    let mut job = running(&["w1", "w2", "s1"]);
+    asks(&mut job, 20.0, fresh("w3"));
+    assert_eq!(told(&mut job), [Ending::Prepare]);
+    job.heard(at(20.0), "w1", life("w1", 0), Ending::Prepare, 7, true);
+    job.heard(at(20.0), "s1", life("s1", 0), Ending::Prepare, 0, true);
+    assert_eq!(job.orders(), [], "w2 has not answered");
+    job.heard(at(20.1), "w2", life("w2", 0), Ending::Prepare, 8, true);
+    assert_eq!(told(&mut job), [Ending::Before(10)]);
+    job.heard(at(20.2), "w1", life("w1", 0), Ending::Before(10), 9, true);
+    job.heard(at(20.2), "w2", life("w2", 0), Ending::Before(10), 11, false);
+    assert_eq!(told(&mut job), [Ending::Before(15)], "it had started the tensor, so a larger one");
+    job.heard(at(20.2), "w2", life("w2", 0), Ending::Before(10), 11, true);
+    job.heard(at(20.3), "w1", life("w1", 0), Ending::Before(15), 10, true);
+    assert_eq!(job.orders(), [], "an answer to what is not asked any more is none");
+    job.heard(at(20.3), "w2", life("w2", 0), Ending::Before(15), 12, true);
+    assert_eq!(told(&mut job), [Ending::Agreed(15)]);
+    assert_eq!(asks(&mut job, 20.4, fresh("w3")), "the run ends before tensor 15");
+    // They come one by one, however long the tensors take, and nobody is torn out of one.
+    let at_it = |host: &str| Joining { boundary: Some(15), ..back(host, 1, 15) };
+    asks(&mut job, 25.0, at_it("w1"));
+    assert_eq!(job.orders(), []);
+    for now in 26..50 {
+        asks(&mut job, f64::from(now), at_it("w1"));
+        asks(&mut job, f64::from(now), fresh("w3"));
+    }
+    assert_eq!(job.orders(), [], "w2 still computes");
+    asks(&mut job, 50.0, at_it("w2"));
+    assert_eq!(told(&mut job), [Ending::Now], "for the servers");
+    asks(&mut job, 50.1, back("s1", 1, 0));
+    assert_eq!(formed(&mut job), (roster().workers, vec!["s1".to_owned()]));
+    job.formed(at(50.2), Ok(Epoch::from(2)));
+    let told = seat(&mut job, 50.3, fresh("w3"));
+    assert_eq!(
+        told,
+        Seat { run: Epoch::from(2), place: Place::Worker(2), newest: 0, rounds: 15, loads: true }
+    );
+}
+
+#[test]
+fn nobody_loads_anything_if_only_the_plan_is_another() {
+    let mut job = running(&ALL);
+    // The controller knows who was there.
+    let _ = job.orders();
+    job.end_run(at(20.0));
+    assert_eq!(told(&mut job), [Ending::Prepare]);
+    let workers = ["w1", "w2", "w3"];
+    for ending in [Ending::Prepare, Ending::Before(6), Ending::Agreed(6)] {
+        for host in workers {
+            job.heard(at(20.1), host, life(host, 0), ending, 4, true);
+        }
+    }
+    assert_eq!(told(&mut job), [Ending::Before(6), Ending::Agreed(6)]);
+    for host in workers {
+        asks(&mut job, 21.0, Joining { boundary: Some(6), ..back(host, 1, 6) });
+    }
+    asks(&mut job, 21.1, back("s1", 1, 0));
+    asks(&mut job, 21.1, back("s2", 1, 0));
+    formed(&mut job);
+    job.formed(at(21.2), Ok(Epoch::from(2)));
+    assert!(!seat(&mut job, 21.3, back("w2", 1, 6)).loads);
+    for host in ALL {
+        job.connected(at(21.3), host, life(host, 0));
+    }
+    job.tick(at(60.0));
+    assert_eq!(job.orders(), [], "once is enough");
+}
+
+#[test]
+fn workers_that_hold_are_let_go_on_while_another_cannot_be_told() {
+    let mut job = running(&["w1", "w2", "s1"]);
+    asks(&mut job, 20.0, fresh("w3"));
+    for host in ["w1", "w2"] {
+        job.heard(at(20.0), host, life(host, 0), Ending::Prepare, 3, true);
+    }
+    job.heard(at(20.1), "w1", life("w1", 0), Ending::Before(5), 4, true);
+    assert_eq!(told(&mut job), [Ending::Prepare, Ending::Before(5)]);
+    job.disconnected(at(20.1), "w2", life("w2", 0));
+    job.tick(at(22.9));
+    assert_eq!(job.orders(), []);
+    job.tick(at(23.1));
+    assert_eq!(told(&mut job), [Ending::Prepare]);
+    // And if it is never back, though it runs: the run is ended.
+    job.tick(at(80.1));
+    assert_eq!(told(&mut job), [Ending::Now]);
+}
+
+#[test]
+fn an_abort_on_the_way_to_the_boundary_ends_the_run_for_all() {
+    let mut job = running(&["w1", "w2", "s1"]);
+    asks(&mut job, 20.0, fresh("w3"));
+    for ending in [Ending::Prepare, Ending::Before(2)] {
+        for host in ["w1", "w2"] {
+            job.heard(at(20.0), host, life(host, 0), ending, 0, true);
+        }
+    }
+    assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(2)));
+    asks(&mut job, 21.0, Joining { boundary: Some(2), ..back("w1", 1, 2) });
+    assert_eq!(job.orders(), []);
+    asks(&mut job, 21.5, back("w2", 1, 1));
+    assert_eq!(told(&mut job), [Ending::Now, Ending::Now]);
+    asks(&mut job, 21.6, back("s1", 1, 0));
+    asks(&mut job, 21.6, fresh("w3"));
+    formed(&mut job);
+    job.formed(at(21.7), Ok(Epoch::from(2)));
+    assert_eq!(seat(&mut job, 21.8, back("w2", 1, 1)).newest, 0, "w1 has the last round's sum");
+}
+
+#[test]
+fn a_member_that_never_begins_does_not_keep_the_others() {
+    let mut job = Membership::new(roster(), Timing::default());
+    for host in ALL {
+        asks(&mut job, 0.0, fresh(host));
+    }
+    formed(&mut job);
+    job.formed(at(0.1), Ok(Epoch::from(1)));
+    for host in &ALL[1..] {
+        job.connected(at(0.2), host, life(host, 0));
+    }
+    job.tick(at(3.0));
+    assert_eq!(job.orders(), []);
+    job.tick(at(3.2));
+    assert_eq!(told(&mut job), [Ending::Now]);
+    for host in &ALL[1..] {
+        asks(&mut job, 3.3, back(host, 1, 0));
+    }
+    assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
+}
+
+#[test]
+fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
+    let mut job = running(&ALL);
+    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    assert_eq!(asks(&mut job, 20.0, newer()), "an earlier w1 was heard of a moment ago");
+    assert_eq!(job.orders(), [], "the run goes on");
+    // It was killed, as its connection shows.
+    job.disconnected(at(20.5), "w1", life("w1", 0));
+    asks(&mut job, 22.0, newer());
+    assert_eq!(job.orders(), []);
+    asks(&mut job, 22.6, newer());
+    assert_eq!(told(&mut job), [Ending::Now], "the run cannot go on without the older one");
+
+    let mut job = running(&ALL);
+    for now in [20.0, 21.0, 22.0, 23.0] {
+        asks(&mut job, now, newer());
+    }
+    let refused = job.join(at(24.1), newer()).unwrap_err().to_string();
+    assert_eq!(refused, "another w1 of job digits is there, and it answers: stop one of the two");
+    assert_eq!(job.orders(), [], "the run goes on");
+}
+
+#[test]
+fn what_hosts_tell_is_checked() {
+    let mut job = running(&ALL);
+    let refused = |job: &mut Membership, joining| job.join(at(30.0), joining).unwrap_err().to_string();
+    let stranger = Joining { host: "w9".to_owned(), ..fresh("w1") };
+    assert_eq!(refused(&mut job, stranger), "job digits has no host w9: give one of w1, w2, w3, s1, s2");
+    let lifeless = Joining { life: Incarnation::UNKNOWN, ..fresh("w1") };
+    assert!(refused(&mut job, lifeless).starts_with("w1 tells incarnation 0"));
+    asks(&mut job, 30.0, back("w1", 1, 9));
+    assert_eq!(
+        refused(&mut job, back("w1", 1, 8)),
+        "w1 has told 9 completed rounds before, and tells 8: start it again"
+    );
+}
+
+#[test]
+fn a_job_that_is_done_takes_nobody() {
+    let mut job = running(&ALL);
+    for host in ["w1", "w2"] {
+        job.leave(at(30.0), host, life(host, 0), 12, true);
+    }
+    let again = Joining { life: life("w1", 1), ..fresh("w1") };
+    asks(&mut job, 30.0, again.clone());
+    assert_eq!(job.orders(), [], "the last worker is about to be done");
+    job.leave(at(31.0), "w3", life("w3", 0), 12, true);
+    assert_eq!(
+        job.join(at(31.0), again).unwrap_err(),
+        Refusal::Finished { job: "digits".to_owned(), rounds: 12 }
+    );
+    asks(&mut job, 31.0, back("s1", 1, 0));
+    assert_eq!(job.orders(), []);
+}
+
+#[test]
+fn a_worker_that_is_stopped_is_not_waited_for() {
+    let mut job = running(&ALL);
+    job.leave(at(30.0), "w2", life("w2", 0), 4, false);
+    for host in ["w1", "w3", "s1", "s2"] {
+        asks(&mut job, 30.1, back(host, 1, if host.starts_with('w') { 4 } else { 0 }));
+    }
+    let orders = job.orders();
+    assert!(
+        matches!(orders.last(), Some(Order::Form(form)) if names(&form.workers) == ["w1", "w3"]),
+        "{orders:?}"
+    );
+}
+
+#[test]
+fn a_paused_job_waits_until_it_is_resumed() {
+    let mut job = running(&["w1", "s1"]);
+    job.pause(at(20.0));
+    for ending in [Ending::Prepare, Ending::Before(3)] {
+        job.heard(at(20.0), "w1", life("w1", 0), ending, 1, true);
+    }
+    asks(&mut job, 20.5, Joining { boundary: Some(3), ..back("w1", 1, 3) });
+    asks(&mut job, 20.6, back("s1", 1, 0));
+    assert_eq!(told(&mut job).last(), Some(&Ending::Now));
+    for now in 21..40 {
+        assert_eq!(asks(&mut job, f64::from(now), back("w1", 1, 3)), "the job is paused");
+        asks(&mut job, f64::from(now), back("s1", 1, 0));
+    }
+    job.resume(at(39.5));
+    formed(&mut job);
+}
+
+#[test]
+fn a_controller_that_starts_again_goes_on_with_the_run() {
+    let mut job = Membership::new(roster(), Timing::default());
+    let member = |host: &str, place| Member::new(host.to_owned(), life(host, 0), place);
+    let members = [("w1", Place::Worker(0)), ("w2", Place::Worker(1)), ("s1", Place::Server(0))];
+    job.adopt(at(0.0), Epoch::from(4), members.map(|(host, place)| member(host, place)).to_vec());
+    assert_eq!(job.host_in("worker-1"), Some("w2"));
+    for (host, _) in members {
+        job.connected(at(0.5), host, life(host, 0));
+    }
+    job.tick(at(100.0));
+    assert_eq!(job.orders(), []);
+    // One that left at the boundary which was agreed on before.
+    asks(&mut job, 100.0, Joining { boundary: Some(9), ..back("w1", 4, 9) });
+    assert_eq!(told(&mut job), [Ending::Agreed(9)]);
+    asks(&mut job, 101.0, Joining { boundary: Some(9), ..back("w2", 4, 9) });
+    asks(&mut job, 101.1, back("s1", 4, 0));
+    assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
+}

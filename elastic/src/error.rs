@@ -1,0 +1,102 @@
+//! Why a host of an elastic job does not go on.
+
+use inart_control::SourceError;
+use inart_core::{Assignment, Failure};
+use inart_wire::{AbortReason, Rank};
+
+/// Why a host of an elastic job does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The workers are others, or one of them lacks a round: the tensor was not summed, and another run has
+    /// begun. [`load`](crate::ElasticWorker::load) the newest state, and go on with its next round.
+    #[error("the job goes on in run {run} with {workers} workers ({why}): load the newest state, and go on")]
+    Membership {
+        /// The run's number.
+        run: u16,
+        /// How many workers it has.
+        workers: usize,
+        /// How this worker left the run before.
+        why: Left,
+    },
+    /// The controller does not answer, or refuses.
+    #[error(transparent)]
+    Control(#[from] SourceError),
+    /// Nobody can be joined.
+    #[error(
+        "an elastic job's hosts meet at its controller: give its address instead of an assignment's file"
+    )]
+    NoController,
+    /// The host's agent cannot go on.
+    #[error(transparent)]
+    Host(#[from] inart_host_agent::Error),
+    /// A worker's name was given for a server, or the other way round.
+    #[error(
+        "{host} is {is} in this job, and was started as a {wanted}: start a {wanted} with the name of one"
+    )]
+    OtherRole {
+        /// The host.
+        host: String,
+        /// What it was given.
+        is: String,
+        /// What it is by its command.
+        wanted: &'static str,
+    },
+    /// This host was told to stop.
+    #[error("this host was told to stop")]
+    Stopped,
+    /// The sums of a broadcast were rounded again and again.
+    #[error(
+        "the state could not be summed without rounding: this is a mistake in this program, please report it"
+    )]
+    Rounded,
+    /// The system gives no thread or runtime.
+    #[error("a thread or runtime for the controller's word: {0}")]
+    System(#[from] std::io::Error),
+}
+
+impl Error {
+    /// Whether the job goes on with other workers or another state.
+    pub fn is_membership(&self) -> bool {
+        matches!(self, Self::Membership { .. })
+    }
+}
+
+/// How a host left its run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Left {
+    /// Before that tensor, as all workers did.
+    #[error("the run ended before tensor {0}, as all agreed")]
+    Boundary(u32),
+    /// In the middle, as the controller said.
+    #[error("the controller ended the run")]
+    Told,
+    /// It was aborted.
+    #[error("{0}")]
+    Aborted(String),
+}
+
+/// What becomes of a worker whose agent has failed: it leaves the run, or its program has to know.
+pub(crate) fn left(
+    error: inart_host_agent::Error,
+    own: Rank,
+    assignment: &Assignment,
+) -> Result<Left, Error> {
+    let inart_host_agent::Error::Failure(failure) = &error else { return Err(Error::Host(error)) };
+    match failure {
+        Failure::NotFinite { .. } => Err(Error::Host(error)),
+        // In the next run it would be the same.
+        Failure::Aborted { reason: AbortReason::Mismatch { .. } | AbortReason::OtherNumbers, .. } => {
+            Err(Error::Host(error))
+        }
+        Failure::Aborted { culprit, reason: AbortReason::Stopped, .. } if *culprit == own => {
+            Err(Error::Stopped)
+        }
+        Failure::Aborted { culprit, reason: AbortReason::NotFinite, .. } if *culprit == own => {
+            Err(Error::Host(error))
+        }
+        _ => {
+            tracing::warn!(job = assignment.name, "the run is over: {failure}");
+            Ok(Left::Aborted(failure.to_string()))
+        }
+    }
+}

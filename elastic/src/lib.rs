@@ -1,0 +1,44 @@
+//! Hosts of elastic jobs: workers and servers that outlive runs. When a host dies, comes or goes, the others
+//! meet at the controller and go on in another run, with other ranks, shares and servers maybe.
+//!
+//! A training loop loads the newest weights from a peer whenever the workers have changed, and goes on:
+//!
+//! ```no_run
+//! # fn train(controller: inart_control::Source, rounds: u64) -> Result<(), Box<dyn std::error::Error>> {
+//! # fn gradient(weights: &[f32]) -> Vec<f32> { weights.to_vec() }
+//! use inart_elastic::{ElasticWorker, Host};
+//!
+//! let mut weights = vec![0.5f32; 1000];
+//! let mut job = ElasticWorker::join(Host::new(controller, "w3", "eth0"))?;
+//! job.load(&mut weights)?;
+//! while job.rounds() < rounds {
+//!     let mut sum = gradient(&weights);
+//!     match job.all_reduce(&mut sum) {
+//!         Ok(_) => weights.iter_mut().zip(&sum).for_each(|(weight, sum)| *weight -= 0.01 * sum),
+//!         Err(error) if error.is_membership() => job.load(&mut weights)?,
+//!         Err(error) => return Err(error.into()),
+//!     }
+//! }
+//! job.finish()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`load`](ElasticWorker::load) is [`regroup`](ElasticWorker::regroup) and
+//! [`broadcast`](ElasticWorker::broadcast) in one call. How runs begin and end is in docs/protocol.md,
+//! "Boundaries and regroups".
+
+#![forbid(unsafe_code)]
+
+mod digits;
+mod error;
+mod host;
+mod run_end;
+mod seated;
+mod server;
+mod worker;
+
+pub use error::{Error, Left};
+pub use host::Host;
+pub use server::{ElasticServer, ServerStopper};
+pub use worker::{ElasticWorker, Membership};

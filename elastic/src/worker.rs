@@ -1,0 +1,269 @@
+//! A worker that outlives runs.
+
+use std::time::Duration;
+
+use inart_control::{Following, Role, Seat};
+use inart_core::{Assignment, RoundRecord};
+use inart_host_agent::{RoundStats, Worker};
+use inart_wire::{Epoch, Rank};
+
+use crate::digits::{Digits, is_exact};
+use crate::error::{Error, Left, left};
+use crate::host::Host;
+use crate::run_end::RunEnd;
+
+/// Who takes part in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// The run's number.
+    pub run: Epoch,
+    /// This worker's rank.
+    pub rank: Rank,
+    /// The workers' names, by rank.
+    pub workers: Vec<String>,
+    /// A worker with the newest state.
+    pub newest: Rank,
+    /// The rounds in that state.
+    pub rounds: u64,
+    /// Whether all workers load that state before the next round.
+    pub loads: bool,
+}
+
+/// A worker of an elastic job: sums tensors with the workers that are there.
+pub struct ElasticWorker {
+    host: Host,
+    run: Option<Run>,
+    seat: Seat,
+    rank: Rank,
+    /// Rounds in the state that the program holds.
+    rounds: u64,
+    /// Whether the program has still to load the newest state.
+    loading: bool,
+    /// How the run before was left, where the program has to know of this one first.
+    news: Option<Left>,
+}
+
+/// A worker's part in a run.
+struct Run {
+    worker: Worker,
+    end: RunEnd,
+    _following: Option<Following>,
+}
+
+impl Run {
+    fn begin(host: &mut Host, seat: &Seat) -> Result<(Self, Rank), Error> {
+        let Role::Worker(rank) = seat.role else { return Err(host.other_role(seat.role, "worker")) };
+        let (transport, options) = host.agent()?;
+        let worker = Worker::with_options(seat.assignment.clone(), rank, transport, options)?;
+        let end = RunEnd::default();
+        let following = host.follow(seat, worker.mover(), &end, || ())?;
+        Ok((Self { worker, end, _following: following }, rank))
+    }
+}
+
+impl ElasticWorker {
+    /// A tensor under way is looked at this often: whether the controller has ended the run.
+    const LOOK: Duration = Duration::from_millis(20);
+    /// A state is summed so often at most until nothing of it is rounded; once or twice, as a rule.
+    const MOST_SUMS: usize = 4;
+
+    /// Joins a job, and waits until its next run begins with this worker in it.
+    ///
+    /// # Errors
+    /// Why it cannot take part.
+    pub fn join(mut host: Host) -> Result<Self, Error> {
+        let rounds = host.rounds;
+        let seat = host.wait_for_run(None, rounds, true)?;
+        let (run, rank) = Run::begin(&mut host, &seat)?;
+        Ok(Self { host, run: Some(run), seat, rank, rounds, loading: true, news: None })
+    }
+
+    /// What all hosts of the run are told.
+    pub fn assignment(&self) -> &Assignment {
+        &self.seat.assignment
+    }
+
+    /// Rounds in the state that the program holds: those that it began with, and those that it has completed
+    /// or loaded since.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Who takes part in the run.
+    pub fn membership(&self) -> Membership {
+        let Seat { assignment, run, newest, rounds, loads, .. } = &self.seat;
+        Membership {
+            run: *run,
+            rank: self.rank,
+            workers: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
+            newest: *newest,
+            rounds: *rounds,
+            loads: *loads,
+        }
+    }
+
+    /// Takes notice that the workers are others ([`Error::Membership`]); who they are.
+    ///
+    /// # Errors
+    /// Why this worker cannot take part. There is no such reason where another run has begun already.
+    pub fn regroup(&mut self) -> Result<Membership, Error> {
+        self.news = None;
+        Ok(self.membership())
+    }
+
+    /// Replaces a gradient by the sum over the gradients of all workers of the run. A program does so once in
+    /// every round; rounds are counted by it. Where a run ends and all go on in another one with the same
+    /// workers and rounds, the sum is that of the next run.
+    ///
+    /// # Errors
+    /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as it
+    /// was. All others end this worker's part.
+    pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
+        if let Some(why) = self.news.clone() {
+            return Err(self.membership_error(why));
+        }
+        // From here on the state is this program's own, whether it has loaded another one or not.
+        self.settle();
+        loop {
+            match self.reduce(gradient)? {
+                Ok(stats) => {
+                    self.rounds += 1;
+                    return Ok(stats);
+                }
+                Err(left) => self.go_on(left)?,
+            }
+        }
+    }
+
+    /// Replaces values by those of the worker of that rank, to the bit. All workers call it with as many
+    /// values. The state of the [newest](Membership::newest) worker goes in one call: if that fails, the values
+    /// are as they were.
+    ///
+    /// # Errors
+    /// As [`all_reduce`](Self::all_reduce).
+    pub fn broadcast(&mut self, values: &mut [f32], from: Rank) -> Result<(), Error> {
+        if let Some(why) = self.news.clone() {
+            return Err(self.membership_error(why));
+        }
+        // Whoever has it goes on, and others may have not.
+        self.loading = true;
+        let digits = Digits::for_workers(self.assignment().workers.len());
+        let own = (self.rank == from).then(|| digits.write(values));
+        let mut tensor = Vec::new();
+        for _ in 0..Self::MOST_SUMS {
+            match &own {
+                Some(own) => tensor.clone_from(own),
+                None => {
+                    tensor.clear();
+                    tensor.resize(digits.per_float() * values.len(), 0.0);
+                }
+            }
+            if let Err(left) = self.reduce(&mut tensor)? {
+                // All load, since one of them has not: so this is news for everybody.
+                self.go_on(left)?;
+                return Err(self.membership_error(Left::Told));
+            }
+            if self.record().is_none_or(|record| is_exact(&record)) {
+                digits.read(&tensor, values);
+                if from == self.seat.newest {
+                    self.settle();
+                }
+                self.loading = false;
+                return Ok(());
+            }
+        }
+        Err(Error::Rounded)
+    }
+
+    /// Loads the state of the newest worker into `state`, in whatever run that comes about:
+    /// [`regroup`](Self::regroup) and [`broadcast`](Self::broadcast), again if the workers change meanwhile.
+    ///
+    /// # Errors
+    /// All but [`Error::Membership`].
+    pub fn load(&mut self, state: &mut [f32]) -> Result<(), Error> {
+        loop {
+            let newest = self.regroup()?.newest;
+            match self.broadcast(state, newest) {
+                Err(error) if error.is_membership() => {}
+                loaded => return loaded,
+            }
+        }
+    }
+
+    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
+    /// first of a run.
+    pub fn record(&self) -> Option<RoundRecord> {
+        self.run.as_ref().and_then(|run| run.worker.record())
+    }
+
+    /// This worker has done all its rounds, as all others have.
+    ///
+    /// # Errors
+    /// What the controller says.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.run = None;
+        self.host.leave(self.rounds, true)
+    }
+
+    /// This worker takes part no more, though others go on.
+    ///
+    /// # Errors
+    /// What the controller says.
+    pub fn leave(mut self) -> Result<(), Error> {
+        self.run = None;
+        self.host.leave(self.rounds, false)
+    }
+
+    /// The program's state is the newest, as it says.
+    fn settle(&mut self) {
+        if self.loading && self.seat.loads {
+            self.rounds = self.seat.rounds;
+        }
+        self.loading = false;
+    }
+
+    fn membership_error(&self, why: Left) -> Error {
+        Error::Membership { run: self.seat.run.get(), workers: self.assignment().workers.len(), why }
+    }
+
+    /// Sums a tensor; or how the run was left instead.
+    fn reduce(&mut self, tensor: &mut [f32]) -> Result<Result<RoundStats, Left>, Error> {
+        let Some(run) = &self.run else { return Ok(Err(Left::Told)) };
+        if let Err(left) = run.end.start() {
+            return Ok(Err(left));
+        }
+        let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
+        let mut handle = match run.worker.start(tensor) {
+            Ok(handle) => handle,
+            Err(error) => return failed(error),
+        };
+        loop {
+            match run.worker.wait_timeout(handle, Self::LOOK) {
+                Ok(Ok((_, stats))) => return Ok(Ok(stats)),
+                Ok(Err(again)) => handle = again,
+                Err(error) => return failed(error),
+            }
+            if run.end.is_over() {
+                return Ok(Err(Left::Told));
+            }
+        }
+    }
+
+    /// Leaves the run, and goes on in the next one.
+    ///
+    /// # Errors
+    /// [`Error::Membership`] if the program has to know.
+    fn go_on(&mut self, left: Left) -> Result<(), Error> {
+        let number = self.seat.run;
+        self.run = None;
+        self.seat = self.host.wait_for_run(Some((number, &left)), self.rounds, self.loading)?;
+        let (run, rank) = Run::begin(&mut self.host, &self.seat)?;
+        (self.run, self.rank) = (Some(run), rank);
+        if !self.seat.loads {
+            return Ok(());
+        }
+        self.loading = true;
+        self.news = Some(left.clone());
+        Err(self.membership_error(left))
+    }
+}

@@ -1,0 +1,211 @@
+//! Hosts of an elastic job come and go: workers and servers as threads on a network within the process, and
+//! the controller's daemon on switches in memory. Every sum is that of those who are in the run, and all
+//! workers have the same weights in the end, bit for bit.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_elastic::{ElasticServer, ElasticWorker, Error, ServerStopper};
+use support::Controller;
+
+/// Values of the model.
+const VALUES: usize = 3000;
+
+/// A worker's gradient in a round: whole numbers, so that sums are exact.
+fn gradient(worker: &str, round: u64) -> Vec<f32> {
+    let number = u64::from(worker.bytes().last().unwrap() - b'0');
+    (0..VALUES as u64).map(|index| ((index * 7 + round * 13) % 97 * number) as f32).collect()
+}
+
+/// What a test sees of a worker, and tells it.
+#[derive(Default)]
+struct Watch {
+    rounds: AtomicU64,
+    /// It dies before this round, if that is above 0.
+    dies_before: AtomicU64,
+    /// It computes in this round until it may go on, if that is above 0.
+    pauses_in: AtomicU64,
+    may_go_on: AtomicBool,
+    /// How often its workers were others.
+    regroups: AtomicU64,
+    members: Mutex<Vec<String>>,
+    servers: AtomicU64,
+}
+
+impl Watch {
+    fn until(&self, round: u64) {
+        wait_for(|| self.rounds.load(Ordering::SeqCst) >= round);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds.load(Ordering::SeqCst)
+    }
+}
+
+fn wait_for(wish: impl Fn() -> bool) {
+    for _ in 0..12_000 {
+        if wish() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("in vain");
+}
+
+/// A worker's program: the loop of a training.
+fn train(controller: &Controller, name: &str, goal: u64, watch: &Watch) -> Result<Vec<f32>, Error> {
+    let mut weights = vec![f32::from(name.as_bytes()[1]); VALUES];
+    let mut job = ElasticWorker::join(controller.host(name))?;
+    job.load(&mut weights)?;
+    while job.rounds() < goal {
+        let round = job.rounds();
+        if watch.dies_before.load(Ordering::SeqCst) == round && round > 0 {
+            return Ok(weights); // nothing is said to anybody
+        }
+        if watch.pauses_in.load(Ordering::SeqCst) == round && round > 0 {
+            wait_for(|| watch.may_go_on.load(Ordering::SeqCst));
+        }
+        let mut sum = gradient(name, round);
+        match job.all_reduce(&mut sum) {
+            Ok(_) => {
+                let workers = job.membership().workers;
+                let mut right = vec![0.0; VALUES];
+                for worker in &workers {
+                    right.iter_mut().zip(gradient(worker, round)).for_each(|(sum, value)| *sum += value);
+                }
+                assert_eq!(sum, right, "{name} in round {round} with {workers:?}");
+                weights.iter_mut().zip(&sum).for_each(|(weight, sum)| *weight += sum / 128.0);
+                *watch.members.lock().unwrap() = workers;
+                watch.servers.store(job.assignment().shards.len() as u64, Ordering::SeqCst);
+                watch.rounds.store(job.rounds(), Ordering::SeqCst);
+            }
+            Err(error) if error.is_membership() => {
+                watch.regroups.fetch_add(1, Ordering::SeqCst);
+                job.load(&mut weights)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    job.finish()?;
+    Ok(weights)
+}
+
+struct Trainer {
+    watch: Arc<Watch>,
+    thread: JoinHandle<Result<Vec<f32>, Error>>,
+}
+
+impl Trainer {
+    fn start(controller: &Controller, name: &str, goal: u64, told: impl FnOnce(&Watch)) -> Self {
+        let watch = Arc::new(Watch::default());
+        told(&watch);
+        let (controller, name, seen) = (controller.clone(), name.to_owned(), watch.clone());
+        Self { watch, thread: std::thread::spawn(move || train(&controller, &name, goal, &seen)) }
+    }
+
+    fn weights(self) -> Vec<u32> {
+        self.thread.join().unwrap().unwrap().into_iter().map(f32::to_bits).collect()
+    }
+}
+
+fn serve(controller: &Controller, name: &str) -> (ServerStopper, JoinHandle<Result<(), Error>>) {
+    let mut server = ElasticServer::new(controller.host(name));
+    (server.stopper(), std::thread::spawn(move || server.run(|_, _| ())))
+}
+
+fn end(servers: Vec<(ServerStopper, JoinHandle<Result<(), Error>>)>) {
+    for (stopper, thread) in servers {
+        stopper.stop();
+        thread.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
+    let controller = Controller::start("");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let pauses = |watch: &Watch| watch.pauses_in.store(14, Ordering::SeqCst);
+    let [w1, w3] = ["w1", "w3"].map(|name| Trainer::start(&controller, name, 60, pauses));
+    let dies = Trainer::start(&controller, "w2", 60, |watch| watch.dies_before.store(5, Ordering::SeqCst));
+    dies.weights();
+    // The others go on without it, in the middle of a round that they had begun with it.
+    w1.watch.until(10);
+    assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
+    let w2 = Trainer::start(&controller, "w2", 60, |_| ());
+    controller.wait_for_phase("until its workers have agreed|before tensor");
+    for pausing in [&w1, &w3] {
+        pausing.watch.may_go_on.store(true, Ordering::SeqCst);
+    }
+    let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
+    let [one, two, three] = [w1, w2, w3].map(Trainer::weights);
+    assert!(one == two && one == three, "the weights differ");
+    for watch in &watches {
+        assert_eq!((watch.rounds(), watch.members.lock().unwrap().len()), (60, 3));
+    }
+    assert_eq!(watches[0].regroups.load(Ordering::SeqCst), 2, "without w2, and with it");
+    end(servers);
+}
+
+#[test]
+fn a_server_that_ends_is_replaced_by_the_others_and_the_programs_do_not_notice() {
+    let controller = Controller::start("");
+    let mut servers: Vec<_> = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let pauses = |watch: &Watch| watch.pauses_in.store(20, Ordering::SeqCst);
+    let workers = ["w1", "w2", "w3"].map(|name| Trainer::start(&controller, name, 60, pauses));
+    workers[0].watch.until(5);
+    end(vec![servers.remove(1)]);
+    // They had two shards until then, and go on with one from round 20 at the latest.
+    for worker in &workers {
+        worker.watch.may_go_on.store(true, Ordering::SeqCst);
+    }
+    let watches = workers.each_ref().map(|worker| worker.watch.clone());
+    let weights = workers.map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    for watch in &watches {
+        assert_eq!((watch.rounds(), watch.servers.load(Ordering::SeqCst)), (60, 1));
+    }
+    end(servers);
+}
+
+#[test]
+fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
+    let controller = Controller::start("");
+    let servers = vec![serve(&controller, "s1")];
+    let pauses = |watch: &Watch| watch.pauses_in.store(10, Ordering::SeqCst);
+    let [w1, w2] = ["w1", "w2"].map(|name| Trainer::start(&controller, name, 40, pauses));
+    w1.watch.until(10);
+    let w3 = Trainer::start(&controller, "w3", 40, |_| ());
+    controller.wait_for_phase("until its workers have agreed|before tensor");
+    for pausing in [&w1, &w2] {
+        pausing.watch.may_go_on.store(true, Ordering::SeqCst);
+    }
+    let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
+    let weights = [w1, w2, w3].map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    assert_eq!(watches[0].regroups.load(Ordering::SeqCst), 1);
+    assert_eq!(watches[0].members.lock().unwrap().len(), 3);
+    end(servers);
+}
+
+#[test]
+fn hosts_that_cannot_take_part_are_told_why() {
+    let controller = Controller::start("");
+    let error = ElasticWorker::join(controller.host("w9")).err().unwrap().to_string();
+    assert!(error.ends_with("job digits has no host w9: give one of w1, w2, w3, s1, s2"), "{error}");
+    let other = Controller::start("rigid");
+    let error = ElasticWorker::join(other.host("w1")).err().unwrap().to_string();
+    assert!(error.contains("job digits is not elastic"), "{error}");
+    // One that was started as something else than it is.
+    let (s1, w1) = (serve(&controller, "s1"), serve(&controller, "w1"));
+    let error = w1.1.join().unwrap().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "w1 is worker 0 in this job, and was started as a server: start a server with the name of one"
+    );
+    end(vec![s1]);
+}

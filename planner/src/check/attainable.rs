@@ -1,0 +1,58 @@
+//! The rate that a plan still has on a network that is no more as it was when the plan was made.
+
+use crate::plan::Plan;
+use crate::topology::Topology;
+
+use super::network::Network;
+use super::violation::Findings;
+use super::{Violation, demand_of};
+
+/// What a plan can send on a network as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sustainable {
+    /// The rate at which every worker can send its whole gradient with nothing overloaded, bit/s; 0 if the
+    /// plan uses what is not there.
+    pub rate_bps: f64,
+    /// What limits it: a resource, as in [`crate::plan::Load`], or what is not there, in words.
+    pub limit: String,
+}
+
+/// The rate that `plan` has on `topology`, alone, whatever rate it states: the least of what its paths find.
+/// What it uses and is not there any more makes it 0.
+///
+/// # Errors
+/// A plan that is of another network or job.
+pub fn sustainable_rate(topology: &Topology, plan: &Plan) -> Result<Sustainable, Violation> {
+    sustainable_beside(topology, plan, &[])
+}
+
+/// The same beside other plans that send at these rates (bit/s).
+pub(crate) fn sustainable_beside(
+    topology: &Topology,
+    plan: &Plan,
+    others: &[(&Plan, f64)],
+) -> Result<Sustainable, Violation> {
+    let network = Network::new(topology);
+    let mut findings = Findings::default();
+    let demand = demand_of(&network, plan, &mut findings)?;
+    if let Some(missing) = findings.all().first() {
+        return Ok(Sustainable { rate_bps: 0.0, limit: missing.to_string() });
+    }
+    let mut taken = std::collections::BTreeMap::new();
+    for &(other, rate_bps) in others {
+        // What lies on paths that are no more takes nothing.
+        for (resource, per_bit) in demand_of(&network, other, &mut Findings::default())? {
+            *taken.entry(resource).or_insert(0.0) += per_bit * rate_bps;
+        }
+    }
+    let limits = demand.iter().filter(|&(&resource, _)| !network.ignores(plan, resource));
+    let limits = limits.filter_map(|(resource, per_bit)| {
+        let left = network.capacity(*resource)? - taken.get(resource).copied().unwrap_or(0.0);
+        Some((left.max(0.0) / per_bit, *resource))
+    });
+    let least = limits.min_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(match least {
+        Some((rate_bps, resource)) => Sustainable { rate_bps, limit: network.resource_name(resource) },
+        None => Sustainable { rate_bps: plan.rate_bps, limit: String::new() },
+    })
+}

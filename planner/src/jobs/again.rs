@@ -1,0 +1,121 @@
+//! Jobs that run, planned again on the network as it is now: each from its plan in force, beside the others.
+
+use std::rc::Rc;
+
+use super::set::{Laid, Network, Set};
+use super::together::{beside, bounded, fairest, improve};
+use crate::bounds::closed_form;
+use crate::check::{Sustainable, Violation, sustainable_beside, sustainable_rate};
+use crate::model::Model;
+use crate::options::Options;
+use crate::plan::{Bounds, Plan};
+use crate::plan_error::PlanError;
+use crate::racks;
+use crate::schemes;
+use crate::solve;
+use crate::topology::{Job, Topology};
+
+/// How often all jobs are gone through before what is full is looked at.
+const ROUNDS: usize = 2;
+
+/// Plans jobs that run again, each from its plan in force ([`Options::running`] is not looked at), and with
+/// its shares if [`Options::keep_shares`]. Rates are max-min fair, as in [`super::Order::Together`], for the
+/// paths found; each plan's `bounds.integral_bps` is what its job could reach alone. [`Plan::solve_ms`] stays
+/// 0.
+///
+/// # Errors
+/// As [`crate::plan()`], for the first such job; [`PlanError::Foreign`] for a plan of a job that the topology
+/// does not have.
+pub fn plan_again(
+    topology: &Topology,
+    running: &[Plan],
+    options: &Options<'_>,
+) -> Result<Vec<Plan>, PlanError> {
+    let alone = |plan: &Plan| Plan { other_jobs: Vec::new(), ..plan.clone() };
+    let running: Vec<Plan> = running.iter().map(alone).collect();
+    let job = |plan: &Plan| {
+        let foreign =
+            || PlanError::Foreign { job: plan.job.clone(), what: "a job that the topology lacks".to_owned() };
+        topology.job_named(&plan.job).ok_or_else(foreign)
+    };
+    let jobs: Vec<&Job> = running.iter().map(job).collect::<Result<_, _>>()?;
+    if let ([running], [job]) = (&running[..], &jobs[..]) {
+        return solve::plan(topology, job, &Options { running: Some(running), ..*options })
+            .map(|plan| vec![plan]);
+    }
+    let network = Network { running: Some(&running), ..Network::new(topology, &jobs, options) };
+    let models = jobs.iter().zip(&running).map(|(job, running)| {
+        let options = Options { running: Some(running), ..*options };
+        solve::with_shares(Model::new(topology, job, options.results), &options)
+    });
+    let models: Vec<Model<'_>> = models.collect::<Result<_, _>>()?;
+    let most = models.iter().map(|model| closed_form(model, options.equal_shares).min(racks::egress(model)));
+    let most: Vec<f64> = most.collect();
+    let mut best = standing(&network, &most)?;
+    for _ in 0..ROUNDS {
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.sort_by(|&a, &b| best.rates[a].total_cmp(&best.rates[b]));
+        for job in order {
+            if options.out_of_time() {
+                break;
+            }
+            let left = network.left_for(job, &best, &best.rates);
+            // Nothing may be left of what the others use: then the plan that it has stays.
+            let Ok(plan) = beside(&network, options, job, left, f64::INFINITY) else { continue };
+            let mut laid = best.laid.clone();
+            laid[job] = network.laid(plan);
+            best = fairest(best, network.side_by_side(laid, &most));
+        }
+    }
+    best = improve(&network, best, &most);
+    let bounds = most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
+    Ok(network.write(&bounded(&network, best, bounds)))
+}
+
+/// The plans in force, and in place of those that lead over what is no more others, beside those at a part of
+/// their rates.
+fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
+    let running = network.running.unwrap_or_default();
+    let stands =
+        |plan: &&Plan| sustainable_rate(network.topology, plan).is_ok_and(|left| left.rate_bps > 0.0);
+    let mut laid: Vec<Option<Rc<Laid>>> =
+        running.iter().map(|plan| Some(plan).filter(stands).map(|plan| network.laid(plan.clone()))).collect();
+    let broken: Vec<usize> = (0..laid.len()).filter(|&job| laid[job].is_none()).collect();
+    for job in broken {
+        let others: Vec<Rc<Laid>> = laid.iter().flatten().cloned().collect();
+        let set = network.side_by_side(others, most);
+        let part = set.laid.len() as f64 / (set.laid.len() + 1) as f64;
+        let rates: Vec<f64> = set.rates.iter().map(|rate| rate * part).collect();
+        let left = network.left_for(usize::MAX, &set, &rates);
+        laid[job] = Some(network.laid(beside(network, network.options, job, left, f64::INFINITY)?));
+    }
+    Ok(network.side_by_side(laid.into_iter().flatten().collect(), most))
+}
+
+/// The rates that plans still have on `topology`, all sending: max-min fair, whatever rates they state; 0 for
+/// a plan that uses what is not there any more. In the order of the plans.
+///
+/// # Errors
+/// A plan that is of another network, or of a job that it does not have.
+pub fn sustainable_rates(topology: &Topology, plans: &[Plan]) -> Result<Vec<Sustainable>, Violation> {
+    let mut alone: Vec<Sustainable> =
+        plans.iter().map(|plan| sustainable_rate(topology, plan)).collect::<Result<_, _>>()?;
+    let standing: Vec<usize> = (0..plans.len()).filter(|&job| alone[job].rate_bps > 0.0).collect();
+    if standing.len() < 2 {
+        return Ok(alone);
+    }
+    let jobs: Vec<&Job> = standing.iter().filter_map(|&job| topology.job_named(&plans[job].job)).collect();
+    // Nothing is planned, so no scheme is asked; plans that ignore a limit are filled up to it.
+    let options = Options { equal_shares: true, ..Options::new(schemes::DEFAULT) };
+    let network = Network::new(topology, &jobs, &options);
+    let laid = standing.iter().map(|&job| network.laid(plans[job].clone())).collect();
+    let rates = network.side_by_side(laid, &vec![f64::INFINITY; standing.len()]).rates;
+    let sending: Vec<(usize, f64)> = standing.iter().copied().zip(rates).collect();
+    for &(job, rate_bps) in &sending {
+        let others = sending.iter().filter(|&&(other, _)| other != job);
+        let others: Vec<(&Plan, f64)> = others.map(|&(other, rate)| (&plans[other], rate)).collect();
+        let limit = sustainable_beside(topology, &plans[job], &others)?.limit;
+        alone[job] = Sustainable { rate_bps, limit };
+    }
+    Ok(alone)
+}

@@ -1,0 +1,60 @@
+//! What plans in force leave of a network.
+
+use super::Topology;
+use crate::plan::Plan;
+
+impl Topology {
+    /// The same network with what these plans use of it (their `load`) as background traffic. What it does
+    /// not have is left out.
+    pub fn occupied_by<'a>(&self, plans: impl IntoIterator<Item = &'a Plan>) -> Topology {
+        let mut topology = self.clone();
+        for load in plans.into_iter().flat_map(|plan| &plan.load) {
+            topology.occupy(&load.resource, load.used_bps);
+        }
+        topology
+    }
+
+    fn occupy(&mut self, resource: &str, bps: f64) {
+        let Some((kind, name)) = resource.split_once(' ') else { return };
+        if kind != "link" {
+            if let Some(node) = self.node_named(name) {
+                self.nodes[node.index()].background_bps += bps;
+            }
+            return;
+        }
+        // Names may hold arrows themselves.
+        let ends = name.match_indices("->").find_map(|(at, arrow)| {
+            let (from, to) = (self.node_named(&name[..at])?, self.node_named(&name[at + arrow.len()..])?);
+            Some((from, self.link_between(from, to)?))
+        });
+        if let Some((from, link)) = ends {
+            let link = &mut self.links[link.index()];
+            link.background_bps[usize::from(link.ends[0] != from)] += bps;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, Topology, plan, schemes};
+
+    #[test]
+    fn what_a_plan_uses_is_background_for_the_next() {
+        let topology = Topology::from_yaml(
+            "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server},
+              {name: a, kind: worker}, {name: b, kind: worker}],
+              links: [{ends: [a, v], rate: 3 Gbps}, {ends: [v, b], rate: 3 Gbps}, {ends: [s, v], rate: 9 Gbps}],
+              jobs: [{name: one, workers: [a], servers: [s]}, {name: two, workers: [b], servers: [s]}]}",
+        )
+        .expect("valid");
+        let options = Options::new(schemes::LBMM);
+        let one = plan(&topology, &topology.jobs()[0], &options).expect("planned");
+        let left = topology.occupied_by([&one]);
+        assert_eq!(left.links()[0].background_bps, [one.rate_bps, one.rate_bps]);
+        assert_eq!(left.links()[1].background_bps, [0.0, 0.0]);
+        let alone = plan(&topology, &topology.jobs()[1], &options).expect("planned").rate_bps;
+        assert_eq!(plan(&left, &left.jobs()[1], &options).expect("planned").rate_bps, alone, "there is room");
+        let full = left.occupied_by([&one, &one]);
+        assert!(plan(&full, &full.jobs()[1], &options).is_err(), "nothing is left at the server");
+    }
+}

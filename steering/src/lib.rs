@@ -1,0 +1,50 @@
+//! Steering: what is seen of a network that jobs run on, what it means, and whether another plan is worth a
+//! change.
+//!
+//! Pure: no clock (time is an argument), no I/O, no planning of its own. Whoever owns a [`Steering`] gives it
+//! an [`Observation`] per interval, runs the planner when that makes it ask a [`Question`], gives back what
+//! came out, and carries out the [`Decision`] if that is to change.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use inart_planner::{Options, Topology, plan, schemes};
+//! use inart_steering::{LinkSeen, Observation, Outcome, Policy, Steering};
+//!
+//! let topology = Topology::from_yaml(
+//!     "{name: ways, nodes: [{name: a, kind: switch}, {name: b, kind: switch}, {name: c, kind: switch},
+//!       {name: s, kind: server}, {name: w, kind: worker}],
+//!       links: [{ends: [w, a], rate: 3 Gbps}, {ends: [a, b], rate: 3 Gbps}, {ends: [a, c], rate: 3 Gbps},
+//!       {ends: [c, b], rate: 3 Gbps}, {ends: [b, s], rate: 3 Gbps}]}",
+//! )?;
+//! let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART))?;
+//! let mut steering = Steering::new(topology.clone(), vec![first], Policy::default());
+//! let node = |name| topology.node_named(name).ok_or("a node of the topology");
+//! let second = Duration::from_secs(1);
+//! let mut seen = Observation::unknown(&topology, second);
+//! seen.see(&topology, node("a")?, node("b")?, LinkSeen::up(1.2e9, 1.8e9));
+//! assert!(steering.observe(second, &seen).is_none(), "one interval may be a burst");
+//! let question = steering.observe(2 * second, &seen).ok_or("two are not")?;
+//! let plans = question.plan(schemes::INART, &|| f64::INFINITY)?;
+//! let answer = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO);
+//! let decision = answer.ok_or("it is open")?;
+//! assert!(decision.is_change() && decision.gain > Some(2.0), "{decision}");
+//! steering.done(2 * second, Outcome::Done, plans);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod background;
+mod decision;
+mod failures;
+mod observation;
+mod policy;
+mod question;
+mod steering;
+
+pub use background::Background;
+pub use decision::{Decision, JobRates, Outcome, Trigger, Verdict};
+pub use failures::{Failures, Part};
+pub use observation::{HostSeen, LinkSeen, Observation, SwitchSeen};
+pub use policy::Policy;
+pub use question::{Question, Shares};
+pub use steering::Steering;

@@ -1,0 +1,43 @@
+//! When another plan is worth a change.
+
+use std::time::Duration;
+
+/// The thresholds. What fails on a plan's paths is answered in spite of all of them but `dry_run`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// By which factor the rate has to rise for a change. 1.1 by default.
+    pub gain: f64,
+    /// The least time between the end of a change and the next question. 1 s by default.
+    pub gap: Duration,
+    /// Changes within an hour at most, those for failures counted, but not refused. 60 by default.
+    pub per_hour: usize,
+    /// The part of a capacity by which what others use of it has to differ from what the plan in force was
+    /// made for, before a question is asked. 0.05 by default.
+    pub hysteresis: f64,
+    /// How long what others no longer use is still counted for, see [`crate::Background`]. 2 s by default.
+    pub time_constant: Duration,
+    /// How long what failed has to be in order again before plans use it. 2 s by default.
+    pub back_after: Duration,
+    /// How long after a change that came to nothing it is tried again. 5 s by default.
+    pub again_after: Duration,
+    /// How often shares are planned anew (phase 1), if at all. Never by default.
+    pub shares_every: Option<Duration>,
+    /// Whether nothing is changed, and only said what would be. Off by default.
+    pub dry_run: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            gain: 1.1,
+            gap: Duration::from_secs(1),
+            per_hour: 60,
+            hysteresis: 0.05,
+            time_constant: Duration::from_secs(2),
+            back_after: Duration::from_secs(2),
+            again_after: Duration::from_secs(5),
+            shares_every: None,
+            dry_run: false,
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! The state machine: from what is seen to questions, from answers to decisions.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use inart_planner::{BackgroundRates, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
+
+use crate::background::Background;
+use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
+use crate::failures::{Failures, Part};
+use crate::observation::Observation;
+use crate::policy::Policy;
+use crate::question::{Question, Shares};
+
+/// Decisions that are remembered.
+const HISTORY: usize = 100;
+/// Rates that differ by less than this part are the same.
+const SAME: f64 = 1e-3;
+/// The span of the budget.
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// What the plans in force were made for, or looked at for last.
+#[derive(Debug, Clone, PartialEq)]
+struct MadeFor {
+    background: BackgroundRates,
+    failed: BTreeSet<Part>,
+}
+
+/// What goes on.
+#[derive(Debug)]
+enum Stage {
+    Watching,
+    /// The planner was asked.
+    Asked(Box<Question>, MadeFor),
+    /// A change is under way, since when; and what the plans before were made for.
+    Changing(Duration, MadeFor),
+}
+
+/// Watches one network, asks for plans when that may be worth it, and decides on them. Time is a duration
+/// since any fixed moment.
+#[derive(Debug)]
+pub struct Steering {
+    topology: Topology,
+    policy: Policy,
+    background: Background,
+    failures: Failures,
+    in_force: Vec<Plan>,
+    made_for: MadeFor,
+    stage: Stage,
+    asked: u64,
+    /// No question before this, but for what failed.
+    not_before: Duration,
+    /// Nor for what failed and could not be mended.
+    again_at: Option<Duration>,
+    /// When shares were planned last.
+    shares_at: Duration,
+    /// When changes ended, within the last hour.
+    changed: VecDeque<Duration>,
+    decisions: VecDeque<Decision>,
+}
+
+impl Steering {
+    /// Plans in force on a network of which nothing was seen yet.
+    pub fn new(topology: Topology, in_force: Vec<Plan>, policy: Policy) -> Self {
+        let made_for = MadeFor { background: topology.background(), failed: BTreeSet::new() };
+        Steering {
+            background: Background::new(&topology, policy.time_constant),
+            failures: Failures::default(),
+            in_force,
+            made_for,
+            stage: Stage::Watching,
+            asked: 0,
+            not_before: Duration::ZERO,
+            again_at: None,
+            shares_at: Duration::ZERO,
+            changed: VecDeque::new(),
+            decisions: VecDeque::new(),
+            topology,
+            policy,
+        }
+    }
+
+    /// The plans in force are others, by somebody else's hand: jobs that came, went, or were moved. A
+    /// question that is open is forgotten.
+    pub fn in_force(&mut self, plans: Vec<Plan>) {
+        if plans != self.in_force {
+            (self.in_force, self.again_at) = (plans, None);
+            // They may lead over what is known to have failed.
+            self.made_for.failed.clear();
+            if matches!(self.stage, Stage::Asked(..)) {
+                self.stage = Stage::Watching;
+            }
+        }
+    }
+
+    /// The network as it is believed to be.
+    pub fn network(&self) -> Topology {
+        // Background first: its lists go by the links of the whole network.
+        self.failures.left_of(&self.topology.with_background(&self.background.rates(&self.topology)))
+    }
+
+    /// What has failed, by name.
+    pub fn failed(&self) -> Vec<String> {
+        self.failures.parts().into_iter().map(|part| part.name(&self.topology)).collect()
+    }
+
+    /// What others use, as believed.
+    pub fn background(&self) -> BackgroundRates {
+        self.background.rates(&self.topology)
+    }
+
+    /// The decisions, oldest first; the last hundred.
+    pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> + ExactSizeIterator {
+        self.decisions.iter()
+    }
+
+    /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
+    /// then, and until a change has ended, there is no other.
+    pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
+        self.background.take(&self.topology, seen);
+        self.failures.take(now, &self.topology, seen, self.policy.back_after);
+        if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
+            return None;
+        }
+        let network = self.network();
+        let rates = self.rates(&network);
+        let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
+        let (trigger, shares, is_urgent) = self.trigger(now, &rates, &made_for)?;
+        Some(self.ask(now, trigger, shares, (network, made_for), is_urgent))
+    }
+
+    /// Asks at once, whatever the thresholds for questions say: somebody wants it. `None` while another
+    /// question is open or a change under way, or if nothing is in force.
+    pub fn command(&mut self, now: Duration, shares: Shares) -> Option<Question> {
+        if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
+            return None;
+        }
+        let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
+        Some(self.ask(now, Trigger::Command, shares, (self.network(), made_for), false))
+    }
+
+    fn ask(
+        &mut self,
+        now: Duration,
+        trigger: Trigger,
+        shares: Shares,
+        (topology, made_for): (Topology, MadeFor),
+        is_urgent: bool,
+    ) -> Question {
+        self.asked += 1;
+        if shares == Shares::Free {
+            self.shares_at = now;
+        }
+        let (number, plans) = (self.asked, self.in_force.clone());
+        let question = Question { number, at: now, trigger, topology, plans, shares, is_urgent };
+        self.stage = Stage::Asked(Box::new(question.clone()), made_for);
+        question
+    }
+
+    /// Why to ask, if there is a reason.
+    fn trigger(
+        &self,
+        now: Duration,
+        rates: &[Sustainable],
+        made_for: &MadeFor,
+    ) -> Option<(Trigger, Shares, bool)> {
+        let names = |parts: &mut dyn Iterator<Item = &Part>| -> Vec<String> {
+            parts.map(|part| part.name(&self.topology)).collect()
+        };
+        let lost: Vec<String> = names(&mut made_for.failed.difference(&self.made_for.failed));
+        let carries_nothing = rates.iter().any(|rate| rate.rate_bps <= 0.0);
+        let again = self.again_at.is_some_and(|at| now >= at);
+        if carries_nothing && (!lost.is_empty() || again) {
+            let parts = if lost.is_empty() { names(&mut made_for.failed.iter()) } else { lost };
+            return Some((Trigger::Lost { parts }, Shares::Kept, true));
+        }
+        let recent = self.changed.iter().filter(|&&at| now.saturating_sub(at) < HOUR).count();
+        if now < self.not_before || recent >= self.policy.per_hour {
+            return None;
+        }
+        let back = names(&mut self.made_for.failed.difference(&made_for.failed));
+        if !back.is_empty() {
+            return Some((Trigger::Back { parts: back }, Shares::Kept, false));
+        }
+        if let Some(differs) = self.differs(rates, &made_for.background) {
+            return Some((differs, Shares::Kept, false));
+        }
+        let due = self.policy.shares_every.is_some_and(|every| now.saturating_sub(self.shares_at) >= every);
+        due.then_some((Trigger::Schedule, Shares::Free, false))
+    }
+
+    /// The capacity of which others use most more, or less, than the plans were made for, as part of it; a
+    /// rise only if a plan in force is slower for it.
+    fn differs(&self, rates: &[Sustainable], now: &BackgroundRates) -> Option<Trigger> {
+        let is_slower =
+            rates.iter().zip(&self.in_force).any(|(rate, plan)| rate.rate_bps < plan.rate_bps * (1.0 - SAME));
+        let planned = &self.made_for.background;
+        let name = |id| &*self.topology.node(id).name;
+        let links = self.topology.links().iter().enumerate().flat_map(|(at, link)| {
+            let [a, b] = link.ends.map(name);
+            [(0, a, b), (1, b, a)].map(|(way, from, to)| {
+                let resource = move || format!("link {from}->{to}");
+                (resource, now.links[at][way], planned.links[at][way], link.rate_bps)
+            })
+        });
+        let links = links.map(|(resource, now, planned, capacity)| (resource(), now, planned, capacity));
+        let nodes = self.topology.nodes().iter().enumerate().filter_map(|(at, node)| {
+            let capacity = match node.kind {
+                NodeKind::Switch => node.aggregation_bps,
+                NodeKind::Server => node.ingress_bps?,
+                NodeKind::Worker => return None,
+            };
+            Some((format!("{} {}", node.kind, node.name), now.nodes[at], planned.nodes[at], capacity))
+        });
+        links
+            .chain(nodes)
+            .filter(|&(_, now, planned, capacity)| {
+                let part = (now - planned) / capacity;
+                part.abs() > self.policy.hysteresis && (part < 0.0 || is_slower)
+            })
+            .max_by(|a, b| ((a.1 - a.2).abs() / a.3).total_cmp(&((b.1 - b.2).abs() / b.3)))
+            .map(|(resource, now_bps, planned_bps, capacity_bps)| Trigger::Background {
+                resource,
+                now_bps,
+                planned_bps,
+                capacity_bps,
+            })
+    }
+
+    /// What the plans in force carry on a network: no more than they state, since hosts send no faster.
+    fn rates(&self, network: &Topology) -> Vec<Sustainable> {
+        let unknown = |_| {
+            let nothing = || Sustainable { rate_bps: 0.0, limit: "a plan of another network".to_owned() };
+            self.in_force.iter().map(|_| nothing()).collect()
+        };
+        let mut rates = sustainable_rates(network, &self.in_force).unwrap_or_else(unknown);
+        for (rate, plan) in rates.iter_mut().zip(&self.in_force) {
+            if rate.rate_bps > plan.rate_bps * (1.0 - SAME) {
+                *rate = Sustainable { rate_bps: plan.rate_bps.min(rate.rate_bps), limit: String::new() };
+            }
+        }
+        rates
+    }
+
+    /// Hears the plans that were made, one per job in the order of the question's, and decides. `None` if
+    /// that question is not open any more. A decision to change has to be carried out and ended by
+    /// [`Steering::done`].
+    pub fn answer(
+        &mut self,
+        now: Duration,
+        number: u64,
+        plans: Result<&[Plan], String>,
+        planning: Duration,
+    ) -> Option<Decision> {
+        match std::mem::replace(&mut self.stage, Stage::Watching) {
+            Stage::Asked(question, made_for) if question.number == number => {
+                let decision = self.decide(&question, plans, planning);
+                let before = std::mem::replace(&mut self.made_for, made_for);
+                if decision.is_change() {
+                    self.stage = Stage::Changing(now, before);
+                }
+                self.again_at =
+                    (question.is_urgent && !decision.is_change()).then_some(now + self.policy.again_after);
+                if self.decisions.len() == HISTORY {
+                    self.decisions.pop_front();
+                }
+                self.decisions.push_back(decision.clone());
+                Some(decision)
+            }
+            other => {
+                self.stage = other;
+                None
+            }
+        }
+    }
+
+    fn decide(&self, question: &Question, plans: Result<&[Plan], String>, planning: Duration) -> Decision {
+        let rates = self.rates(&question.topology);
+        let found = plans.and_then(|plans| match plans.len() == self.in_force.len() {
+            true => Ok(plans),
+            false => Err(format!("{} plans for {} jobs", plans.len(), self.in_force.len())),
+        });
+        let jobs = rates.iter().zip(&self.in_force).enumerate().map(|(at, (rate, plan))| {
+            let new = found.as_ref().ok().map(|plans| &plans[at]);
+            JobRates {
+                job: plan.job.clone(),
+                in_force_bps: rate.rate_bps,
+                limit: rate.limit.clone(),
+                new_bps: new.map(|new| new.rate_bps),
+                moved: new.and_then(|new| new.moved).map_or(0, |moved| moved.flows),
+            }
+        });
+        let jobs: Vec<JobRates> = jobs.collect();
+        let gain = gain(&jobs);
+        let verdict = match &found {
+            Err(why) => Verdict::Stay { reason: format!("no plan: {why}") },
+            Ok(plans) => self.verdict(question, plans, &jobs, gain),
+        };
+        Decision {
+            number: question.number,
+            at_seconds: question.at.as_secs_f64(),
+            trigger: question.trigger.clone(),
+            jobs,
+            gain: gain.filter(|gain| gain.is_finite()),
+            verdict,
+            planning_ms: planning.as_secs_f64() * 1e3,
+            outcome: None,
+            change_ms: None,
+        }
+    }
+
+    fn verdict(&self, question: &Question, plans: &[Plan], jobs: &[JobRates], gain: Option<f64>) -> Verdict {
+        let stay = |reason: String| Verdict::Stay { reason };
+        let carries = |job: &JobRates| job.new_bps.is_some_and(|bps| bps.is_finite() && bps > 0.0);
+        if let Some(job) = jobs.iter().find(|job| !carries(job)) {
+            return stay(format!("the new plan carries nothing of job {}", job.job));
+        }
+        let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone(), plan.results.clone());
+        let is_same = |(new, old): (&Plan, &Plan)| {
+            new.rate_bps <= old.rate_bps * (1.0 + SAME)
+                && new.shards == old.shards
+                && routes(new) == routes(old)
+        };
+        if plans.iter().zip(&self.in_force).all(is_same) {
+            return stay("the plan in force is the best found".to_owned());
+        }
+        let wanted = self.policy.gain;
+        match gain {
+            Some(gain) if gain < wanted && !question.is_urgent => stay(format!("the gain is below {wanted}")),
+            None if !question.is_urgent => stay("nothing is gained".to_owned()),
+            _ if self.policy.dry_run => stay("dry run: it would be".to_owned()),
+            _ => Verdict::Change,
+        }
+    }
+
+    /// The change that was decided on last has ended: the plans in force now, and what became of it.
+    pub fn done(&mut self, now: Duration, outcome: Outcome, in_force: Vec<Plan>) {
+        let Stage::Changing(since, before) = std::mem::replace(&mut self.stage, Stage::Watching) else {
+            return self.in_force(in_force);
+        };
+        let is_done = outcome == Outcome::Done;
+        if let Some(decision) = self.decisions.back_mut() {
+            decision.outcome = Some(outcome);
+            decision.change_ms = Some(now.saturating_sub(since).as_secs_f64() * 1e3);
+        }
+        self.in_force = in_force;
+        if is_done {
+            self.changed.retain(|&at| now.saturating_sub(at) < HOUR);
+            self.changed.push_back(now);
+            (self.not_before, self.again_at) = (now + self.policy.gap, None);
+        } else {
+            // It is a question again, but not at once.
+            let later = now + self.policy.again_after;
+            (self.not_before, self.again_at) = (later, Some(later));
+            self.made_for = MadeFor { background: before.background, ..self.made_for.clone() };
+        }
+    }
+}
+
+/// By which factor the slowest job that differs gets faster: the max-min sense. `None` if none does; infinite
+/// where it carries nothing now.
+fn gain(jobs: &[JobRates]) -> Option<f64> {
+    let sorted = |rate: &dyn Fn(&JobRates) -> Option<f64>| -> Option<Vec<f64>> {
+        let mut rates: Vec<f64> = jobs.iter().map(rate).collect::<Option<_>>()?;
+        rates.sort_by(f64::total_cmp);
+        Some(rates)
+    };
+    let (now, new) = (sorted(&|job| Some(job.in_force_bps))?, sorted(&|job| job.new_bps)?);
+    let differs = |(now, new): &(f64, f64)| (now - new).abs() > SAME * now.abs();
+    now.into_iter().zip(new).find(differs).map(|(now, new)| if now > 0.0 { new / now } else { f64::INFINITY })
+}

@@ -1,0 +1,315 @@
+//! What is seen, and what is decided: no flapping, no change without need, failures answered at once.
+
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_planner::{LinkId, NodeId, NodeKind, Options, Plan, Topology, plan_all, schemes};
+use inart_steering::{
+    Decision, LinkSeen, Observation, Outcome, Policy, Shares, Steering, SwitchSeen, Trigger, Verdict,
+};
+use proptest::prelude::*;
+
+const STEP: Duration = Duration::from_millis(200);
+
+/// Two leaves, two spines: two ways between the workers and the server.
+fn network() -> Topology {
+    let text = "{name: net, nodes: [{name: l1, kind: switch, aggregation: 8 Gbps}, {name: l2, kind: switch, aggregation: 8 Gbps},
+        {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress: 4 Gbps},
+        {name: w1, kind: worker}, {name: w2, kind: worker}],
+        links: [{ends: [w1, l1], rate: 4 Gbps}, {ends: [w2, l1], rate: 4 Gbps}, {ends: [s, l2], rate: 4 Gbps},
+        {ends: [l1, p1], rate: 4 Gbps}, {ends: [l1, p2], rate: 4 Gbps}, {ends: [p1, l2], rate: 4 Gbps},
+        {ends: [p2, l2], rate: 4 Gbps}]}";
+    Topology::from_yaml(text).unwrap()
+}
+
+fn node(topology: &Topology, name: &str) -> NodeId {
+    topology.node_named(name).unwrap()
+}
+
+fn link(topology: &Topology, a: &str, b: &str) -> LinkId {
+    topology.link_between(node(topology, a), node(topology, b)).unwrap()
+}
+
+/// A network in virtual time whose owner does all that it is asked.
+struct Owner {
+    topology: Topology,
+    steering: Steering,
+    now: Duration,
+    in_force: Vec<Plan>,
+    changes: usize,
+    questions: usize,
+}
+
+impl Owner {
+    fn new(topology: Topology, policy: Policy) -> Self {
+        let in_force = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+        let steering = Steering::new(topology.clone(), in_force.clone(), policy);
+        Owner { topology, steering, now: Duration::ZERO, in_force, changes: 0, questions: 0 }
+    }
+
+    /// All links up, with what others use of each direction; all switches in order.
+    fn all_up(&self, others: impl Fn(LinkId, bool) -> f64) -> Observation {
+        let mut seen = Observation::unknown(&self.topology, STEP);
+        for id in self.topology.link_ids() {
+            for back in [false, true] {
+                seen.see_link(id, back, LinkSeen::up(0.0, others(id, back)));
+            }
+        }
+        let switches = self.topology.node_ids().filter(|&id| self.topology.node(id).kind == NodeKind::Switch);
+        seen.switches = switches.map(|id| (id, SwitchSeen::up())).collect();
+        seen
+    }
+
+    /// One interval.
+    fn step(&mut self, seen: &Observation) -> Option<Decision> {
+        self.now += STEP;
+        let question = self.steering.observe(self.now, seen)?;
+        self.questions += 1;
+        let plans = question.plan(schemes::INART, &|| f64::INFINITY).map_err(|error| error.to_string());
+        let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
+        let decision = self.steering.answer(self.now, question.number, answer, STEP / 10).unwrap();
+        if decision.is_change() {
+            self.changes += 1;
+            self.in_force = plans.unwrap();
+            self.steering.done(self.now, Outcome::Done, self.in_force.clone());
+        }
+        Some(decision)
+    }
+
+    /// The spine over which gradients go.
+    fn spine(&self) -> &'static str {
+        let through = |name: &str| {
+            self.in_force[0].flows.iter().any(|flow| flow.path.iter().any(|n| n == name))
+                || self.in_force[0].trunks.iter().any(|trunk| trunk.path.iter().any(|n| n == name))
+        };
+        ["p1", "p2"].into_iter().find(|spine| through(spine)).unwrap()
+    }
+}
+
+#[test]
+fn congestion_is_gone_round_once() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let (spine, busy) = (owner.spine(), link(&owner.topology, "l1", owner.spine()));
+    let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
+    assert!(owner.step(&others).is_none(), "one interval may be a burst");
+    let decision = owner.step(&others).unwrap();
+    assert!(
+        matches!(&decision.trigger, Trigger::Background { resource, now_bps, .. }
+        if resource.contains(spine) && *now_bps == 3e9),
+        "{decision}"
+    );
+    assert!(decision.is_change() && decision.gain.unwrap() > 1.9, "{decision}");
+    assert_ne!(owner.spine(), spine);
+    for _ in 0..200 {
+        assert!(owner.step(&others).is_none());
+    }
+    let last = owner.steering.decisions().next_back().unwrap();
+    assert!(matches!(last.outcome, Some(Outcome::Done)), "{last}");
+    let line = last.to_string();
+    assert!(line.contains("others use 3 Gbps of 4 Gbps on link") && !line.contains('\n'), "{line}");
+    let read: Decision = serde_json::from_str(&serde_json::to_string(last).unwrap()).unwrap();
+    assert_eq!(&read, last);
+}
+
+#[test]
+fn a_burst_of_one_interval_is_none() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let quiet = owner.all_up(|_, _| 0.0);
+    let burst = owner.all_up(|_, _| 3e9);
+    for _ in 0..20 {
+        assert!(owner.step(&burst).is_none());
+        assert!(owner.step(&quiet).is_none());
+    }
+}
+
+#[test]
+fn what_is_over_is_forgotten_with_the_time_constant() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let busy = link(&owner.topology, "l1", owner.spine());
+    let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
+    owner.step(&others);
+    assert!(owner.step(&others).unwrap().is_change());
+    let quiet = owner.all_up(|_, _| 0.0);
+    // Of 3 Gbit/s, 3 e^(-t / 2 s) are left: after 2 s a bit more than 1.1, counted from the second quiet
+    // interval on.
+    (0..11).for_each(|_| drop(owner.step(&quiet)));
+    let left = owner.steering.background().links[busy.index()][0];
+    assert!((left - 3e9 * (-1.0_f64).exp()).abs() < 1e3, "{left}");
+}
+
+#[test]
+fn a_link_that_fails_is_answered_at_once_in_spite_of_gap_and_budget() {
+    let policy = Policy { gap: Duration::from_secs(3600), per_hour: 1, gain: 100.0, ..Policy::default() };
+    let mut owner = Owner::new(network(), policy);
+    let mut used = Vec::new();
+    for _ in 0..2 {
+        let spine = owner.spine();
+        used.push(spine);
+        let broken = link(&owner.topology, "l1", spine);
+        let mut seen = owner.all_up(|_, _| 0.0);
+        seen.see_link(broken, false, LinkSeen::down());
+        let decision = owner.step(&seen).unwrap();
+        assert!(decision.is_change(), "{decision}");
+        assert_eq!(decision.jobs[0].in_force_bps, 0.0);
+        assert!(decision.to_string().contains(&format!("link l1-{spine} failed")), "{decision}");
+        // The other one is still unknown to be back when the next fails: it was seen up for too short a time.
+        let mended = owner.all_up(|_, _| 0.0);
+        for _ in 0..11 {
+            assert!(owner.step(&mended).is_none());
+        }
+    }
+    assert_ne!(used[0], used[1]);
+}
+
+#[test]
+fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(link(&owner.topology, "w2", "l1"), true, LinkSeen::down());
+    let decision = owner.step(&seen).unwrap();
+    assert!(matches!(&decision.verdict, Verdict::Stay { reason } if reason.contains("w2")), "{decision}");
+    let again = (0..30).find_map(|n| owner.step(&seen).map(|decision| (n, decision)));
+    let (after, decision) = again.unwrap();
+    assert!(after >= 23, "5 s are 25 intervals, not {after}");
+    assert!(!decision.is_change());
+    // Back for 2 s, the network is as it was: nothing to do but to look.
+    let mended = owner.all_up(|_, _| 0.0);
+    let looked = (0..20).find_map(|_| owner.step(&mended)).unwrap();
+    assert!(matches!(&looked.trigger, Trigger::Back { parts } if parts == &["link w2-l1"]), "{looked}");
+    assert!(!looked.is_change(), "{looked}");
+}
+
+#[test]
+fn a_switch_that_adds_nothing_up_only_forwards() {
+    let mut owner = Owner::new(network(), Policy::default());
+    assert!(owner.in_force[0].trunks.iter().any(|trunk| trunk.aggregator == "l1"));
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.switches.insert(node(&owner.topology, "l1"), SwitchSeen { aggregates: false, ..SwitchSeen::up() });
+    let decision = owner.step(&seen).unwrap();
+    assert!(decision.is_change(), "{decision}");
+    assert!(decision.to_string().contains("aggregation of switch l1 failed"), "{decision}");
+    assert!(owner.in_force[0].trunks.iter().all(|trunk| trunk.aggregator != "l1"));
+    let mut gone = owner.all_up(|_, _| 0.0);
+    let spine = owner.spine();
+    gone.switches.insert(node(&owner.topology, spine), SwitchSeen { is_up: false, ..SwitchSeen::up() });
+    assert!(owner.step(&gone).unwrap().is_change());
+    assert_ne!(owner.spine(), spine);
+    assert_eq!(owner.steering.failed(), [format!("switch {spine}"), "aggregation of switch l1".to_owned()]);
+}
+
+#[test]
+fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let broken = link(&owner.topology, "l1", owner.spine());
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(broken, false, LinkSeen::down());
+    owner.now += STEP;
+    let question = owner.steering.observe(owner.now, &seen).unwrap();
+    assert!(owner.steering.observe(owner.now, &seen).is_none(), "one question at a time");
+    let plans = question.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such question");
+    assert!(owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap().is_change());
+    assert!(owner.steering.observe(owner.now, &seen).is_none(), "a change is under way");
+    let reason = "worker-3 does not follow".to_owned();
+    owner.steering.done(owner.now, Outcome::Failed { reason }, owner.in_force.clone());
+    let last = owner.steering.decisions().next_back().unwrap().to_string();
+    assert!(last.ends_with("came to nothing: worker-3 does not follow"), "{last}");
+    assert!((0..24).all(|_| owner.step(&seen).is_none()));
+    assert!((0..2).find_map(|_| owner.step(&seen)).unwrap().is_change());
+}
+
+#[test]
+fn commands_schedules_and_dry_runs() {
+    let policy = Policy { shares_every: Some(Duration::from_secs(3)), dry_run: true, ..Policy::default() };
+    let mut owner = Owner::new(network(), policy);
+    let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
+    assert!(owner.steering.command(owner.now, Shares::Kept).is_none());
+    let plans = asked.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
+    assert!(decision.to_string().contains("the plan in force is the best found"), "{decision}");
+    let quiet = owner.all_up(|_, _| 0.0);
+    assert!((0..14).all(|_| owner.step(&quiet).is_none()));
+    assert_eq!(owner.step(&quiet).unwrap().trigger, Trigger::Schedule);
+    let busy = link(&owner.topology, "l1", owner.spine());
+    let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
+    owner.step(&others);
+    let decision = owner.step(&others).unwrap();
+    assert!(
+        decision.to_string().contains("dry run: it would be") && decision.gain.unwrap() > 1.9,
+        "{decision}"
+    );
+}
+
+#[test]
+fn plans_put_in_force_by_others_are_watched() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let spine = owner.spine();
+    let broken = link(&owner.topology, "l1", spine);
+    let over_it = owner.in_force.clone();
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(broken, false, LinkSeen::down());
+    assert!(owner.step(&seen).unwrap().is_change());
+    assert!(owner.step(&seen).is_none());
+    owner.steering.in_force(over_it);
+    assert!(owner.step(&seen).unwrap().is_change());
+    owner.steering.in_force(Vec::new());
+    assert!(owner.step(&seen).is_none(), "no job runs");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(17),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Whatever others use, as long as it stays the same: at most one change.
+    #[test]
+    fn constant_background_gives_at_most_one_change(parts in prop::collection::vec(0.0f64..1.3, 14)) {
+        let mut owner = Owner::new(network(), Policy::default());
+        let seen = owner.all_up(|id, back| 4e9 * parts[2 * id.index() + usize::from(back)]);
+        (0..100).for_each(|_| drop(owner.step(&seen)));
+        prop_assert!(owner.changes <= 1 && owner.questions <= 2, "{} {}", owner.changes, owner.questions);
+    }
+
+    /// Traffic that wavers by less than the hysteresis: nothing is asked.
+    #[test]
+    fn noise_below_the_hysteresis_gives_none(
+        level in prop::collection::vec(0.0f64..0.9, 14),
+        noise in prop::collection::vec(0.0f64..0.049, 14 * 60),
+    ) {
+        let mut owner = Owner::new(network(), Policy::default());
+        let settle = owner.all_up(|id, back| 4e9 * level[2 * id.index() + usize::from(back)]);
+        (0..10).for_each(|_| drop(owner.step(&settle)));
+        let (changes, questions) = (owner.changes, owner.questions);
+        for at in 0..60 {
+            let seen = owner.all_up(|id, back| {
+                let n = 2 * id.index() + usize::from(back);
+                4e9 * (level[n] + noise[14 * at + n])
+            });
+            owner.step(&seen);
+        }
+        prop_assert_eq!((owner.changes, owner.questions), (changes, questions));
+    }
+
+    /// However wild the traffic: no more changes than the budget, and none sooner than the gap.
+    #[test]
+    fn budget_and_gap_are_kept(parts in prop::collection::vec(0.0f64..1.0, 14 * 20), per_hour in 0usize..4) {
+        let gap = Duration::from_secs(3);
+        let mut owner = Owner::new(network(), Policy { per_hour, gap, ..Policy::default() });
+        let mut changed: Vec<Duration> = Vec::new();
+        for at in 0..20 {
+            let seen =
+                owner.all_up(|id, back| 4e9 * parts[14 * at + 2 * id.index() + usize::from(back)]);
+            for _ in 0..10 {
+                if owner.step(&seen).is_some_and(|decision| decision.is_change()) {
+                    changed.push(owner.now);
+                }
+            }
+        }
+        prop_assert!(changed.len() <= per_hour, "{changed:?}");
+        prop_assert!(changed.windows(2).all(|pair| pair[1] - pair[0] >= gap), "{changed:?}");
+    }
+}
