@@ -107,7 +107,7 @@ impl System {
         let mut broken =
             invariant::server_step(&self.config, chunk(&state.server), frame, verdict, chunk(&server));
         for (_, frame) in &outgoing {
-            if let Frame::Result { run, sequence, exponent, sum } = *frame {
+            if let Frame::Result { run, sequence, exponent, sum, .. } = *frame {
                 broken.add(invariant::result(&self.config, run, sequence, sequence, exponent, sum));
                 if self.config.reborn && run == Run::First {
                     broken.add(invariant::one_life(&self.config, sequence, sum, &mut server.counted));
@@ -141,8 +141,9 @@ impl System {
         let (mut worker, ended) = (before, state.ended(before.run.unwrap_or_default()));
         let (config, mutant) = (&self.config, self.mutant);
         match *frame {
-            Frame::Result { run, sequence, exponent, sum } => {
-                if let Some(chunk) = worker.result(config, mutant, ended, run, (sequence, exponent)) {
+            Frame::Result { run, sequence, exponent, sum, other } => {
+                if let Some(chunk) = worker.result(config, mutant, ended, (run, other), (sequence, exponent))
+                {
                     arrival.broken = invariant::result(config, run, chunk, sequence, exponent, sum);
                 }
             }

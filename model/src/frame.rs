@@ -56,6 +56,8 @@ pub enum Frame {
         exponent: u8,
         /// The values.
         sum: Sum,
+        /// Whether it says that the other epoch is that of what comes after.
+        other: bool,
     },
     /// Request-bypass: server to worker.
     Request {

@@ -28,7 +28,9 @@
 //! **Moves.** With [`Config::moves`] every host moves to another epoch at a moment of its own; with
 //! [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the second
 //! epoch of the first. Seats are there what ranks are everywhere else, in reverse. That the server sends
-//! results again that a worker may lack when it moves is left out: it only saves time.
+//! results again that a worker may lack when it moves is left out: it only saves time. So is that a worker
+//! which follows the server goes on in the first epoch with chunks that belong there: such a frame is one
+//! that was sent before, and comes late.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named

@@ -26,6 +26,10 @@ pub struct Chunk {
     pub complete: bool,
     /// Who sent a repeat since then, as in a slot.
     pub asked: Ranks,
+    /// Where hosts move: the run of its first frame.
+    pub opened: Run,
+    /// Where hosts move: the run of what comes after it in its slot, once it is complete.
+    pub next: Run,
 }
 
 /// What the server knows.
@@ -49,6 +53,8 @@ pub struct Server {
     pub heard: Ranks,
     /// Whether the first epoch is closed.
     pub closed: bool,
+    /// Whether workers follow it from the first epoch, until that is closed.
+    pub leads: bool,
     /// By rank: which life of the worker was counted in a result. No rule reads it.
     pub counted: [Option<Life>; MAX_WORKERS as usize],
 }
@@ -186,6 +192,8 @@ impl Server {
             sum: Sum::default(),
             complete: false,
             asked: 0,
+            opened: if config.moves { frame.run } else { Run::default() },
+            next: Run::default(),
         });
         if chunk.last != frame.last && !is(Mutant::LengthsOnly) {
             self.differs |= !is(Mutant::MismatchUnnoticed);
@@ -196,13 +204,15 @@ impl Server {
         };
         let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame, contributors) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
-            Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk)),
+            Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk, true)),
             Verdict::Added => {
                 chunk.have |= contributors;
                 chunk.sum = chunk.sum + frame.sum;
                 chunk.complete = config.is_complete(sequence, chunk.have);
                 chunk.asked = if chunk.complete && frame.resend { contributors } else { 0 };
-                let sent = chunk.complete.then(|| self.results(config, mutant, &chunk));
+                chunk.next =
+                    if chunk.complete && config.moves { self.place.of(self.run) } else { chunk.next };
+                let sent = chunk.complete.then(|| self.results(config, mutant, &chunk, false));
                 (Verdict::Added, sent.unwrap_or_default())
             }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
@@ -336,13 +346,18 @@ impl Server {
 
     /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present
     /// one.
-    fn results(&self, config: &Config, mutant: Option<Mutant>, chunk: &Chunk) -> Outgoing {
+    fn results(&self, config: &Config, mutant: Option<Mutant>, chunk: &Chunk, again: bool) -> Outgoing {
         let exponent = chunk.exponent.unwrap_or(0);
-        let result = |run| Frame::Result { run, sequence: chunk.sequence, exponent, sum: chunk.sum };
+        let (sequence, sum) = (chunk.sequence, chunk.sum);
+        let other = |run| config.moves && !self.closed && chunk.next != run && self.place.knows();
+        let result = |run| Frame::Result { run, sequence, exponent, sum, other: other(run) };
         let only_present =
             self.closed || self.heard == config.everybody() || mutant == Some(Mutant::ResultsInNewOnly);
         let runs = match self.place {
             Place::Before => vec![self.run],
+            // What comes in the first epoch is answered there.
+            _ if self.leads && chunk.opened == self.run && again => vec![self.run, Run::Moved],
+            _ if self.leads && chunk.opened == self.run => vec![self.run],
             place if only_present => vec![place.of(self.run)],
             Place::After | Place::Back | Place::Ready => vec![self.run, Run::Moved],
         };
@@ -352,7 +367,7 @@ impl Server {
     /// Moves to the other epoch, or back.
     pub fn move_on(&mut self, mutant: Option<Mutant>) {
         self.place = self.place.next();
-        self.heard = 0;
+        (self.heard, self.leads) = (0, false);
         match mutant {
             Some(Mutant::SumsForgotten) => self.chunks = Default::default(),
             Some(Mutant::ClosedEarly) => self.close(),
@@ -364,11 +379,12 @@ impl Server {
     pub fn lead(&mut self, config: &Config) {
         self.place = Place::After;
         self.heard = config.everybody();
+        self.leads = true;
     }
 
     /// The first epoch is closed: all have moved.
     pub fn close(&mut self) {
         self.closed = true;
-        self.heard = 0;
+        (self.heard, self.leads) = (0, false);
     }
 }

@@ -156,7 +156,7 @@ impl System {
             let switch = |worker| Node::Switch(config.switch_of(worker));
             frames.extend(gradients.map(|frame| (switch(frame.worker), Frame::Contribution(frame))));
             if config.rerun {
-                frames.push((Node::Workers, Frame::Result { run, sequence, exponent: 0, sum }));
+                frames.push((Node::Workers, Frame::Result { run, sequence, exponent: 0, sum, other: false }));
             }
         }
         let (life, to) = (Life::Former, Talk { life: Life::Former, run });

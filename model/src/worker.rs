@@ -43,9 +43,9 @@ impl Worker {
         self.run == Some(run) || run == Run::Moved && self.place.knows()
     }
 
-    /// The server sends results in an epoch: a worker that is ready moves there.
-    fn follow(&mut self, run: Run) {
-        if self.place == Place::Ready && run == Run::Moved {
+    /// A result says in which epoch it goes on: a worker that is ready moves there.
+    fn follow(&mut self, run: Run, other: bool) {
+        if self.place == Place::Ready && (run == Run::Moved) != other {
             self.place = Place::After;
         }
     }
@@ -140,13 +140,13 @@ impl Worker {
         config: &Config,
         mutant: Option<Mutant>,
         ended: u8,
-        run: Run,
+        (run, other): (Run, bool),
         (sequence, exponent): (u8, u8),
     ) -> Option<u8> {
         if !self.hears(run) && mutant != Some(Mutant::AnyRunsResult) {
             return None;
         }
-        self.follow(run);
+        self.follow(run, other);
         let chunk = match mutant {
             Some(Mutant::AnyResult) => self.outstanding(config, mutant, ended).next()?,
             _ => sequence,

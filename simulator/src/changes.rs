@@ -25,6 +25,7 @@ pub struct Changes {
     pub plans: Vec<Vec<Plan>>,
     /// Whether jobs go on with round after round until the last change is over.
     pub hold: bool,
-    /// Whether nothing changes at all: only the time goes by, to compare with.
-    pub pretend: bool,
+    /// To compare with: nothing changes at all, and so much time goes by between what would be the beginning
+    /// of the first change and the end of the last.
+    pub pretend: Option<Span>,
 }

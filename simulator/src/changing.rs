@@ -30,8 +30,8 @@ pub(crate) struct Changing {
     /// Who is told something now, and is yet to be told.
     pub told: Vec<ProcessId>,
     pub waiting: usize,
-    /// How often workers were asked whether they have followed.
-    pub asked: u32,
+    /// Since when the results of the workers that have not followed are so many.
+    pub progress: (u64, u64),
     /// When the first began and what the slowest worker of each job had then; the same when the last was
     /// over.
     pub began: Option<(u64, Vec<u64>)>,
@@ -54,7 +54,7 @@ impl Changing {
             undoing: false,
             told: Vec::new(),
             waiting: 0,
-            asked: 0,
+            progress: (0, 0),
             began: None,
             over: None,
         }

@@ -6,6 +6,7 @@
 //! change may be undone: some hosts are told, then all of these are told to go back.
 
 use inart_core::Instant;
+use inart_faults::quantity::Span;
 use rand::Rng;
 
 use crate::Error;
@@ -17,9 +18,10 @@ use crate::simulation::{Node, Simulation};
 
 /// How long a host that stands still is waited for before it is told again.
 const TELL_AGAIN_NANOS: u64 = 1_000_000;
-/// How often workers are asked whether they have followed, and for how long before they are told to move.
+/// How often workers are asked whether they have followed.
 const ASK_NANOS: u64 = 200_000;
-const ASKED_AT_MOST: u32 = 5000;
+/// They are told to move when those who have not followed get no result for so long.
+const NO_RESULT_NANOS: u64 = 1_000_000_000;
 
 impl Simulation<'_> {
     /// The changes of this run, if it has any.
@@ -35,6 +37,10 @@ impl Simulation<'_> {
     /// A change begins: the tables of the next epoch are put beside those that are there.
     pub(crate) fn begin_change(&mut self) -> Result<(), Error> {
         let Some(changes) = &self.options.changes else { return Ok(()) };
+        if let Some(pretended) = changes.pretend {
+            self.pretend(pretended);
+            return Ok(());
+        }
         if self.changing.began.is_none() {
             self.changing.began = Some((self.wire.now, self.slowest_results()));
         }
@@ -49,27 +55,39 @@ impl Simulation<'_> {
         let set = (changing.begun as usize + 1) % sets;
         changing.begun += 1;
         changing.next = changing.now.clone();
-        if !changes.pretend {
-            for job in 0..changing.now.len() {
-                let plan = match set.checked_sub(1) {
-                    Some(set) => &changes.plans[set][job],
-                    None => &self.network.jobs[job].plan,
-                };
-                let Beside { tables, assignment } = self.network.beside(
-                    &changing.tables,
-                    job,
-                    plan,
-                    changing.now[job].epoch,
-                    changing.newest[job],
-                )?;
-                changing.newest[job] = assignment.epoch;
-                changing.next[job] = assignment;
-                changing.tables = tables;
-            }
-            self.write_tables()?;
-            self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
+        for job in 0..changing.now.len() {
+            let plan = match set.checked_sub(1) {
+                Some(set) => &changes.plans[set][job],
+                None => &self.network.jobs[job].plan,
+            };
+            let Beside { tables, assignment } = self.network.beside(
+                &changing.tables,
+                job,
+                plan,
+                changing.now[job].epoch,
+                changing.newest[job],
+            )?;
+            changing.newest[job] = assignment.epoch;
+            changing.next[job] = assignment;
+            changing.tables = tables;
         }
+        self.write_tables()?;
+        self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
         self.tell_all(told, if changes.led { Tell::Prepare } else { Tell::Move })
+    }
+
+    /// Lets time go by as if plans changed.
+    fn pretend(&mut self, pretended: Span) {
+        let seen = Some((self.wire.now, self.slowest_results()));
+        if self.changing.began.is_none() {
+            self.changing.began = seen;
+            self.wire.events.schedule(self.wire.now + pretended.0.max(1), EventKind::Change);
+        } else {
+            self.changing.over = seen;
+            if self.plan_changes().is_some_and(|changes| changes.hold) {
+                self.release_rounds();
+            }
+        }
     }
 
     /// Tells those something, each at a moment of its own.
@@ -86,33 +104,30 @@ impl Simulation<'_> {
 
     /// Tells one process something, unless its host stands still.
     pub(crate) fn tell(&mut self, id: ProcessId, what: Tell) -> Result<(), Error> {
-        let pretend = self.plan_changes().is_none_or(|changes| changes.pretend);
         let process = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[process.host], Node::Host(host) if host.paused > 0) {
             let at = self.wire.now + TELL_AGAIN_NANOS;
             self.wire.events.schedule(at, EventKind::Tell(id, what));
             return Ok(());
         }
-        if !pretend {
-            let now = Instant::from_nanos(self.wire.now);
-            let next = match what {
-                Tell::Back => &self.changing.now[process.job],
-                _ => &self.changing.next[process.job],
-            };
-            match (&mut process.role, what) {
-                (Role::Worker(worker), Tell::Close) => worker.flow.close_old_epoch(),
-                (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
-                (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
-                (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
-                (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
-                (Role::Server(server, _), _) => server.reroute(next.clone())?,
-                (Role::Gone(_), _) => {}
-            }
-            if what != Tell::Close {
-                process.told.clone_from(next);
-            }
-            self.pump(id);
+        let now = Instant::from_nanos(self.wire.now);
+        let next = match what {
+            Tell::Back => &self.changing.now[process.job],
+            _ => &self.changing.next[process.job],
+        };
+        match (&mut process.role, what) {
+            (Role::Worker(worker), Tell::Close) => worker.flow.close_old_epoch(),
+            (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
+            (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
+            (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
+            (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
+            (Role::Server(server, _), _) => server.reroute(next.clone())?,
+            (Role::Gone(_), _) => {}
         }
+        if what != Tell::Close {
+            process.told.clone_from(next);
+        }
+        self.pump(id);
         self.changing.waiting -= 1;
         if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
     }
@@ -131,7 +146,7 @@ impl Simulation<'_> {
                 self.tell_all(all.into_iter().filter(|id| !is_worker(id)).collect(), Tell::Lead)
             }
             Tell::Lead => {
-                self.changing.asked = 0;
+                self.changing.progress = (self.wire.now, 0);
                 self.ask()
             }
             Tell::Move | Tell::Back => self.tell_all(all, Tell::Close),
@@ -142,16 +157,19 @@ impl Simulation<'_> {
     /// Asks the workers whether they have followed their servers.
     pub(crate) fn ask(&mut self) -> Result<(), Error> {
         let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
-        let pretend = self.plan_changes().is_none_or(|changes| changes.pretend);
         let behind = |id: &ProcessId| match &self.processes[id.0 as usize].role {
-            Role::Worker(worker) => worker.end.is_none() && !worker.flow.has_moved(),
-            Role::Server(..) | Role::Gone(_) => false,
+            Role::Worker(worker) if worker.end.is_none() && !worker.flow.has_moved() => {
+                Some(worker.flow.counters().results)
+            }
+            _ => None,
         };
-        self.changing.asked += 1;
-        if pretend || !all.iter().any(behind) {
+        let Some(results) = all.iter().filter_map(behind).reduce(|all, one| all + one) else {
             return self.tell_all(all, Tell::Close);
-        }
-        if self.changing.asked > ASKED_AT_MOST {
+        };
+        let (since, before) = self.changing.progress;
+        if results != before {
+            self.changing.progress = (self.wire.now, results);
+        } else if self.wire.now > since + NO_RESULT_NANOS {
             // A host stands still, or nothing comes through.
             return self.tell_all(all, Tell::Move);
         }
@@ -179,12 +197,10 @@ impl Simulation<'_> {
         changing.done += 1;
         changing.undone += u32::from(changing.undoing);
         let is_last = changing.begun == changes.count;
-        if !changes.pretend {
-            self.write_tables()?;
-            self.wire.tally.changes += 1;
-            self.wire.tally.undone += u64::from(self.changing.undoing);
-            self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
-        }
+        self.write_tables()?;
+        self.wire.tally.changes += 1;
+        self.wire.tally.undone += u64::from(self.changing.undoing);
+        self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
         if is_last {
             self.changing.over = Some((self.wire.now, self.slowest_results()));
             if changes.hold {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use inart_core::ServerCounters;
+use inart_faults::quantity::Span;
 use inart_planner::units::{display_rate, display_seconds};
 use serde::Serialize;
 
@@ -58,7 +59,12 @@ pub struct ChangesReport {
 }
 
 impl ChangesReport {
-    /// The part of the goodput of another run, with the same moments and no change, that this one reached
+    /// The time from the beginning of the first change to the end of the last.
+    pub fn span(&self) -> Option<Span> {
+        self.seconds.map(|seconds| Span((seconds * 1e9).round() as u64))
+    }
+
+    /// The part of the goodput of another run, in the same time and without changes, that this one reached
     /// while plans changed: of the job that lost most.
     pub fn goodput_ratio(&self, without: &Self) -> Option<f64> {
         let rate = |of: &Self| {

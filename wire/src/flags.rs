@@ -14,6 +14,9 @@ impl Flags {
     pub const RESEND: Self = Self(0x01);
     /// No switch may add this frame.
     pub const BYPASS: Self = Self(0x02);
+    /// On a result, the same bit: the chunk after it at its window position goes in the other epoch that is
+    /// open.
+    pub const OTHER_EPOCH: Self = Self(0x02);
     /// A sum saturated on the way, or a worker's values do not fit the agreed exponent.
     pub const OVERFLOW: Self = Self(0x04);
     /// A queue on the way was long.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat};
+use inart_wire::{ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat};
 
 use super::seats::seats_of;
 use crate::Instant;
@@ -13,6 +13,10 @@ use crate::policy::{Policy, Progress, Reduction};
 #[derive(Clone, Debug)]
 pub(super) struct Chunk<R> {
     pub sequence: ChunkSeq,
+    /// The epoch of its first frame.
+    pub epoch: Epoch,
+    /// The epoch in which workers that follow send the chunk after it at its window position.
+    pub next: Epoch,
     /// When its first frame came.
     pub opened: Instant,
     pub length: u16,
@@ -76,6 +80,8 @@ impl<R: Reduction> Chunk<R> {
     ) -> Self {
         Self {
             sequence: header.sequence,
+            epoch: header.epoch,
+            next: header.epoch,
             opened: now,
             length: header.length,
             last: header.flags.contains(Flags::LAST),

@@ -160,6 +160,7 @@ impl<P: Policy> ServerShard<P> {
             return None;
         }
         chunk.complete(&mut self.policy, &progress);
+        chunk.next = self.assignment.epoch;
         stream.completed(sequence);
         self.counters.chunks += 1;
         self.send_result(cohort, sequence);

@@ -53,7 +53,8 @@ impl<P: Policy> ServerShard<P> {
 
     fn send_to_all(&mut self, cohort: usize, sequence: ChunkSeq, again: bool) {
         let result = |epoch| Outgoing::Result { cohort, sequence, again, epoch, to: None };
-        self.outbox.extend(self.epochs.of_results().map(result));
+        let first = self.streams[cohort].chunk(sequence).map(|chunk| chunk.epoch);
+        self.outbox.extend(self.epochs.of_result(first, again).map(result));
     }
 
     fn send_to_each(&mut self, cohort: usize, sequence: ChunkSeq, again: bool, to: Vec<Rank>) {
@@ -90,7 +91,11 @@ impl<P: Policy> ServerShard<P> {
         let chunk = stream.chunk(sequence)?;
         let header = HeaderRepr {
             kind: Kind::Result,
-            flags: chunk.marks.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, again),
+            flags: chunk
+                .marks
+                .with_if(Flags::LAST, chunk.last)
+                .with_if(Flags::RESEND, again)
+                .with_if(Flags::OTHER_EPOCH, chunk.next != route.epoch && self.epochs.is_open(chunk.next)),
             epoch: route.epoch,
             worker: seat(to.unwrap_or(chunk.completed_by)),
             sequence,

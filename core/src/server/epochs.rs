@@ -54,6 +54,8 @@ pub(super) struct Epochs {
     moved: Vec<bool>,
     /// By rank: whether it has told its oldest chunk since it moved.
     told: Vec<bool>,
+    /// Whether workers followed this server to the current epoch.
+    led: bool,
 }
 
 impl Epochs {
@@ -65,6 +67,7 @@ impl Epochs {
             told_before: None,
             moved: alloc::vec![true; workers],
             told: alloc::vec![true; workers],
+            led: false,
         }
     }
 
@@ -76,13 +79,28 @@ impl Epochs {
         self.old.as_ref().filter(|old| old.epoch == epoch)
     }
 
-    /// The epochs in which results go to all: both while some worker may know only the old one.
-    pub(super) fn of_results(&self) -> impl Iterator<Item = Epoch> + use<> {
-        let old = self.old.as_ref().filter(|_| self.moved.contains(&false));
-        [Some(self.current.epoch), old.map(|old| old.epoch)].into_iter().flatten()
+    /// The epochs in which the result of a chunk goes to all, whose first frame came in the epoch `first`:
+    /// both while some worker may know only the old one. Where workers follow this server, the old one if the
+    /// chunk was sent in that, and if it is sent `again`, both.
+    pub(super) fn of_result(&self, first: Option<Epoch>, again: bool) -> impl Iterator<Item = Epoch> + use<> {
+        let old = self.old.as_ref().map(|old| old.epoch);
+        let left = old.filter(|old| self.led && first == Some(*old));
+        let old = left.or(old.filter(|_| self.moved.contains(&false)));
+        let current = (again || left.is_none()).then_some(self.current.epoch);
+        [old, current].into_iter().flatten()
     }
 
-    /// The same, or the current one if that is closed.
+    /// Whether frames of that epoch are accepted.
+    pub(super) fn is_open(&self, epoch: Epoch) -> bool {
+        self.route(epoch).is_some()
+    }
+
+    /// Workers do not wait for this server to follow it any more.
+    pub(super) fn end_lead(&mut self) {
+        self.led = false;
+    }
+
+    /// What is known of an epoch, or of the current one if that is closed.
     pub(super) fn route_or_current(&self, epoch: Epoch) -> &Route {
         self.route(epoch).unwrap_or(&self.current)
     }
@@ -125,6 +143,7 @@ impl Epochs {
         self.told_before = Some(before);
         self.moved.fill(all_know);
         self.told.fill(all_know);
+        self.led = all_know;
     }
 
     /// Frames of the epoch before are foreign from now on.

@@ -24,7 +24,8 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// The same, where all workers know the epoch already and follow this server
-    /// ([`WorkerFlow::prepare`](crate::WorkerFlow::prepare)): it sends results in the new epoch only.
+    /// ([`WorkerFlow::prepare`](crate::WorkerFlow::prepare)): it sends each result in the epoch that the
+    /// chunk came in, and says that the chunk after it at its window position goes in the new one.
     ///
     /// # Errors
     /// As [`reroute`](Self::reroute).
@@ -48,6 +49,9 @@ impl<P: Policy> ServerShard<P> {
     fn enter(&mut self, next: Assignment, all_know: bool) -> Result<bool, RerouteError> {
         if !is_move(&self.assignment, self.epochs.told_before(), &next)? {
             self.assignment = next;
+            if !all_know {
+                self.epochs.end_lead();
+            }
             return Ok(false);
         }
         let seats = Seats::new(&next, self.shard, |rank| self.policy.cohort(rank));

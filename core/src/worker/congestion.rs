@@ -50,6 +50,17 @@ impl RateControl {
         self.start_round_trip(next);
     }
 
+    /// Goes on over another way at its planned rate.
+    pub(super) fn start_at(&mut self, planned_bps: f64, next: u64) {
+        (self.planned_bps, self.rate_bps, self.least) = (planned_bps, planned_bps, None);
+        self.start_round_trip(next);
+    }
+
+    /// The plan's rate, in bits of Ethernet frames per second.
+    pub(super) fn planned_bps(&self) -> f64 {
+        self.planned_bps
+    }
+
     /// In bits of Ethernet frames per second.
     pub(super) fn rate_bps(&self) -> f64 {
         self.rate_bps

@@ -1,9 +1,9 @@
 //! A worker between two epochs.
 
-use inart_wire::{Epoch, Seat};
+use inart_wire::{Epoch, Flags, HeaderRepr, Seat};
 
 use super::WorkerFlow;
-use super::shard::ShardFlow;
+use super::shard::{Following, ShardFlow};
 use crate::policy::Due;
 use crate::reroute::is_move;
 use crate::timer::Timer;
@@ -22,12 +22,14 @@ impl<P: Due> WorkerFlow<P> {
         for (shard, rate_bps) in next.shards.iter().map(|shard| shard.rate_bps).enumerate() {
             let rate_before = self.told(shard).shards[shard].rate_bps;
             let flow = &mut self.flows[shard];
-            flow.early.clear();
             // One that is behind sends in the epoch that this worker came from.
-            if core::mem::take(&mut flow.behind) != moves {
+            if flow.following.behind != moves {
                 flow.reroute(now, rate_bps);
-            } else if rate_bps != rate_before {
-                flow.set_rate(rate_bps);
+            } else {
+                flow.leave_old(now);
+                if rate_bps != rate_before {
+                    flow.set_rate(rate_bps);
+                }
             }
         }
         self.enter(moves, next);
@@ -35,18 +37,15 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Learns of another epoch, and moves to it in each shard when the shard's server does
-    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result in it. Chunks that
-    /// might have been sent before that result go in the epoch before, and are not sent again: results come
-    /// in one order, so all workers move at the same chunk.
+    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result that says so. From
+    /// then on a chunk goes in the epoch that the result of the chunk before it at its window position says.
+    /// So all workers send a chunk in the same epoch, the first time and again, and nothing is sent twice.
     ///
     /// # Errors
     /// As [`reroute`](Self::reroute).
     pub fn prepare(&mut self, next: Assignment) -> Result<(), RerouteError> {
         if is_move(&self.assignment, self.old.as_ref(), &next)? {
-            for flow in &mut self.flows {
-                flow.early.clear();
-                flow.behind = !flow.behind;
-            }
+            self.flows.iter_mut().for_each(ShardFlow::prepare);
             self.enter(true, next);
         }
         Ok(())
@@ -59,17 +58,24 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Whether everything is sent in the epoch that this worker was told of last.
+    /// Whether everything is sent in the epoch that this worker was told of last, and nothing that was sent
+    /// in another one is waited for. Tensors that are not started do not count.
     pub fn has_moved(&self) -> bool {
-        !self.flows.iter().any(|flow| flow.behind || !flow.early.is_empty())
+        !self.flows.iter().any(ShardFlow::lags)
     }
 
     /// All hosts have moved: frames of the epoch before are foreign from now on. Without one, nothing
     /// changes.
     pub fn close_old_epoch(&mut self) {
         (0..self.flows.len()).for_each(|shard| self.follow_in(shard));
-        self.flows.iter_mut().for_each(|flow| flow.early.clear());
+        self.flows.iter_mut().for_each(ShardFlow::close_old);
         self.old = None;
+    }
+
+    /// The epoch in which the chunk after that of a result goes, at its window position.
+    pub(super) fn epoch_after(&self, result: &HeaderRepr) -> Epoch {
+        let other = self.open_epochs().find(|epoch| *epoch != result.epoch);
+        other.filter(|_| result.flags.contains(Flags::OTHER_EPOCH)).unwrap_or(result.epoch)
     }
 
     /// The epochs whose frames are accepted, the one that this worker was told of last first.
@@ -77,10 +83,9 @@ impl<P: Due> WorkerFlow<P> {
         [Some(&self.assignment), self.old.as_ref()].into_iter().flatten().map(|told| told.epoch)
     }
 
-    /// What is sent in a shard goes by this, but for chunks that others may have sent before the server
-    /// moved.
+    /// What is sent in a shard goes by this, but for chunks of the epoch that the worker came from.
     pub(super) fn told(&self, shard: usize) -> &Assignment {
-        self.told_if(self.flows[shard].behind)
+        self.told_if(self.flows[shard].following.behind)
     }
 
     /// What is sent in the epoch that the worker came from, or in that which it was told of last.
@@ -96,59 +101,107 @@ impl<P: Due> WorkerFlow<P> {
         Some(seats.get(self.rank.index()).copied().unwrap_or(self.rank.seat()))
     }
 
-    /// A shard's server sends results in an epoch: one that is behind follows it.
-    pub(super) fn follow(&mut self, now: Instant, shard: usize, epoch: Epoch) {
-        if self.flows[shard].behind && epoch == self.assignment.epoch {
+    /// A shard's server wants chunks in an epoch: one that is behind follows it; whether it does so now.
+    pub(super) fn follow(&mut self, now: Instant, shard: usize, epoch: Epoch) -> bool {
+        let follows = self.flows[shard].following.behind && epoch == self.assignment.epoch;
+        if follows {
             self.follow_in(shard);
             self.flows[shard].wait_anew(now);
             self.flows[shard].tell_of_move(now);
         }
+        follows
     }
 
     fn follow_in(&mut self, shard: usize) {
-        let (flow, rate_bps) = (&mut self.flows[shard], self.assignment.shards[shard].rate_bps);
-        if core::mem::take(&mut flow.behind) {
-            flow.go_on_in_other_epoch();
-            flow.early = flow.ready.iter().copied().collect();
-            flow.set_rate(rate_bps);
+        let rate_bps = self.assignment.shards[shard].rate_bps;
+        if self.flows[shard].following.behind {
+            self.flows[shard].follow(rate_bps);
         }
     }
 }
 
 impl ShardFlow {
-    /// Whether that chunk, not sent yet, goes in the epoch that the worker came from although it has moved.
-    pub(super) fn is_early(&self, chunk: u64) -> bool {
-        self.early.contains(&chunk)
+    /// The server will lead to another epoch, or back to the one before.
+    fn prepare(&mut self) {
+        let behind = !self.following.behind;
+        self.following = Following { led: true, behind, ..Following::default() };
+        for entry in &mut self.in_flight {
+            // What comes after those that have ended goes in the present epoch.
+            (entry.old, entry.next_old) = (false, true);
+        }
     }
 
-    /// The same, when that chunk is sent.
-    pub(super) fn take_early(&mut self, chunk: u64) -> bool {
-        let place = self.early.iter().position(|early| *early == chunk);
-        place.map(|place| self.early.swap_remove(place)).is_some()
+    /// The server has moved. Whatever was sent or could be stays in the epoch before.
+    fn follow(&mut self, rate_bps: f64) {
+        self.following.behind = false;
+        self.following.early = self.ready.iter().chain(&self.free).copied().collect();
+        for chunk in self.outstanding.clone() {
+            self.entry_mut(chunk).old = true;
+        }
+        if rate_bps < self.rate.planned_bps() {
+            self.set_rate(rate_bps);
+        }
+        self.following.next_bps = Some(rate_bps);
+        self.settle_rate();
+    }
+
+    /// Whether something is yet to be sent, or to be answered, in the epoch that the worker came from.
+    fn lags(&self) -> bool {
+        let is_old = |chunk: &u64| self.entry(*chunk).old;
+        self.following.behind
+            || self.following.early.iter().any(|chunk| *chunk < self.end)
+            || self.outstanding.iter().any(is_old)
+    }
+
+    /// The new plan's rate, once nothing goes by the old plan.
+    pub(super) fn settle_rate(&mut self) {
+        if let Some(rate_bps) = self.following.next_bps.filter(|_| !self.lags()) {
+            self.following.next_bps = None;
+            self.start_at_rate(rate_bps);
+        }
+    }
+
+    /// Nothing goes in the epoch before any more. What was sent in it and has no result is sent again.
+    fn close_old(&mut self) {
+        let next_bps = self.following.next_bps.take();
+        self.following = Following::default();
+        for chunk in self.outstanding.clone() {
+            let entry = self.entry_mut(chunk);
+            if core::mem::take(&mut entry.old) {
+                (entry.sends_before, entry.there) = (entry.sends, false);
+                if !core::mem::replace(&mut entry.queued, true) {
+                    self.resend.push_back(chunk);
+                }
+            }
+        }
+        if let Some(rate_bps) = next_bps {
+            self.start_at_rate(rate_bps);
+        }
+    }
+
+    /// The same at once.
+    fn leave_old(&mut self, now: Instant) {
+        self.close_old();
+        if !self.is_idle() {
+            self.timers.set_at_latest(Timer::Pace, now);
+        }
     }
 
     /// The way of what is sent changes: every chunk without a result is sent again, in the order in which
     /// they were sent first, at the rate of the new way.
     fn reroute(&mut self, now: Instant, rate_bps: f64) {
+        self.following = Following::default();
         self.set_rate(rate_bps);
-        self.go_on_in_other_epoch();
         self.resend.clear();
         for chunk in self.outstanding.clone() {
             let entry = self.entry_mut(chunk);
+            (entry.sends_before, entry.old) = (entry.sends, false);
             (entry.queued, entry.there) = (true, false);
             self.resend.push_back(chunk);
         }
         self.probes = 0;
         self.timers.clear(Timer::Overdue);
         self.tell_of_move(now);
-    }
-
-    /// Whatever is sent from now on goes another way.
-    fn go_on_in_other_epoch(&mut self) {
-        for chunk in self.outstanding.clone() {
-            let entry = self.entry_mut(chunk);
-            entry.sends_before = entry.sends;
-        }
     }
 
     /// Results of the other epoch may overtake those that are under way.
@@ -164,6 +217,12 @@ impl ShardFlow {
         if !self.is_idle() {
             self.timers.set_at_latest(Timer::Pace, now);
         }
+    }
+
+    /// Goes on at another plan's rate, whatever slowed the flow down on its way by the plan before.
+    fn start_at_rate(&mut self, rate_bps: f64) {
+        self.rate.start_at(rate_bps, self.sent);
+        self.pacer.set_rate(self.frame_bytes, rate_bps);
     }
 
     /// Goes on at another planned rate.

@@ -273,11 +273,13 @@ impl<P: Due> WorkerFlow<P> {
             && (to_all || to_me)
     }
 
-    fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr) {
+    /// Processes a result; `follows` tells whether it is the first that leads this worker to another epoch.
+    fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr, follows: bool) {
         let shard = header.shard.index();
         let seat = self.seat_in(header.epoch, shard).unwrap_or(self.rank.seat());
+        let old = self.epoch_after(header) != self.assignment.epoch;
         let flow = &mut self.flows[shard];
-        flow.take_feedback(now, header.feedback().unwrap_or_default(), seat);
+        flow.take_feedback(now, header.feedback().unwrap_or_default(), seat, old || follows);
         let Some(chunk) = flow.awaiting(header.sequence) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
@@ -293,7 +295,7 @@ impl<P: Due> WorkerFlow<P> {
             self.counters.malformed += 1;
             return;
         }
-        self.flows[shard].answer(now, chunk, header.flags.contains(Flags::CONGESTION));
+        self.flows[shard].answer(now, chunk, header.flags.contains(Flags::CONGESTION), old);
         self.counters.results += 1;
     }
 
@@ -386,8 +388,8 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
             }
             Kind::Result => {
                 flow.heard(now);
-                self.follow(now, header.shard.index(), header.epoch);
-                self.handle_result(now, &frame, &header);
+                let follows = self.follow(now, header.shard.index(), self.epoch_after(&header));
+                self.handle_result(now, &frame, &header, follows);
             }
             Kind::Control => match ControlMessage::parse(&frame) {
                 Ok((message, host)) => self.handle_message(now, &header, message, host),

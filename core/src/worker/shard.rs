@@ -1,5 +1,6 @@
 //! One shard's chunks on their way.
 
+mod following;
 mod keepalive;
 mod session;
 
@@ -15,6 +16,7 @@ use crate::pacer::Pacer;
 use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
 use crate::rtt::RttEstimator;
 use crate::timer::{Timer, TimerTable};
+pub(super) use following::Following;
 use session::Session;
 
 /// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker
@@ -56,6 +58,10 @@ pub(super) struct InFlight {
     pub(super) sends: u32,
     /// How many of them were in epochs before.
     pub(super) sends_before: u32,
+    /// Whether it goes in the epoch that the worker came from, following its server.
+    pub(super) old: bool,
+    /// Whether the chunk after it at its window position goes in that epoch, as far as is known here.
+    pub(super) next_old: bool,
     pub(super) sent_at: Instant,
     /// When it was sent last, or when the server said that it has the values, or when this worker moved.
     pub(super) heard_of_at: Instant,
@@ -112,13 +118,13 @@ pub(super) struct ShardFlow {
     /// results of those before that are there.
     pub(super) ready: VecDeque<u64>,
     /// The same, of tensors that are not started yet.
-    free: VecDeque<u64>,
+    pub(super) free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u64>,
     /// How many of those have ended: their results were lost on the way here, and they fill no window.
     missed: usize,
     /// Ring over twice the window.
-    in_flight: Vec<InFlight>,
+    pub(super) in_flight: Vec<InFlight>,
     pub(super) resend: VecDeque<u64>,
     /// Chunks sent for the first time.
     pub(super) sent: u64,
@@ -131,11 +137,7 @@ pub(super) struct ShardFlow {
     pub(super) rate: RateControl,
     pub(super) rtt: RttEstimator,
     pub(super) timers: TimerTable,
-    /// Whether it sends in the epoch that the worker came from, until the server moves.
-    pub(super) behind: bool,
-    /// Chunks that may be sent, and are sent first in that epoch although the server has moved: other workers
-    /// may have sent them before it did.
-    pub(super) early: Vec<u64>,
+    pub(super) following: Following,
     session: Session,
     /// When the server was last heard from, if ever.
     pub(super) last_heard: Option<Instant>,
@@ -167,8 +169,7 @@ impl ShardFlow {
             rate: RateControl::new(rate_bps),
             rtt: RttEstimator::default(),
             timers,
-            behind: false,
-            early: Vec::new(),
+            following: Following::default(),
             session: Session::default(),
             last_heard: None,
         }
@@ -265,22 +266,23 @@ impl ShardFlow {
             self.outstanding.push_back(chunk);
             let order = self.sent;
             self.sent += 1;
-            let sends_before = u32::from(self.is_early(chunk));
-            *self.entry_mut(chunk) =
-                InFlight { chunk, waits: true, order, sends_before, ..InFlight::default() };
+            let old = self.following.take_early(chunk);
+            *self.entry_mut(chunk) = InFlight { chunk, waits: true, order, old, ..InFlight::default() };
         } else {
             self.resend.pop_front();
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence(self.probes));
-        let (after, behind) = (self.sent, self.behind || self.take_early(chunk));
+        let (after, behind) = (self.sent, self.following.behind);
         let entry = self.entry_mut(chunk);
         entry.after = if entry.sends == 0 { entry.order } else { after };
         entry.queued = false;
         (entry.sent_at, entry.heard_of_at) = (now, now);
         entry.sends += 1;
         entry.bypass |= entry.goes_alone();
+        // What needs no slot goes by the newest tables: the others may be broken.
+        let behind = behind || entry.old && !entry.bypass;
         Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass, behind })
     }
 
@@ -322,9 +324,9 @@ impl ShardFlow {
                 entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, and results of two epochs come
-                // by two ways, so after a repeat or a move order is not enough.
-                entry.sends == 1 && entry.sends_before == 0 && !entry.there || late
+                // Peers repeat a chunk at different places among their others, and chunks and results of two
+                // epochs go two ways, so after a repeat or a move order is not enough.
+                entry.sends == 1 && entry.sends_before == 0 && !entry.old && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS
             };
@@ -398,11 +400,14 @@ impl ShardFlow {
     }
 
     /// The chunk has ended: the next at its window position may be sent, if the result of the one before is
-    /// there.
-    fn end(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.entry_mut(chunk).ended, true)
-            && chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before))
-        {
+    /// there. `old` tells whether that goes in the epoch that the worker came from.
+    fn end(&mut self, chunk: u64, old: bool) {
+        let entry = self.entry_mut(chunk);
+        if entry.ended {
+            return;
+        }
+        (entry.ended, entry.next_old) = (true, old);
+        if chunk.checked_sub(self.window.into()).is_none_or(|before| self.has_result(before)) {
             self.release(chunk);
         }
     }
@@ -410,6 +415,9 @@ impl ShardFlow {
     /// Lets the chunk after this one at its window position be sent.
     fn release(&mut self, chunk: u64) {
         let next = chunk + u64::from(self.window);
+        if self.following.led && !self.following.behind && self.entry(chunk).next_old {
+            self.following.early.push(next);
+        }
         if next < self.end {
             self.ready.push_back(next);
         } else {
@@ -417,11 +425,12 @@ impl ShardFlow {
         }
     }
 
-    /// Processes the feedback of a result, for the worker on that seat.
-    pub(super) fn take_feedback(&mut self, now: Instant, feedback: Feedback, seat: Seat) {
+    /// Processes the feedback of a result, for the worker on that seat. `old` tells whether the chunk after
+    /// the one that has ended goes in the epoch that the worker came from.
+    pub(super) fn take_feedback(&mut self, now: Instant, feedback: Feedback, seat: Seat, old: bool) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
             self.missed += usize::from(!self.entry(chunk).ended);
-            self.end(chunk);
+            self.end(chunk, old);
             self.lose_if_sent_once(now, chunk);
         }
         if let Some((sequence, lacking)) = feedback.lacking
@@ -437,14 +446,16 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        if entry.sends_here() == 1 && !entry.queued {
+        // Results of two epochs come two ways.
+        if entry.sends_here() == 1 && !entry.queued && !entry.old {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
         }
     }
 
-    /// A result, with flag congestion or without, ended this chunk.
-    pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool) {
+    /// A result, with flag congestion or without, ended this chunk. `old` tells whether the chunk after it at
+    /// its window position goes in the epoch that the worker came from.
+    pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool, old: bool) {
         let entry = self.entry_mut(chunk);
         entry.waits = false;
         let (sends, time, order) = (entry.sends, now.since(entry.sent_at), entry.order);
@@ -454,7 +465,7 @@ impl ShardFlow {
         if let Some(place) = self.outstanding.iter().position(|sent| *sent == chunk) {
             self.outstanding.remove(place);
         }
-        self.end(chunk);
+        self.end(chunk, old);
         // The one after the next waited for this result, if the next has ended before.
         let next = chunk + u64::from(self.window);
         if self.has_ended(next) {
@@ -469,6 +480,7 @@ impl ShardFlow {
             self.oldest += 1;
         }
         self.probes = 0;
+        self.settle_rate();
         if self.is_idle() {
             self.resend.clear();
             for timer in [Timer::Pace, Timer::Overdue, Timer::Probe, Timer::PeerTimeout] {

@@ -95,6 +95,7 @@ pub enum Seen {
         run: Run,
         sequence: u8,
         values: [i64; LANES],
+        other: bool,
     },
     Request {
         to: Talk,
@@ -282,12 +283,12 @@ impl Codec {
     pub fn to_worker(&self, worker: u8, frame: &Frame) -> Vec<u8> {
         let source = self.assignment.shards[0].mac;
         match *frame {
-            Frame::Result { run, sequence, exponent, sum } => {
+            Frame::Result { run, sequence, exponent, sum, other } => {
                 // A sum of saturating values fits one step higher.
                 let steps = exponent + u8::from(self.config.saturation && sequence == 0);
                 let header = HeaderRepr {
                     kind: Kind::Result,
-                    flags: self.last(sequence),
+                    flags: self.last(sequence).with_if(Flags::OTHER_EPOCH, other),
                     epoch: epoch_of(run).into(),
                     incarnation: server_of(run),
                     exponent: self.exponent(steps),
@@ -368,7 +369,8 @@ impl Codec {
         }
         let seen = match header.kind {
             Kind::Result => {
-                Seen::Result { run: run_of(header.epoch.get(), header.incarnation), sequence, values }
+                let run = run_of(header.epoch.get(), header.incarnation);
+                Seen::Result { run, sequence, values, other: header.flags.contains(Flags::OTHER_EPOCH) }
             }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
@@ -439,8 +441,8 @@ impl Codec {
                 overflow: frame.overflow,
                 values: self.values(frame.sum),
             },
-            Frame::Result { run, sequence, sum, .. } => {
-                Seen::Result { run, sequence, values: self.values(sum) }
+            Frame::Result { run, sequence, sum, other, .. } => {
+                Seen::Result { run, sequence, values: self.values(sum), other }
             }
             Frame::Request { to, sequence, exponent } => {
                 Seen::Request { to, sequence, exponent: exponent.into() }

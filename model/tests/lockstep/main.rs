@@ -186,11 +186,10 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
                     outstanding.any(|chunk| chunk == sequence),
                     "worker {rank} sends chunk {sequence} as {worker:?}"
                 );
-                // One that follows the server sends first in the epoch before what others may have sent
-                // there.
-                let early = !resend && worker.place == Place::After && codec.config.led;
-                let early = early && matches!(*seen, Seen::Contribution { run: Run::First, .. });
-                let before = if early { Place::Before } else { worker.place };
+                // One that follows the server goes on in the epoch before with what belongs there.
+                let old = worker.place == Place::After && codec.config.led;
+                let old = old && matches!(*seen, Seen::Contribution { run: Run::First, .. });
+                let before = if old { Place::Before } else { worker.place };
                 let worker = Worker { place: before, ..*worker };
                 Frame::Contribution(worker.gradient(&codec.config, sequence, resend, bypass))
             }

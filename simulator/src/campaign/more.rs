@@ -80,7 +80,7 @@ pub(super) fn add_more(
             undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("there are two"),
             plans: Vec::new(),
             hold: false,
-            pretend: false,
+            pretend: None,
         });
     }
     add_events(faults, topology, seed, ideal);

@@ -29,9 +29,9 @@ pub struct Args {
     /// The fault schedule and other traffic on the links: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
-    /// Rounds per job.
-    #[arg(long, default_value_t = 10)]
-    pub rounds: u32,
+    /// Rounds per job, at least [default: 10; with --changes 1: rounds go on until the last change is over].
+    #[arg(long)]
+    pub rounds: Option<u32>,
     /// Run each job so often, one run after the other: new hosts, other gradients, the same epoch on the same
     /// switches.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -46,7 +46,7 @@ pub struct Args {
     /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier or wild.
     #[arg(long, default_value_t)]
     pub sizes: Sizes,
-    /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB].
+    /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB; with --changes 1 MB at most].
     #[arg(long)]
     pub gradient: Option<Size>,
     /// Share of gradients with a value that is far larger than those before, like 10%.

@@ -10,8 +10,10 @@ use inart_simulator::{Changes, ChangesReport, Faults, InstalledNetwork, Options,
 use super::args::{Args, with_flag};
 use crate::commands::output::print;
 
-/// The least time before the first change.
+/// The least time before the first change, and how many windows are sent before it: pipelines are full then,
+/// and what the start did to rates is over.
 const FIRST: Span = Span(5_000_000);
+const WINDOWS_BEFORE: f64 = 4.0;
 /// Other plans that take turns with those in force.
 const SETS: usize = 2;
 
@@ -24,7 +26,6 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
     );
     Ok(Changes {
         count,
-        // Windows are full by then.
         first: Span(args.change_gap.0.max(FIRST.0)),
         gap: args.change_gap,
         told_within: args.told_within,
@@ -32,8 +33,17 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
         undone: Share::default(),
         plans: sets,
         hold: true,
-        pretend: false,
+        pretend: None,
     })
+}
+
+/// The time that the slowest flow takes to send those windows that come before anything is measured.
+pub fn warm_up(network: &InstalledNetwork) -> Span {
+    let shards = network.assignments().iter().flat_map(|job| {
+        let bits = 8.0 * job.values_per_packet.frame_bytes() as f64 * f64::from(job.window_chunks);
+        job.shards.iter().filter(|shard| shard.share > 0.0).map(move |shard| bits / shard.rate_bps)
+    });
+    Span((WINDOWS_BEFORE * 1e9 * shards.fold(0.0, f64::max)) as u64)
 }
 
 /// Runs the jobs with the changes and without.
@@ -43,10 +53,11 @@ pub fn run(
     changes: &Changes,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let pretend = Some(Changes { pretend: true, ..changes.clone() });
     let run = |options: &Options| simulate(network, &Faults::default(), options, None).map_err(with_flag);
-    let without = run(&Options { changes: pretend, ..options.clone() })?;
     let report = run(options)?;
+    let pretend = report.changes.as_ref().and_then(ChangesReport::span);
+    let pretend = Some(Changes { pretend, ..changes.clone() });
+    let without = run(&Options { changes: pretend, ..options.clone() })?;
     let [with, other] = [&report, &without].map(|report| report.changes.as_ref());
     let ratio = with.zip(other).and_then(|(with, without)| with.goodput_ratio(without));
     let failure = report.failure.as_ref().or(without.failure.as_ref());

@@ -14,6 +14,10 @@ use super::args::Args;
 use super::changes;
 use crate::commands::{plan as plans, topology};
 
+/// Rounds, unless others are asked for.
+const ROUNDS: u32 = 10;
+/// Most bytes of a gradient where runs are compared, unless more are asked for.
+const MEASURED_BYTES: f64 = 1e6;
 /// More rounds than anybody waits for.
 const MAX_ROUNDS: u32 = 1_000_000;
 
@@ -45,6 +49,9 @@ impl Question {
         if let Some(other) = options.changes.as_ref().and_then(|changes| changes.plans.first()) {
             network.limit_rates(&other.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>());
         }
+        if let Some(changes) = &mut options.changes {
+            changes.first = changes.first.max(changes::warm_up(&network));
+        }
         Ok(Self { network, faults, options })
     }
 }
@@ -60,11 +67,9 @@ fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
 
 /// What the flags say of the run.
 fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
-    ensure!(
-        (1..=MAX_ROUNDS).contains(&args.rounds),
-        "--rounds: {}; give a number from 1 to {MAX_ROUNDS}",
-        args.rounds
-    );
+    let compares = args.changes.is_some();
+    let rounds = args.rounds.unwrap_or(if compares { 1 } else { ROUNDS });
+    ensure!((1..=MAX_ROUNDS).contains(&rounds), "--rounds: {rounds}; give a number from 1 to {MAX_ROUNDS}");
     ensure!(
         args.window.is_power_of_two() && args.window <= inart_p4::SLOTS,
         "--window: {}; give a power of two from 1 to {}",
@@ -73,13 +78,15 @@ fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
     );
     ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
     let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
+    // Where rounds go on for as long as something is measured, their size only has to be more than a window.
+    let default = if compares { default.min(MEASURED_BYTES) } else { default };
     let gradient_bytes = args.gradient.map_or(default, |size| size.0);
     ensure!(
         (4.0..=4e9).contains(&gradient_bytes),
         "--gradient: {gradient_bytes} B; give from one value, 4 B, to 4 GB"
     );
     Ok(Options {
-        rounds: args.rounds,
+        rounds,
         runs: args.runs,
         odd_length: args.odd_length,
         tensors: args.tensors,
