@@ -191,6 +191,7 @@ impl Changer {
             Ok(()) => (ChangeStage::Done, String::new()),
             Err(End::Refused(why)) => (ChangeStage::Refused, why),
             Err(End::Undone(why)) => (ChangeStage::Undone, why),
+            Err(End::Later) => return, // only changes of elastic jobs wait
         };
         let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
         let ms = ended.total_us as f64 / 1e3;
