@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
+.PHONY: help demo demo-live demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -27,6 +27,11 @@ build: deps ## Build the inart command (target/release/inart)
 demo: deps ## Train a model on the paper's Fig. 1 network, every sum checked
 	$(CARGO) build $(ONCE) --bin inart
 	target/debug/inart emulate topologies/fig1.yaml --chart out/fig1.svg
+
+demo-live: deps ## Two jobs train while other traffic comes, a switch dies and a worker is killed; the controller replans
+	$(CARGO) build $(ONCE) --bin inart
+	target/debug/inart emulate topologies/live.yaml --jobs 2 --schemes inart --follow --faults topologies/live-schedule.yaml \
+		--scale 1/400 --rounds 110 --peer-timeout 5 --timeline out/live-timeline.svg
 
 demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by Gloo on the same links
 	@scripts/torch-venv.sh

@@ -1,5 +1,7 @@
 //! What happened to the jobs of a run, and when: each round's goodput, and every event. Drawn as a chart over time.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::si::si;
@@ -101,6 +103,32 @@ impl Timeline {
     }
 }
 
+/// What happened and when, one event per line, each with the goodput of every job between it and the next.
+impl fmt::Display for Timeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let starts = self.events.iter().map(|event| event.seconds);
+        let ends = starts.skip(1).chain([f64::INFINITY]);
+        let mut rows =
+            vec![(0.0, "training begins", self.events.first().map_or(f64::INFINITY, |event| event.seconds))];
+        rows.extend(
+            self.events.iter().zip(ends).map(|(event, end)| (event.seconds, event.what.as_str(), end)),
+        );
+        for (from, what, to) in rows {
+            let goodput = |job: &JobLine| {
+                let within = job.rounds.iter().filter(|round| (from..to).contains(&round.seconds));
+                let rounds: Vec<f64> = within.map(|round| round.goodput_bps).collect();
+                match rounds.len() {
+                    0 => format!("{:>9}", "-"),
+                    count => format!("{:>9}", si(rounds.iter().sum::<f64>() / count as f64, "bps")),
+                }
+            };
+            let goodputs: Vec<_> = self.jobs.iter().map(goodput).collect();
+            writeln!(f, "{from:8.2} s  {}  {what}", goodputs.join("  "))?;
+        }
+        Ok(())
+    }
+}
+
 /// Round numbers from 0 to `most`, ten at most.
 fn ticks(most: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf(most.log10().floor() - 1.0);
@@ -142,6 +170,24 @@ mod tests {
         let points =
             svg.lines().find(|line| line.starts_with("<polyline")).map(|line| line.matches(',').count());
         assert_eq!(points, Some(100));
+    }
+
+    #[test]
+    fn the_text_has_the_mean_goodput_between_events() {
+        let point = |seconds, goodput_bps| RoundPoint { seconds, goodput_bps };
+        let rounds = vec![point(1.0, 2e9), point(2.0, 4e9), point(6.0, 1e9)];
+        let timeline = Timeline {
+            jobs: vec![JobLine { job: "one".into(), rounds }],
+            events: vec![event(5.0, "link a-b down"), event(7.0, "link a-b up")],
+        };
+        let text = timeline.to_string();
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        let expected = [
+            "0.00 s  3.00 Gbps  training begins",
+            "5.00 s  1.00 Gbps  link a-b down",
+            "7.00 s          -  link a-b up",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

@@ -180,6 +180,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     } else {
         print(&format!("{summary}\nchart: {}\n", chart.display()))?;
+        if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
+            let jobs: Vec<_> = scheme.jobs.iter().map(|job| job.job.as_str()).collect();
+            let head = format!("what happened, and the goodput of {} from then on:", jobs.join(", "));
+            print(&format!("\n{head}\n{}time line: {}\n", scheme.timeline, file.display()))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
