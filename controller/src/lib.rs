@@ -27,6 +27,7 @@ mod held;
 mod install;
 mod intent;
 mod live;
+mod members;
 pub mod membership;
 mod names;
 mod plan_error;

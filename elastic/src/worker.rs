@@ -258,7 +258,14 @@ impl ElasticWorker {
         if let Err(left) = run.end.start() {
             return Ok(Err(left));
         }
-        let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
+        let failed = |error| {
+            let left = left(error, self.rank, &self.seat.assignment);
+            if matches!(left, Err(Error::Stopped)) {
+                // Nobody has to wait for it; a controller that is gone waits for nobody.
+                let _ = self.host.leave(self.rounds, false);
+            }
+            left.map(Err)
+        };
         let note = |events: &mut Vec<Event>, stats| {
             events.extend(
                 run.worker.record().filter(|_| self.host.records).map(|record| Event::Sum(stats, record)),

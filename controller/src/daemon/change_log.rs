@@ -20,7 +20,7 @@ pub(super) enum Command {
     Change {
         /// The change's number.
         number: u32,
-        plan: Plan,
+        plan: Box<Plan>,
     },
     /// To install a job beside those that run.
     Submit { number: u32, topology: Topology, job: String, window_chunks: Option<u32> },

@@ -61,7 +61,7 @@ impl Changer {
         if let Some(mut commands) = self.state.ordered() {
             while let Some(command) = commands.recv().await {
                 match command {
-                    Command::Change { number, plan } => self.carry_out(number, plan).await,
+                    Command::Change { number, plan } => self.carry_out(number, *plan).await,
                     Command::Submit { number, topology, job, window_chunks } => {
                         self.submit(number, topology, job, window_chunks).await;
                     }

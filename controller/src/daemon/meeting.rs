@@ -25,7 +25,6 @@ impl Rendezvous {
 }
 
 /// What a host that asks for a run is answered.
-#[expect(clippy::large_enum_variant, reason = "one at a time")]
 pub(crate) enum Answered {
     Seated(Seat),
     Waiting(String),

@@ -127,13 +127,25 @@ impl State {
 
     /// A host asks for a run.
     pub(crate) fn join(&self, job: JobId, joining: Joining) -> Option<Result<Answered, Refusal>> {
-        let replied = self.at_rendezvous(job, |membership, now| membership.join(now, joining))?;
-        Some(replied.and_then(|reply| match reply {
-            Reply::Waiting(why) => Ok(Answered::Waiting(why)),
-            Reply::Seated(seat) => Ok(match self.assigned(job) {
+        let replied = self.at_rendezvous(job, |membership, now| {
+            let (waited, told) = (membership.waits(&joining.host), joining.clone());
+            let replied = membership.join(now, joining);
+            if !waited && membership.waits(&told.host) {
+                let Joining { host, rounds, boundary, .. } = told;
+                let last = told.last.map(Epoch::get);
+                tracing::info!(job = job.get(), host, last, boundary, rounds, "a host joins");
+            }
+            if let Err(why) = &replied {
+                tracing::warn!(job = job.get(), "a host is refused: {why}");
+            }
+            replied
+        })?;
+        Some(replied.map(|reply| match reply {
+            Reply::Waiting(why) => Answered::Waiting(why),
+            Reply::Seated(seat) => match self.assigned(job) {
                 Some(assignment) => Answered::Seated(seated(seat, assignment)),
                 None => Answered::Waiting("the plans are not installed".to_owned()),
-            }),
+            },
         }))
     }
 

@@ -333,7 +333,7 @@ impl State {
     pub(crate) fn order_change(&self, plan: Plan) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
-        let _ = self.commands.send(Command::Change { number, plan });
+        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan) });
         number
     }
 

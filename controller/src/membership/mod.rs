@@ -93,6 +93,11 @@ impl Membership {
         self.advance(now);
     }
 
+    /// Whether a host waits for a run.
+    pub fn waits(&self, host: &str) -> bool {
+        self.present.contains_key(host)
+    }
+
     /// A member has connected, and hears what the run's members are told.
     pub fn connected(&mut self, now: Duration, host: &str, life: Incarnation) {
         if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {

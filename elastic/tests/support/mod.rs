@@ -48,12 +48,15 @@ jobs:
   - {name: digits, elastic: true}
 ";
 
+/// A daemon's thread, which ends when the sender is dropped.
+type Daemon = (oneshot::Sender<()>, JoinHandle<()>);
+
 /// A controller and the network of its hosts.
 #[derive(Clone)]
 pub struct Controller {
     topology: Topology,
     /// Ends the daemon, with all its connections.
-    running: Arc<Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>>,
+    running: Arc<Mutex<Option<Daemon>>>,
     /// What the switches hold outlives it.
     target: InMemory,
     network: InProcess,
