@@ -1,5 +1,5 @@
-//! The daemon watches its network and moves jobs that run to other plans: on switches in memory whose counters a thread
-//! moves, with hosts as threads that follow over its API.
+//! The daemon watches its network and moves jobs that run to other plans: on switches in memory whose
+//! counters a thread moves, with hosts as threads that follow over its API.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -51,7 +51,8 @@ fn spine(plan: &Plan) -> &'static str {
     ["p1", "p2"].into_iter().find(|spine| used.contains(spine)).unwrap()
 }
 
-/// What the switches count: ten frames of 1000 bytes each way over every link, per look, but for what is said here.
+/// What the switches count: ten frames of 1000 bytes each way over every link, per look, but for what is said
+/// here.
 #[derive(Default)]
 struct Weather {
     /// Links of which no frame comes, by their ends.

@@ -1,5 +1,6 @@
-//! What is seen of a network by what its switches counted: background, links that are down, switches that are gone,
-//! sums that are lost. And what is no failure: the loss of a session alone, a quiet network, counters that begin anew.
+//! What is seen of a network by what its switches counted: background, links that are down, switches that are
+//! gone, sums that are lost. And what is no failure: the loss of a session alone, a quiet network, counters
+//! that begin anew.
 
 #![allow(clippy::unwrap_used)]
 

@@ -133,7 +133,8 @@ impl HostArgs {
         follow.context("a thread that follows the controller")
     }
 
-    /// Reports to the controller how the worker is whose role `who` was claimed; a host with a file reports to nobody.
+    /// Reports to the controller how the worker is whose role `who` was claimed; a host with a file reports
+    /// to nobody.
     pub fn report_to_controller(
         &self,
         assignment: &Assignment,
