@@ -59,8 +59,8 @@ impl Client {
         }
     }
 
-    /// Says that a host of an elastic job takes part no more: it is `done` with all its rounds, or ends before
-    /// that.
+    /// Says that a host of an elastic job takes part no more: it is `done` with all its rounds, or ends
+    /// before that.
     ///
     /// # Errors
     /// No connection any more, or no such host.
@@ -90,8 +90,8 @@ impl Client {
 }
 
 impl Source {
-    /// Whether the job's hosts may come and go: then they [join](Self::join). A job whose assignment is from a
-    /// file is not elastic. A controller that is not there or not ready is [waited for](Self::PATIENCE).
+    /// Whether the job's hosts may come and go: then they [join](Self::join). A job whose assignment is from
+    /// a file is not elastic. A controller that is not there or not ready is [waited for](Self::PATIENCE).
     ///
     /// # Errors
     /// A controller that does not have the job.

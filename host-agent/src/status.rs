@@ -81,6 +81,16 @@ impl StatusSocket {
         Ok(Self { shared, taken: None })
     }
 
+    /// Answers nobody: for who [watches](Self::watch) within the process.
+    pub fn quiet() -> Self {
+        Self { shared: Shared::default(), taken: None }
+    }
+
+    /// What tells the last status to other threads.
+    pub fn watch(&self) -> StatusWatch {
+        StatusWatch(Arc::clone(&self.shared))
+    }
+
     /// Whether the last status is old enough for another.
     pub(crate) fn is_due(&self) -> bool {
         self.taken.is_none_or(|taken| taken.elapsed() >= Self::INTERVAL)
@@ -91,6 +101,18 @@ impl StatusSocket {
         let now = Instant::now();
         self.taken = Some(now);
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, status));
+    }
+}
+
+/// Tells what a host of this process is doing.
+#[derive(Clone)]
+pub struct StatusWatch(Shared);
+
+impl StatusWatch {
+    /// The last status; `None` before the first.
+    pub fn latest(&self) -> Option<HostStatus> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|(_, status)| status.clone())
     }
 }
 

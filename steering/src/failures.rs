@@ -54,9 +54,9 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list when
-    /// it has been in order for `policy.back_after`, or when nothing was seen of it for long enough to try again. What
-    /// is not known of stays as it was.
+    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list
+    /// when it has been in order for `policy.back_after`, or when nothing was seen of it for long enough to
+    /// try again. What is not known of stays as it was.
     pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation, policy: &Policy) {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
             let states = || directions.iter().flatten().filter_map(|direction| direction.is_up);

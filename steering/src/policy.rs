@@ -18,9 +18,9 @@ pub struct Policy {
     pub time_constant: Duration,
     /// How long what failed has to be in order again before plans use it. 2 s by default.
     pub back_after: Duration,
-    /// How long after it was last seen to have failed a part is tried again, though nothing shows that it is in order: what no
-    /// plan uses carries nothing that could. Twice as long each time that it turns out to have failed still, up to 64
-    /// times as long. A minute by default.
+    /// How long after it was last seen to have failed a part is tried again, though nothing shows that it is
+    /// in order: what no plan uses carries nothing that could. Twice as long each time that it turns out to
+    /// have failed still, up to 64 times as long. A minute by default.
     pub forget_after: Duration,
     /// How long after a change that came to nothing it is tried again. 5 s by default.
     pub again_after: Duration,

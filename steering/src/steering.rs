@@ -93,7 +93,8 @@ impl Steering {
         }
     }
 
-    /// The jobs of the plans in force, with the hosts that these are for: of an elastic job, those that are there.
+    /// The jobs of the plans in force, with the hosts that these are for: of an elastic job, those that are
+    /// there.
     fn jobs(&self) -> Vec<Job> {
         let of_plan = |plan: &Plan| {
             let job = self.topology.job_named(&plan.job)?;
@@ -126,7 +127,8 @@ impl Steering {
         self.failures.parts()
     }
 
-    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is more than nothing.
+    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is more than
+    /// nothing.
     pub fn background_by_name(&self) -> BTreeMap<String, f64> {
         let rates = self.background();
         let name = |id: NodeId| &*self.topology.node(id).name;

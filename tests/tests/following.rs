@@ -1,6 +1,6 @@
-//! The controller follows its network while real processes train: a link, and then a switch, that carries the plan
-//! fails; another plan is in force soon, no round is lost, and the weights at the end are those of a training
-//! without failures. Needs root, and skips without.
+//! The controller follows its network while real processes train: a link, and then a switch, that carries the
+//! plan fails; another plan is in force soon, no round is lost, and the weights at the end are those of a
+//! training without failures. Needs root, and skips without.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use inart_control::{FileProblem, Following, NotDone, Source, SourceError};
+use inart_control::{FileProblem, Following, HostReport, NotDone, Reporting, Source, SourceError};
 use inart_core::Assignment;
 use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
-use inart_host_agent::status::StatusSocket;
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
 use inart_wire::Incarnation;
 
@@ -91,6 +91,8 @@ impl HostArgs {
             StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
         };
         let status = self.status.as_ref().map(listen).transpose()?;
+        // What a controller hears of the host is taken from there.
+        let status = status.or_else(|| self.controller.is_some().then(StatusSocket::quiet));
         let options =
             Options { peer_timeout: self.peer_timeout, stop: Some(stop), status, ..Options::default() };
         let result = self.assignment().and_then(|read| body(read, options, &mut output));
@@ -159,6 +161,32 @@ impl HostArgs {
         let is_stopped = move || stop.is_received().unwrap_or(false);
         let host = Host::with_transport(self.source()?, &place, move || Ok(port.open(&interface)?));
         Ok(host.options(options).stopped_by(is_stopped))
+    }
+
+    /// Reports to the controller how the worker is whose role `who` was claimed; a host with a file reports
+    /// to nobody.
+    pub fn report_to_controller(
+        &self,
+        assignment: &Assignment,
+        who: &str,
+        life: Incarnation,
+        watch: Option<StatusWatch>,
+    ) -> anyhow::Result<Option<Reporting>> {
+        let Some(watch) = watch else { return Ok(None) };
+        let report = move || match watch.latest()? {
+            HostStatus::Worker(worker) => {
+                let started = worker.round.map_or(0, |round| u64::from(round) + 1);
+                Some(HostReport {
+                    started,
+                    ended: started - u64::from(worker.in_round && started > 0),
+                    rate_bps: worker.shards.iter().map(|shard| shard.rate_bps).sum(),
+                    planned_rate_bps: worker.shards.iter().map(|shard| shard.planned_rate_bps).sum(),
+                })
+            }
+            HostStatus::Server(_) => None,
+        };
+        let reporting = self.source()?.report(assignment.job, who, life, report);
+        reporting.context("a thread that reports to the controller")
     }
 
     fn assignment(&self) -> anyhow::Result<Assignment> {

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport};
+use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{RoundStats, Worker};
 use inart_wire::Rank;
 
@@ -52,8 +53,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         // A second run of this rank must not be heard as the first.
         let (who, life) = (format!("worker-{}", args.rank), options.incarnation);
         args.host.claim(&assignment, &who, life)?;
+        let watch = options.status.as_ref().map(StatusSocket::watch);
         let mut worker = Worker::with_options(assignment.clone(), args.rank, port, options)?;
         let _following = args.host.follow(&assignment, &who, life, worker.mover())?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
         output.hello(role)?;
         output.wait_for_start()?;
         run_rounds(&args, &assignment, &mut workload, &mut worker, output)

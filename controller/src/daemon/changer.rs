@@ -319,8 +319,8 @@ impl Changer {
         noted.await.map_err(|error| error.to_string())?
     }
 
-    /// Makes all switches hold these tables, now and from now on; how many updates that took. Switches that are gone
-    /// hold them once they are back.
+    /// Makes all switches hold these tables, now and from now on; how many updates that took. Switches that
+    /// are gone hold them once they are back.
     pub(super) async fn hold(&mut self, tables: Network) -> Result<u64, String> {
         let changed = tables.iter().filter(|(switch, tables)| self.desired.get(*switch) != Some(tables));
         let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));

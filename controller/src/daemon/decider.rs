@@ -14,7 +14,7 @@ use super::sampler::Sampler;
 use super::state::State;
 use super::steered::{Asked, Steer};
 use crate::api::proto::ChangeStage;
-use crate::watching::Watching;
+use crate::watching::{Late, Progress, Watching};
 
 /// Rates of a plan over the same routes that differ by less are not worth telling the hosts.
 const SAME: f64 = 0.01;
@@ -53,7 +53,7 @@ impl Decider {
     pub async fn run(mut self) -> Infallible {
         let mut asked = self.state.steered.listen();
         let mut steering = Steering::new(self.topology.clone(), Vec::new(), self.steer.policy.clone());
-        let (start, mut in_force) = (Instant::now(), InForce::default());
+        let (start, mut in_force, mut late) = (Instant::now(), InForce::default(), Late::default());
         let mut ticks = tokio::time::interval(self.steer.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -80,6 +80,7 @@ impl Decider {
             let failed = steering.failed();
             let question = steering.observe(now, &seen);
             self.tell(&steering, &failed);
+            self.name_the_late(now, &mut late);
             if let Some(question) = question {
                 self.decide(&mut steering, start, question, &mut in_force).await;
             }
@@ -114,6 +115,23 @@ impl Decider {
         self.state
             .steered
             .update(|seen| (seen.failed, seen.gone, seen.background) = (failed, gone, background));
+    }
+
+    /// Names workers that others wait for; the log hears of each once.
+    fn name_the_late(&self, now: Duration, late: &mut Late) {
+        let names = self.state.followed_names();
+        let said = self.state.steered.reports().into_iter().filter_map(|((job, role), said)| {
+            let progress = Progress { started: said.started, ended: said.ended };
+            Some(((names.get(&job)?.clone(), role), progress))
+        });
+        let named = late.see(now, &said.collect());
+        let named: BTreeMap<String, String> =
+            named.into_iter().map(|((job, role), why)| (format!("{role} of job {job}"), why)).collect();
+        let before = self.state.steered.seen().late;
+        for (who, why) in named.iter().filter(|(who, why)| before.get(*who) != Some(why)) {
+            tracing::warn!("{who} is late: {why}");
+        }
+        self.state.steered.update(|seen| seen.late = named);
     }
 
     /// Has the planner answer, decides, and carries that out; what was decided and what became of it.

@@ -1,4 +1,5 @@
-//! Reads the counters of all switches at once, in sessions of its own that only read: whoever writes is not waited for.
+//! Reads the counters of all switches at once, in sessions of its own that only read: whoever writes is not
+//! waited for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ impl Sampler {
         Sampler { program, switches, patience: every.max(PATIENCE) }
     }
 
-    /// What the switches have counted; those that do not answer in time, or run no program of ours, are left out.
+    /// What the switches have counted; those that do not answer in time, or run no program of ours, are left
+    /// out.
     pub async fn sample(&mut self) -> Answers {
         let (program, patience) = (&*self.program, self.patience);
         let all = self.switches.iter_mut().map(async |(name, switch)| {

@@ -402,6 +402,13 @@ impl State {
         followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.epoch)).collect()
     }
 
+    /// The names of the jobs that some host follows.
+    pub(super) fn followed_names(&self) -> BTreeMap<JobId, String> {
+        let inner = self.inner();
+        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
+        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.name)).collect()
+    }
+
     /// The hosts of a job that do not do what they were told last, by role; of a job that is not known, none.
     pub(super) fn not_following(&self, job: &str) -> Vec<String> {
         let inner = self.inner();

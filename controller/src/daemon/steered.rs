@@ -1,4 +1,5 @@
-//! What the daemon has seen of the network and decided, kept by the task that does so and read by the API and the changer.
+//! What the daemon has seen of the network and decided, kept by the task that does so and read by the API and
+//! the changer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,11 @@
 //! From what switches counted to what is seen of the network: pure, time and counters are arguments.
 //!
-//! A link is down when what one switch sends over it does not come to the other; a switch is gone when it does not
-//! answer and nothing comes from it, since the loss of a session alone is no failure of what it forwards.
+//! A link is down when what one switch sends over it does not come to the other; a switch is gone when it
+//! does not answer and nothing comes from it, since the loss of a session alone is no failure of what it
+//! forwards.
 
 mod counted;
+mod late;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -14,14 +16,18 @@ use inart_steering::{LinkSeen, Observation, SwitchSeen};
 use inart_targets::Traffic;
 
 use crate::ports::PortMap;
+pub use late::{Late, Progress};
+
 use counted::{Counted, frames_of, since};
 
 /// Frames that were sent and did not come before a link is called down: fewer may have been lost one by one.
 const UNANSWERED: i64 = 4;
-/// A host that is sent so many frames and says nothing for so long is cut off: hosts that run speak more often.
+/// A host that is sent so many frames and says nothing for so long is cut off: hosts that run speak more
+/// often.
 const TO_SILENT: i64 = 8;
 const SILENT: Duration = Duration::from_secs(3);
-/// Gradients that came to slots which hold something else, while nothing was summed, before sums are called lost.
+/// Gradients that came to slots which hold something else, while nothing was summed, before sums are called
+/// lost.
 const MISFITS: i64 = 8;
 
 /// What the switches of a network counted, by name; those that did not answer are missing.
@@ -60,7 +66,8 @@ impl Watching {
         self.ports.ports(switch).map(|(port, _)| port).collect()
     }
 
-    /// What is seen by the counters as they are at `now`, in the topology's own rates; `None` before the second time.
+    /// What is seen by the counters as they are at `now`, in the topology's own rates; `None` before the
+    /// second time.
     pub fn see(&mut self, now: Duration, answers: Answers) -> Option<Observation> {
         self.answers.push_back((now, answers));
         while self.answers.len() > 3 {
@@ -97,8 +104,9 @@ impl Watching {
         &self.topology.node(id).name
     }
 
-    /// What went over the port of `at` that leads to `peer`, in the last interval, or the one before it (`back` 1);
-    /// `None` for a host, or where the switch did not answer both times or lost its counters in between.
+    /// What went over the port of `at` that leads to `peer`, in the last interval, or the one before it
+    /// (`back` 1); `None` for a host, or where the switch did not answer both times or lost its counters in
+    /// between.
     fn counted(&self, at: NodeId, peer: NodeId, back: usize) -> Option<Counted> {
         let port = self.ports.port(self.name(at), self.name(peer))?;
         let newer = self.answers.len().checked_sub(1 + back)?;

@@ -33,7 +33,8 @@ fn compiled(artifact: &Artifact) -> Arc<Program> {
 }
 
 fn full(name: &str) -> String {
-    format!("InArtIngress.{name}")
+    let control = if name.starts_with("egress") { "InArtEgress" } else { "InArtIngress" };
+    format!("{control}.{name}")
 }
 
 struct Frames<'q> {

@@ -54,10 +54,14 @@ const OF_JUMBO_FRAMES: [&str; 4] = [
     "malformed frames of worker 1, between sound ones, are not summed",
 ];
 
+/// Ports that the switch program counts at.
+const PORTS: usize = 512;
+
 async fn run(switch: &mut impl Switch, n: ValuesPerPacket, case: &Case) {
     switch.load(&artifact(n)).await;
     let mut drops = vec![0; Reason::ALL.len() + 1];
     let mut outcomes = vec![0; Outcome::ALL.len()];
+    let (mut came, mut left) = (vec![0; PORTS], vec![0; PORTS]);
     for (index, step) in case.steps.iter().enumerate() {
         let at = format!("N = {n}, {}, step {}", case.name, index + 1);
         // To read those of larger frames takes long, and tells no more.
@@ -69,6 +73,8 @@ async fn run(switch: &mut impl Switch, n: ValuesPerPacket, case: &Case) {
             assert!(before == switch.slots().await, "{at}: a register has changed");
         }
         out.sort();
+        came[usize::from(step.port)] += 1;
+        out.iter().for_each(|(port, _)| left[usize::from(*port)] += 1);
         let shown = |frames: &[(u16, Vec<u8>)]| frames.iter().map(show).collect::<Vec<_>>().join("\n");
         assert!(out == step.out, "{at}: expected\n{}\nbut got\n{}", shown(&step.out), shown(&out));
         match step.counted {
@@ -78,6 +84,15 @@ async fn run(switch: &mut impl Switch, n: ValuesPerPacket, case: &Case) {
         }
         assert_eq!(switch.counter("drops").await, drops, "{at}: drops, {:?} expected", step.counted);
         assert_eq!(switch.counter("outcomes").await, outcomes, "{at}: outcomes, {:?} expected", step.counted);
+    }
+    // Every frame is counted once where it comes in and once where it goes out, as INART's or another.
+    for (way, frames) in [("ingress", came), ("egress", left)] {
+        let (ours, others) =
+            (switch.counter(&format!("{way}_inart")).await, switch.counter(&format!("{way}_others")).await);
+        let all: Vec<u64> = ours.iter().zip(&others).map(|(ours, others)| ours + others).collect();
+        assert!(all == frames, "N = {n}, {}: frames counted at ports, {way}", case.name);
+        let sound = case.steps.iter().all(|step| matches!(step.counted, Counted::Outcome(_)));
+        assert!(!sound || others.iter().all(|frames| *frames == 0), "N = {n}, {}: {way}, others", case.name);
     }
 }
 

@@ -98,8 +98,8 @@ impl Client {
         Ok(cells.into_values().collect())
     }
 
-    /// Cells of indirect counters, by name and index, in one call; in the order of `cells`. A cell that the device does
-    /// not answer for has counted nothing.
+    /// Cells of indirect counters, by name and index, in one call; in the order of `cells`. A cell that the
+    /// device does not answer for has counted nothing.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown counter, or a refused call.

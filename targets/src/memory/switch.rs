@@ -2,9 +2,9 @@
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use inart_tables::{Limits, Op, SwitchTables, Update};
+use inart_tables::{Limits, Op, PortNo, SwitchTables, Update};
 
-use crate::counters::{Counts, SwitchCounters};
+use crate::counters::{Counts, SwitchCounters, Traffic};
 use crate::error::SwitchError;
 use crate::place::Precedence;
 use crate::target::{Running, Session};
@@ -33,6 +33,8 @@ pub struct Memory {
     pub updates: usize,
     /// When it fails.
     pub failpoint: Failpoint,
+    /// What it says that it has counted.
+    pub traffic: Traffic,
     limits: Limits,
 }
 
@@ -44,6 +46,7 @@ impl Memory {
             tables: SwitchTables::default(),
             updates: 0,
             failpoint: Failpoint::Never,
+            traffic: Traffic::default(),
             limits,
         }
     }
@@ -117,6 +120,13 @@ impl Session for Memory {
         let steer = self.tables.steer.iter().map(|(key, action)| (*key, (*action, Counts::default())));
         let counters = SwitchCounters { steer: steer.collect(), ..SwitchCounters::default() };
         ready(self.alive().map(|()| counters)).boxed()
+    }
+
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        let of_port = |port: &PortNo| (*port, self.traffic.ports.get(port).copied().unwrap_or_default());
+        let ports = ports.iter().map(of_port).collect();
+        let traffic = Traffic { ports, outcomes: self.traffic.outcomes.clone() };
+        ready(self.alive().map(|()| traffic)).boxed()
     }
 
     fn lost(&mut self) -> BoxFuture<'_, SwitchError> {

@@ -10,7 +10,7 @@ use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 
 use super::switch::Memory;
-use crate::counters::SwitchCounters;
+use crate::counters::{SwitchCounters, Traffic};
 use crate::error::{ProgramError, SwitchError};
 use crate::place::{Access, Place, Precedence};
 use crate::target::{Program, Running, Session, Target};
@@ -162,6 +162,11 @@ impl Session for Opened {
 
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         ready(self.ask(Memory::counters)).boxed()
+    }
+
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        let answer = self.switch.lock().0.traffic(ports).now_or_never();
+        ready(answer.expect("a switch in memory waits for nothing")).boxed()
     }
 
     /// Looks once: a switch that fails later does not announce it.

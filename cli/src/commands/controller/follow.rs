@@ -12,8 +12,8 @@ use super::super::host::parse_seconds;
 #[derive(clap::Args)]
 #[group(id = "following")]
 pub struct FollowArgs {
-    /// Watch the network, and move jobs that run to other plans when links or switches fail, or when that is worth it
-    /// for what others use.
+    /// Watch the network, and move jobs that run to other plans when links or switches fail, or when that is
+    /// worth it for what others use.
     #[arg(long, conflicts_with_all = ["ask", "why", "replan"])]
     follow: bool,
     /// Watch the network, and only say in the log and by --why what would be changed.
@@ -34,8 +34,8 @@ pub struct FollowArgs {
     /// Change so often within an hour at most.
     #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
     changes_per_hour: usize,
-    /// Look for another plan if what others use of a capacity differs by this part of it from what the plan in force was
-    /// made for.
+    /// Look for another plan if what others use of a capacity differs by this part of it from what the plan
+    /// in force was made for.
     #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
     /// Go on counting what others no longer use: 1/e of it is left after this time.
@@ -57,8 +57,8 @@ fn parse_part(text: &str) -> Result<f64, String> {
 }
 
 impl FollowArgs {
-    /// How the daemon watches and decides, if it does. Plans are made by `scheme` where that can start from those in
-    /// force, else by ours.
+    /// How the daemon watches and decides, if it does. Plans are made by `scheme` where that can start from
+    /// those in force, else by ours.
     pub fn steer(&self, scheme: &'static dyn Scheme) -> Option<Steer> {
         let policy = Policy {
             gain: self.gain,

@@ -1,0 +1,391 @@
+//! The daemon watches its network and moves jobs that run to other plans: on switches in memory whose
+//! counters a thread moves, with hosts as threads that follow over its API.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_control::{Following, HostReport, Reporting, Source};
+use inart_controller::api::{self, Listener, proto};
+use inart_controller::daemon::{self, Config, State, Steer};
+use inart_controller::{PortMap, Records};
+use inart_p4::Outcome;
+use inart_planner::{Options, Plan, Topology, plan, schemes};
+use inart_steering::{Decision, Policy};
+use inart_targets::memory::InMemory;
+use inart_targets::{Counts, Failpoint, Place, Precedence, Target};
+use inart_tls::Security;
+use inart_wire::{Incarnation, JobId, ValuesPerPacket};
+use support::{LIMITS, job};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+const SWITCHES: [&str; 4] = ["l1", "l2", "p1", "p2"];
+
+/// Two leaves, two spines: two ways between the workers and the server.
+fn ways() -> Topology {
+    let text = "{name: ways, nodes: [{name: l1, kind: switch, aggregation: 8 Gbps}, {name: l2, kind: switch, aggregation: 8 Gbps},
+        {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress: 4 Gbps},
+        {name: w1, kind: worker}, {name: w2, kind: worker}],
+        links: [{ends: [w1, l1], rate: 4 Gbps}, {ends: [w2, l1], rate: 4 Gbps}, {ends: [s, l2], rate: 4 Gbps},
+        {ends: [l1, p1], rate: 4 Gbps}, {ends: [l1, p2], rate: 4 Gbps}, {ends: [p1, l2], rate: 4 Gbps},
+        {ends: [p2, l2], rate: 4 Gbps}]}";
+    Topology::from_yaml(text).unwrap()
+}
+
+fn planned() -> Plan {
+    let topology = ways();
+    plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap()
+}
+
+/// The spine that a plan uses.
+fn spine(plan: &Plan) -> &'static str {
+    let paths = plan.flows.iter().map(|flow| &flow.path).chain(plan.trunks.iter().map(|trunk| &trunk.path));
+    let used: BTreeSet<&str> = paths.flatten().map(|name| &**name).collect();
+    ["p1", "p2"].into_iter().find(|spine| used.contains(spine)).unwrap()
+}
+
+/// What the switches count: ten frames of 1000 bytes each way over every link, per look, but for what is said
+/// here.
+#[derive(Default)]
+struct Weather {
+    /// Links of which no frame comes, by their ends.
+    down: BTreeSet<(String, String)>,
+    /// More frames of others per look, by the switch and the neighbour that it sends them to.
+    others: Vec<(String, String, i64)>,
+    /// Switches whose slots hold what does not fit.
+    misfits: BTreeSet<String>,
+}
+
+/// A daemon in a thread of its own, its switches and their counters.
+struct Session {
+    stop: Option<oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+    target: InMemory,
+    weather: Arc<Mutex<Weather>>,
+    api: api::Client,
+    folder: TempDir,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn address(folder: &Path) -> String {
+    format!("unix:{}", folder.join("api.sock").display())
+}
+
+impl Session {
+    async fn start(policy: Policy) -> Self {
+        let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+        let place = |name: &&str| ((*name).to_owned(), Place::local(*name, 0));
+        let every = Duration::from_millis(50);
+        let config = Config {
+            topology: ways(),
+            jobs: vec![job(1, &planned())],
+            program: target.program(ValuesPerPacket::N64, None).unwrap(),
+            switches: SWITCHES.iter().map(place).collect(),
+            precedence: Precedence(1),
+            records: Records::open(folder.path(), "ways").unwrap(),
+            replace_program: false,
+            check_every: Duration::from_millis(50),
+            change_within: Duration::from_secs(5),
+            timing: Default::default(),
+            steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme: schemes::INART }),
+            remove_departed: false,
+        };
+        let listening = address(folder.path());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let state = Arc::new(State::new("ways", SWITCHES.iter().map(|name| (*name, *name))));
+                let listener = Listener::bind(&listening, false).await.unwrap();
+                tokio::select! {
+                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
+                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
+                    _ = stopped => {}
+                }
+            });
+        });
+        let weather = Arc::new(Mutex::new(Weather::default()));
+        let counting = {
+            let (target, weather) = (target.clone(), Arc::downgrade(&weather));
+            std::thread::spawn(move || {
+                while let Some(weather) = weather.upgrade() {
+                    count(&target, &weather.lock().unwrap());
+                    drop(weather);
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            })
+        };
+        let api = connected(&address(folder.path())).await;
+        let mut session = Session { stop: Some(stop), threads: vec![serve], target, weather, api, folder };
+        session.until(|status| status.installed).await;
+        // Ends once the session is dropped, with its weather.
+        drop(counting);
+        session.threads.truncate(1);
+        session
+    }
+
+    fn weather(&self, change: impl FnOnce(&mut Weather)) {
+        change(&mut self.weather.lock().unwrap());
+    }
+
+    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
+        for _ in 0..6000 {
+            let status = self.api.status().await.unwrap();
+            if wish(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("in vain: {:?}", self.api.status().await);
+    }
+
+    /// Waits for a decision as wished.
+    async fn decision(&self, wish: impl Fn(&Decision) -> bool) -> Decision {
+        for _ in 0..3000 {
+            let all = self.api.why().await.unwrap();
+            let all = all.iter().map(|decision| serde_json::from_str::<Decision>(&decision.json).unwrap());
+            if let Some(found) = all.into_iter().find(&wish) {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("in vain: {:?}", self.api.why().await);
+    }
+
+    /// The plan in force, as the records have it.
+    fn in_force(&self) -> Plan {
+        let records = Records::open(self.folder.path(), "ways").unwrap();
+        records.jobs.values().next().unwrap().live().unwrap().plan.clone()
+    }
+
+    /// A host that does as it is told.
+    async fn host(&self, role: &str) -> (Following, Source, Incarnation) {
+        let life = Incarnation::from(7);
+        let assignment = self.api.assignment("").await.unwrap();
+        self.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
+        let address = address(self.folder.path());
+        let source = Source::Controller { address, job: String::new(), security: Security::Local };
+        let following = source.follow(assignment.job, role, life, |_| Ok(())).unwrap().unwrap();
+        (following, source, life)
+    }
+
+    async fn hosts(&self, roles: &[&str]) -> Vec<Following> {
+        let mut hosts = Vec::new();
+        for role in roles {
+            hosts.push(self.host(role).await.0);
+        }
+        hosts
+    }
+}
+
+async fn connected(address: &str) -> api::Client {
+    for _ in 0..6000 {
+        if let Ok(client) = api::Client::connect(address, &Security::Local).await {
+            return client;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("nobody listens on {address}");
+}
+
+/// One look's frames at all switches.
+fn count(target: &InMemory, weather: &Weather) {
+    let topology = ways();
+    let ports = PortMap::new(&topology).unwrap();
+    let is_gone = |name: &str| ports.is_switch(name) && target.switch(name).failpoint != Failpoint::Never;
+    let add = |counts: &mut Counts, frames: i64| {
+        counts.packets += frames;
+        counts.bytes += 1000 * frames;
+    };
+    let ends = topology.links().iter().map(|link| link.ends.map(|end| topology.node(end).name.clone()));
+    for (from, to) in ends.flat_map(|[a, b]| [(a.clone(), b.clone()), (b, a)]) {
+        let others = weather.others.iter().filter(|(a, b, _)| (a, b) == (&from, &to)).map(|(.., n)| n).sum();
+        let pair = [(from.clone(), to.clone()), (to.clone(), from.clone())];
+        let comes = !pair.iter().any(|ends| weather.down.contains(ends));
+        if let Some(port) = ports.port(&from, &to) {
+            target.change(&from, |switch| {
+                let port = switch.traffic.ports.entry(port).or_default();
+                add(&mut port.ours_out, 10);
+                add(&mut port.others_out, others);
+            });
+        }
+        if let Some(port) = ports.port(&to, &from).filter(|_| comes && !is_gone(&from)) {
+            target.change(&to, |switch| {
+                let port = switch.traffic.ports.entry(port).or_default();
+                add(&mut port.ours_in, 10);
+                add(&mut port.others_in, others);
+            });
+        }
+    }
+    for switch in &weather.misfits {
+        target.change(switch, |switch| {
+            switch.traffic.outcomes.resize(Outcome::ALL.len(), Counts::default());
+            add(&mut switch.traffic.outcomes[Outcome::Stale.index()], 20);
+        });
+    }
+}
+
+const ALL: [&str; 3] = ["worker-0", "worker-1", "server-0"];
+
+fn is_done(decision: &Decision) -> bool {
+    decision.outcome == Some(inart_steering::Outcome::Done)
+}
+
+#[tokio::test]
+async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&ALL).await;
+    let before = session.in_force();
+    let used = spine(&before);
+    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    let change = session.decision(is_done).await;
+    assert!(change.to_string().contains(&format!("link l1-{used} failed")), "{change}");
+    let after = session.in_force();
+    assert_ne!(spine(&after), used);
+    assert_eq!(after.shards, before.shards);
+    let status = session.api.status().await.unwrap();
+    assert_eq!(status.network.unwrap().failed, [format!("link l1-{used}")]);
+    assert_eq!(status.changes.len(), 1);
+    // Back, and then others take the other way: 4375 frames of 1000 bytes per 10 ms are 3.5 Gbit/s.
+    session.weather(|weather| weather.down.clear());
+    session.until(|status| status.network.as_ref().unwrap().failed.is_empty()).await;
+    let busy = spine(&session.in_force());
+    session.weather(|weather| weather.others.push(("l1".to_owned(), busy.to_owned(), 4375)));
+    let change = session.decision(|decision| is_done(decision) && decision.number > change.number).await;
+    assert!(change.to_string().contains(&format!("link l1->{busy}")), "{change}");
+    assert!(change.gain.unwrap() > 1.1, "{change}");
+    assert_ne!(spine(&session.in_force()), busy);
+    let status = session.api.status().await.unwrap();
+    let background = status.network.unwrap().background;
+    assert!(
+        background.iter().any(|of| of.resource == format!("link l1->{busy}") && of.bps > 1e9),
+        "{background:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&ALL).await;
+    let used = spine(&session.in_force());
+    session.target.change(used, |switch| switch.failpoint = Failpoint::Gone(0));
+    let change = session.decision(is_done).await;
+    assert!(change.to_string().contains(&format!("switch {used} failed")), "{change}");
+    assert_ne!(spine(&session.in_force()), used);
+    // It still holds the tables of the epoch before, which nobody else does.
+    let epochs = |name: &str| session.target.switch(name).tables.epochs(JobId::from(1)).len();
+    let held: Vec<usize> = SWITCHES.iter().map(|name| epochs(name)).collect();
+    assert!(held.iter().sum::<usize>() > 0, "{held:?}");
+    session.target.change(used, |switch| switch.failpoint = Failpoint::Never);
+    for _ in 0..2000 {
+        if epochs(used) == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(epochs(used), 0, "what it held is gone, since the plan in force does not use it");
+}
+
+#[tokio::test]
+async fn a_switch_that_sums_no_more_only_forwards() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&ALL).await;
+    let sums = |plan: &Plan| plan.trunks.iter().any(|trunk| trunk.aggregator == "l1");
+    assert!(sums(&session.in_force()));
+    session.weather(|weather| drop(weather.misfits.insert("l1".to_owned())));
+    let change = session.decision(is_done).await;
+    assert!(change.to_string().contains("aggregation of switch l1 failed"), "{change}");
+    assert!(!sums(&session.in_force()));
+}
+
+#[tokio::test]
+async fn with_no_way_left_it_says_which_job_lost_what() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&ALL).await;
+    session.weather(|weather| {
+        weather.down.insert(("l1".to_owned(), "p1".to_owned()));
+        weather.down.insert(("p2".to_owned(), "l2".to_owned()));
+    });
+    let lost = session.decision(|decision| decision.to_string().contains("no plan")).await;
+    let line = lost.to_string();
+    assert!(line.contains("job ways") && line.contains("w1") && line.contains("failed"), "{line}");
+}
+
+#[tokio::test]
+async fn who_does_not_follow_is_named_and_nothing_changes() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&["worker-0", "server-0"]).await;
+    let before = session.in_force();
+    let used = spine(&before);
+    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    let decision = session.decision(|decision| decision.outcome.is_some()).await;
+    let line = decision.to_string();
+    assert!(line.ends_with("came to nothing: job ways: worker-1 does not follow"), "{line}");
+    assert_eq!(session.in_force(), before);
+    assert!(session.api.status().await.unwrap().changes.is_empty());
+}
+
+#[tokio::test]
+async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
+    let session = Session::start(Policy { dry_run: true, ..Policy::default() }).await;
+    let nobody = session.api.replan(false).await.unwrap_err().to_string();
+    assert!(nobody.contains("no host of any job follows"), "{nobody}");
+    let _hosts = session.hosts(&ALL).await;
+    let before = session.in_force();
+    let asked = loop {
+        match session.api.replan(false).await {
+            Ok(asked) => break asked,
+            // The hosts are about to follow.
+            Err(error) => assert!(error.to_string().contains("no host of any job follows"), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(
+        asked.line.contains("asked for") && asked.line.contains("the plan in force is the best"),
+        "{asked:?}"
+    );
+    let shares = session.api.replan(true).await.unwrap_err().to_string();
+    assert!(shares.contains("shares stay while a job runs"), "{shares}");
+    let used = spine(&before);
+    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    let decision = session.decision(|decision| decision.to_string().contains("failed")).await;
+    assert!(decision.to_string().ends_with("not changed: dry run: it would be"), "{decision}");
+    assert_eq!(session.in_force(), before);
+}
+
+#[tokio::test]
+async fn a_worker_that_others_wait_for_is_named() {
+    let session = Session::start(Policy::default()).await;
+    let mut reporting: Vec<Reporting> = Vec::new();
+    let mut hosts = Vec::new();
+    for (role, started) in [("worker-0", 5), ("worker-1", 4), ("server-0", 0)] {
+        let (following, source, life) = session.host(role).await;
+        hosts.push(following);
+        if started > 0 {
+            let said = HostReport { started, ended: 4, rate_bps: 1e9, planned_rate_bps: 1e9 };
+            let report = source.report(JobId::from(1), role, life, move || Some(said)).unwrap();
+            reporting.extend(report);
+        }
+    }
+    let status =
+        session.until(|status| status.network.as_ref().is_some_and(|seen| !seen.late.is_empty())).await;
+    let late = status.network.unwrap().late;
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert_eq!(late[0].host, "worker-1 of job ways");
+    assert!(late[0].why.starts_with("its program has not started tensor 4,"), "{late:?}");
+}

@@ -1,0 +1,197 @@
+//! What is seen of a network by what its switches counted: background, links that are down, switches that are
+//! gone, sums that are lost. And what is no failure: the loss of a session alone, a quiet network, counters
+//! that begin anew.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_controller::PortMap;
+use inart_controller::watching::{Answers, Watching};
+use inart_p4::Outcome;
+use inart_planner::{NodeId, Topology};
+use inart_steering::{LinkSeen, Observation};
+use inart_targets::{Counts, PortTraffic, Traffic};
+
+const STEP: Duration = Duration::from_millis(500);
+
+fn topology() -> Topology {
+    let text = "{name: line, nodes: [{name: a, kind: switch, aggregation: 1 Gbps}, {name: b, kind: switch},
+        {name: s, kind: server}, {name: w, kind: worker}],
+        links: [{ends: [w, a], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, s], rate: 1 Gbps}]}";
+    Topology::from_yaml(text).unwrap()
+}
+
+/// Switches whose counters are moved by hand.
+struct Net {
+    topology: Topology,
+    ports: PortMap,
+    watching: Watching,
+    counted: Answers,
+    now: Duration,
+}
+
+impl Net {
+    fn new(scale: f64) -> Self {
+        let topology = topology();
+        let ports = PortMap::new(&topology).unwrap();
+        let watching = Watching::new(topology.clone(), ports.clone(), scale);
+        let counted = ["a", "b"].map(|switch| (switch.to_owned(), Traffic::default())).into_iter().collect();
+        Net { topology, ports, watching, counted, now: Duration::ZERO }
+    }
+
+    fn port(&mut self, switch: &str, peer: &str) -> &mut PortTraffic {
+        let port = self.ports.port(switch, peer).unwrap();
+        self.counted.get_mut(switch).unwrap().ports.entry(port).or_default()
+    }
+
+    /// So many frames of 1000 bytes, ours and others', leave `from` for `to`; whether they come.
+    fn send(&mut self, from: &str, to: &str, (ours, others): (i64, i64), come: bool) {
+        let add = |counts: &mut Counts, frames: i64| {
+            counts.packets += frames;
+            counts.bytes += 1000 * frames;
+        };
+        if self.ports.is_switch(from) {
+            let port = self.port(from, to);
+            add(&mut port.ours_out, ours);
+            add(&mut port.others_out, others);
+        }
+        if come && self.ports.is_switch(to) {
+            let port = self.port(to, from);
+            add(&mut port.ours_in, ours);
+            add(&mut port.others_in, others);
+        }
+    }
+
+    /// The end of an interval; these switches do not answer.
+    fn step(&mut self, silent: &[&str]) -> Option<Observation> {
+        self.now += STEP;
+        for switch in ["a", "b"] {
+            for port in self.watching.ports(switch) {
+                self.counted.get_mut(switch).unwrap().ports.entry(port).or_default();
+            }
+        }
+        let mut answers = self.counted.clone();
+        answers.retain(|switch, _| !silent.contains(&&**switch));
+        self.watching.see(self.now, answers)
+    }
+
+    fn node(&self, name: &str) -> NodeId {
+        self.topology.node_named(name).unwrap()
+    }
+
+    fn link(&self, seen: &Observation, from: &str, to: &str) -> Option<LinkSeen> {
+        let (from, to) = (self.node(from), self.node(to));
+        let link = self.topology.link_between(from, to).unwrap();
+        seen.links[link.index()][usize::from(self.topology.link(link).ends[0] != from)]
+    }
+}
+
+#[test]
+fn what_crosses_a_link_is_told_apart_in_the_topologys_rates() {
+    let mut net = Net::new(0.1);
+    assert!(net.step(&[]).is_none(), "nothing to compare with");
+    net.send("a", "b", (50, 200), true);
+    net.send("w", "a", (30, 0), true);
+    let seen = net.step(&[]).unwrap();
+    // 50 frames of 1000 bytes in half a second are 0.8 Mbit/s, on a tenth of the rates.
+    let up = LinkSeen::up(8e6, 32e6);
+    assert_eq!(net.link(&seen, "a", "b"), Some(up));
+    assert_eq!(net.link(&seen, "b", "a"), Some(LinkSeen { is_up: None, ..LinkSeen::up(0.0, 0.0) }));
+    assert_eq!(net.link(&seen, "w", "a"), Some(LinkSeen::up(4.8e6, 0.0)));
+    assert!(seen.switches.values().all(|switch| switch.is_up && switch.aggregates));
+    let quiet = net.step(&[]).unwrap();
+    assert_eq!(net.link(&quiet, "a", "b"), Some(LinkSeen { is_up: None, ..LinkSeen::up(0.0, 0.0) }));
+}
+
+#[test]
+fn a_link_is_down_when_what_is_sent_does_not_come() {
+    let mut net = Net::new(1.0);
+    net.step(&[]);
+    net.send("a", "b", (10, 0), true);
+    net.step(&[]);
+    // What was sent in the last interval may be on the way.
+    net.send("a", "b", (10, 0), false);
+    let seen = net.step(&[]).unwrap();
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(false), "what was sent before came already");
+}
+
+#[test]
+fn frames_that_are_on_their_way_are_no_failure() {
+    let mut net = Net::new(1.0);
+    net.step(&[]);
+    net.step(&[]);
+    net.send("a", "b", (10, 0), false);
+    let seen = net.step(&[]).unwrap();
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, None, "they may be on the way");
+    let seen = net.step(&[]).unwrap();
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(false));
+    net.send("a", "b", (1, 0), true);
+    let seen = net.step(&[]).unwrap();
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(true), "one that comes is enough");
+}
+
+#[test]
+fn a_session_alone_is_no_failure_and_a_switch_that_is_silent_besides_is_gone() {
+    let mut net = Net::new(1.0);
+    for _ in 0..3 {
+        net.send("b", "a", (10, 0), true);
+        net.step(&[]);
+    }
+    // The session is lost, what it forwards comes.
+    for _ in 0..3 {
+        net.send("b", "a", (10, 0), true);
+        let seen = net.step(&["b"]).unwrap();
+        assert!(!seen.switches.contains_key(&net.node("b")));
+    }
+    let seen = net.step(&["b"]).unwrap();
+    let gone = seen.switches[&net.node("b")];
+    assert!(!gone.is_up);
+    let back = net.step(&[]).unwrap();
+    assert!(!back.switches.contains_key(&net.node("b")), "not yet known");
+    let back = net.step(&[]).unwrap();
+    assert!(back.switches[&net.node("b")].is_up);
+}
+
+#[test]
+fn a_host_that_is_sent_frames_and_says_nothing_is_cut_off() {
+    let mut net = Net::new(1.0);
+    net.step(&[]);
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        net.send("a", "w", (4, 0), true);
+        let observed = net.step(&[]).unwrap();
+        seen.push(net.link(&observed, "w", "a").unwrap().is_up);
+    }
+    assert_eq!(seen, [None, None, None, None, None, Some(false), Some(false), Some(false)], "after 3 s");
+}
+
+#[test]
+fn sums_are_lost_when_slots_hold_what_does_not_fit() {
+    let mut net = Net::new(1.0);
+    let mut outcomes = vec![Counts::default(); Outcome::ALL.len()];
+    net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
+    net.step(&[]);
+    outcomes[Outcome::Stale.index()].packets += 20;
+    outcomes[Outcome::Added.index()].packets += 1;
+    net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
+    assert!(net.step(&[]).unwrap().switches[&net.node("a")].aggregates, "it still sums");
+    outcomes[Outcome::Overlap.index()].packets += 20;
+    net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
+    assert!(!net.step(&[]).unwrap().switches[&net.node("a")].aggregates);
+    outcomes[Outcome::Absorbed.index()].packets += 200;
+    net.counted.get_mut("a").unwrap().outcomes = outcomes;
+    assert!(net.step(&[]).unwrap().switches[&net.node("a")].aggregates, "others wait for a worker");
+}
+
+#[test]
+fn counters_that_begin_anew_say_nothing() {
+    let mut net = Net::new(1.0);
+    net.send("a", "b", (10, 0), true);
+    net.step(&[]);
+    net.counted.insert("b".to_owned(), Traffic { ports: BTreeMap::new(), outcomes: Vec::new() });
+    net.send("a", "b", (5, 0), true);
+    let seen = net.step(&[]).unwrap();
+    assert_eq!(net.link(&seen, "a", "b").unwrap(), LinkSeen { is_up: None, ..LinkSeen::up(80e3, 0.0) });
+}
