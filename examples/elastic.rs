@@ -165,6 +165,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         change_within: Duration::from_secs(5),
         timing: Timing::default(),
         remove_departed: false,
+        steer: None,
     };
     let listener = Listener::bind(listen, false).await?;
     tokio::select! {

@@ -36,7 +36,7 @@ enum Command {
     /// Remove jobs from the switches, or list those that they hold.
     Remove(commands::remove::Args),
     /// Install plans and keep the switches in order, as a daemon.
-    Controller(commands::controller::Args),
+    Controller(Box<commands::controller::Args>),
     /// List, submit, pause, resume or delete the jobs of a running controller.
     Jobs(commands::jobs::Args),
     /// Run a worker's host agent.
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(args, json),
         Command::Rollback(args) => commands::rollback::run(args, json),
         Command::Remove(args) => commands::remove::run(args, json),
-        Command::Controller(args) => commands::controller::run(args, json),
+        Command::Controller(args) => commands::controller::run(*args, json),
         Command::Jobs(args) => commands::jobs::run(args, json),
         Command::Worker(args) => commands::worker::run(args, json),
         Command::Server(args) => commands::server::run(args, json),

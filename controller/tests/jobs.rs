@@ -58,6 +58,7 @@ impl Daemon {
             change_within: Duration::from_millis(500),
             timing: Default::default(),
             remove_departed: false,
+            steer: None,
             topology,
         };
         let address = format!("unix:{}", folder.join(format!("{precedence}.sock")).display());
