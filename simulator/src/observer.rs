@@ -58,7 +58,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Shows the interval to the steering, plans if it asks for a plan, and begins the change that it decides on.
+    /// Shows the interval to the steering, plans if it asks for a plan, and begins the change that it decides
+    /// on.
     fn follow(&mut self, follow: &Follow) -> Result<(), Error> {
         let seen = self.observe();
         let now = Duration::from_nanos(self.wire.now);

@@ -51,8 +51,8 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// By job, results per second of the slowest worker between the first interval's end from `from` on and the
-    /// last up to `to`; `None` without two of them.
+    /// By job, results per second of the slowest worker between the first interval's end from `from` on and
+    /// the last up to `to`; `None` without two of them.
     pub fn results_per_second(&self, from: Span, to: Span) -> Option<Vec<f64>> {
         let (begin, before) = self.results.iter().find(|(at, _)| *at >= from.0)?;
         let (end, after) = self.results.iter().rev().find(|(at, _)| *at <= to.0)?;

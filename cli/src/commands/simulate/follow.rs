@@ -1,4 +1,5 @@
-//! `inart simulate --background` and `--follow`: other traffic on a link, and what it is worth that plans follow.
+//! `inart simulate --background` and `--follow`: other traffic on a link, and what it is worth that plans
+//! follow.
 
 use std::process::ExitCode;
 
@@ -163,6 +164,11 @@ fn document(
         }
     }
     document["settled_after"] = seen.changed_at.last().map(|at| (*at as f64 - begin.0 as f64) / 1e9).into();
+    let results = seen
+        .results
+        .iter()
+        .map(|(at, results)| serde_json::json!({ "at_seconds": *at as f64 / 1e9, "results": results }));
+    document["results"] = results.collect();
     document["plan_changes"] = seen.changed_at.len().into();
     document["decisions"] = serde_json::to_value(&seen.decisions)?;
     Ok(document)
