@@ -21,6 +21,10 @@ pub(crate) struct Changing {
     pub next: Vec<Assignment>,
     /// By job: the newest epoch that there ever was.
     pub newest: Vec<Epoch>,
+    /// Whether workers follow their servers in the present change.
+    pub led: bool,
+    /// Hosts are told within so many nanoseconds.
+    pub told_within: u64,
     /// Changes that have begun.
     pub begun: u32,
     /// Changes that are over, and those of them that were undone.
@@ -48,6 +52,8 @@ impl Changing {
             now: assignments.to_vec(),
             next: Vec::new(),
             newest: assignments.iter().map(|assignment| assignment.epoch).collect(),
+            led: false,
+            told_within: 0,
             begun: 0,
             done: 0,
             undone: 0,

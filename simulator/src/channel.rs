@@ -6,6 +6,11 @@ use inart_faults::LinkFaults;
 use inart_faults::quantity::QueueLimit;
 use inart_planner::Link;
 
+/// EtherType of INART frames.
+pub(crate) const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
+/// EtherType of other traffic on one link, which nobody gets: IEEE 802 local experimental 2.
+pub(crate) const INJECTED: [u8; 2] = 0x88b6u16.to_be_bytes();
+
 /// One direction of a link. Frames leave in the order in which they came, each when the one before has been
 /// sent.
 #[derive(Debug)]
@@ -20,8 +25,11 @@ pub(crate) struct Channel {
     pub faults: LinkFaults,
     /// Whether `faults` has anything.
     pub faulty: bool,
-    /// Frames that wait or are being sent: when each will have been sent, and its bytes.
-    waiting: VecDeque<(u64, u32)>,
+    /// Frames that wait or are being sent: when each will have been sent, its bytes, and whether it is
+    /// others'.
+    waiting: VecDeque<(u64, u32, bool)>,
+    /// Bytes that have been sent: ours and others'.
+    sent: [u64; 2],
     waiting_bytes: u64,
     /// When everything that waits will have been sent.
     idle_at: u64,
@@ -44,6 +52,7 @@ impl Channel {
             faulty: !faults.is_none(),
             faults,
             waiting: VecDeque::new(),
+            sent: [0; 2],
             waiting_bytes: 0,
             idle_at: 0,
             last_arrival: 0,
@@ -54,17 +63,25 @@ impl Channel {
 
     /// Frames that wait or are being sent.
     pub fn depth(&mut self, now: u64) -> u32 {
-        while let Some(&(sent_at, bytes)) = self.waiting.front()
+        while let Some(&(sent_at, bytes, others)) = self.waiting.front()
             && sent_at <= now
         {
+            self.sent[usize::from(others)] += u64::from(bytes);
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
         }
         self.waiting.len() as u32
     }
 
-    /// Takes a frame in; says when it will have been sent, or `None` if the queue is full.
-    pub fn enqueue(&mut self, now: u64, bytes: usize) -> Option<u64> {
+    /// Bytes that have been sent so far: of INART frames, and of all others.
+    pub fn sent(&mut self, now: u64) -> [u64; 2] {
+        self.depth(now);
+        self.sent
+    }
+
+    /// Takes a frame in, `others` if it is not INART's; says when it will have been sent, or `None` if the
+    /// queue is full.
+    pub fn enqueue(&mut self, now: u64, bytes: usize, others: bool) -> Option<u64> {
         let depth = self.depth(now);
         let full = match self.limit {
             QueueLimit::Bytes(limit) => depth > 0 && self.waiting_bytes + bytes as u64 > limit,
@@ -74,7 +91,7 @@ impl Channel {
             return None;
         }
         self.idle_at = self.idle_at.max(now) + self.nanos(bytes);
-        self.waiting.push_back((self.idle_at, bytes as u32));
+        self.waiting.push_back((self.idle_at, bytes as u32, others));
         self.waiting_bytes += bytes as u64;
         Some(self.idle_at)
     }

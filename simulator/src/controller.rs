@@ -7,13 +7,13 @@
 
 use inart_core::Instant;
 use inart_faults::quantity::Span;
+use inart_planner::Plan;
 use rand::Rng;
 
 use crate::Error;
 use crate::changes::Changes;
 use crate::event_queue::{EventKind, ProcessId, Tell};
 use crate::host::Role;
-use crate::installed_network::Beside;
 use crate::simulation::{Node, Simulation};
 
 /// How long a host that stands still is waited for before it is told again.
@@ -29,12 +29,13 @@ impl Simulation<'_> {
         self.options.changes.as_ref()
     }
 
-    /// Whether jobs have to go on because changes are yet to come.
+    /// Whether jobs have to go on because something is yet to come.
     pub(crate) fn holds(&self) -> bool {
         self.plan_changes().is_some_and(|changes| changes.hold) && self.changing.over.is_none()
+            || self.options.watch.as_ref().is_some_and(|watch| watch.until.is_some()) && !self.released
     }
 
-    /// A change begins: the tables of the next epoch are put beside those that are there.
+    /// A change begins, to the plans whose turn it is.
     pub(crate) fn begin_change(&mut self) -> Result<(), Error> {
         let Some(changes) = &self.options.changes else { return Ok(()) };
         if let Some(pretended) = changes.pretend {
@@ -45,35 +46,50 @@ impl Simulation<'_> {
             self.changing.began = Some((self.wire.now, self.slowest_results()));
         }
         let changing = &mut self.changing;
-        changing.undoing = changing.rng.random_bool(changes.undone.get());
-        let part = if changing.undoing { changing.rng.random_range(0.0..1.0) } else { 1.0 };
-        let ids = (0..self.processes.len() as u32).map(ProcessId);
-        let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
-        let ids = ids.filter(|id| !changes.led || is_worker(id));
-        let told: Vec<_> = ids.filter(|_| changing.rng.random_bool(part)).collect();
-        let sets = changes.plans.len() + 1;
-        let set = (changing.begun as usize + 1) % sets;
-        changing.begun += 1;
-        changing.next = changing.now.clone();
-        for job in 0..changing.now.len() {
-            let plan = match set.checked_sub(1) {
-                Some(set) => &changes.plans[set][job],
-                None => &self.network.jobs[job].plan,
-            };
-            let Beside { tables, assignment } = self.network.beside(
-                &changing.tables,
-                job,
-                plan,
-                changing.now[job].epoch,
-                changing.newest[job],
-            )?;
-            changing.newest[job] = assignment.epoch;
-            changing.next[job] = assignment;
-            changing.tables = tables;
+        let undoing = changing.rng.random_bool(changes.undone.get());
+        let part = if undoing { changing.rng.random_range(0.0..1.0) } else { 1.0 };
+        let set = (changing.begun as usize + 1) % (changes.plans.len() + 1);
+        let own = || self.network.jobs.iter().map(|job| job.plan.clone()).collect();
+        let plans: Vec<Plan> = set.checked_sub(1).map_or_else(own, |set| changes.plans[set].clone());
+        (changing.led, changing.told_within) = (changes.led, changes.told_within.0);
+        self.put_beside(&plans)?;
+        self.changing.undoing = undoing;
+        self.tell_first(part)
+    }
+
+    /// A change to those plans begins, one for each job.
+    pub(crate) fn change_to(&mut self, plans: &[Plan], led: bool, told_within: Span) -> Result<(), Error> {
+        (self.changing.led, self.changing.told_within) = (led, told_within.0);
+        self.put_beside(plans)?;
+        self.tell_first(1.0)
+    }
+
+    /// The tables of the next epoch are put beside those that are there.
+    fn put_beside(&mut self, plans: &[Plan]) -> Result<(), Error> {
+        let changing = &mut self.changing;
+        let (mut next, mut newest) = (changing.now.clone(), changing.newest.clone());
+        let mut tables = changing.tables.clone();
+        for (job, plan) in plans.iter().enumerate() {
+            let beside =
+                self.network.beside(&tables, job, plan, changing.now[job].epoch, changing.newest[job])?;
+            newest[job] = beside.assignment.epoch;
+            (next[job], tables) = (beside.assignment, beside.tables);
         }
+        (changing.next, changing.newest, changing.tables) = (next, newest, tables);
+        changing.begun += 1;
         self.write_tables()?;
         self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
-        self.tell_all(told, if changes.led { Tell::Prepare } else { Tell::Move })
+        Ok(())
+    }
+
+    /// Tells that part of the hosts whose turn it is first.
+    fn tell_first(&mut self, part: f64) -> Result<(), Error> {
+        let led = self.changing.led;
+        let ids = (0..self.processes.len() as u32).map(ProcessId);
+        let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
+        let rng = &mut self.changing.rng;
+        let told = ids.filter(|id| !led || is_worker(id)).filter(|_| rng.random_bool(part)).collect();
+        self.tell_all(told, if led { Tell::Prepare } else { Tell::Move })
     }
 
     /// Lets time go by as if plans changed.
@@ -92,7 +108,7 @@ impl Simulation<'_> {
 
     /// Tells those something, each at a moment of its own.
     fn tell_all(&mut self, told: Vec<ProcessId>, what: Tell) -> Result<(), Error> {
-        let within = self.plan_changes().map_or(0, |changes| changes.told_within.0);
+        let within = self.changing.told_within;
         self.changing.waiting = told.len();
         for id in &told {
             let at = self.wire.now + 1 + self.changing.rng.random_range(0..=within);
@@ -179,7 +195,6 @@ impl Simulation<'_> {
 
     /// The epoch that nobody uses any more loses its tables.
     fn end_change(&mut self) -> Result<(), Error> {
-        let Some(changes) = &self.options.changes else { return Ok(()) };
         let changing = &mut self.changing;
         let (kept, gone) = match changing.undoing {
             true => (&changing.now, &changing.next),
@@ -196,12 +211,15 @@ impl Simulation<'_> {
         }
         changing.done += 1;
         changing.undone += u32::from(changing.undoing);
-        let is_last = changing.begun == changes.count;
         self.write_tables()?;
         self.wire.tally.changes += 1;
         self.wire.tally.undone += u64::from(self.changing.undoing);
         self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
-        if is_last {
+        let Some(changes) = &self.options.changes else {
+            self.changed(None);
+            return Ok(());
+        };
+        if self.changing.begun == changes.count {
             self.changing.over = Some((self.wire.now, self.slowest_results()));
             if changes.hold {
                 self.release_rounds();
@@ -213,7 +231,7 @@ impl Simulation<'_> {
     }
 
     /// The workers of every job end with the same round: the one after the furthest that any of them is in.
-    fn release_rounds(&mut self) {
+    pub(crate) fn release_rounds(&mut self) {
         for job in 0..self.jobs.len() {
             let furthest = self.workers(job).map(|worker| worker.round).max().unwrap_or(0);
             self.jobs[job].last_round = self.options.rounds.max(furthest + 1);

@@ -64,6 +64,10 @@ pub(crate) enum EventKind {
     Change,
     /// The controller tells a process something.
     Tell(ProcessId, Tell),
+    /// An interval of the observer ends.
+    Watch,
+    /// The next frame of other traffic on a link.
+    Inject(u32),
     /// The controller asks whether workers have followed their servers to a new epoch.
     Ask,
 }

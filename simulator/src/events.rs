@@ -5,14 +5,13 @@ use inart_softswitch::{Port, Sink};
 use inart_wire::MacAddr;
 use rand::Rng;
 
+use crate::channel::{INART, INJECTED};
 use crate::event_queue::{ChannelId, EventKind, FrameId, ProcessId};
 use crate::forge::VALUES;
 use crate::host::{End, Role};
 use crate::simulation::{Node, Simulation};
 use crate::wire::Wire;
 
-/// EtherType of INART frames, at its place in an Ethernet header.
-const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
 /// EtherTypes of the VLAN tags that Linux takes off: IEEE 802.1Q and 802.1ad.
 const TAGS: [[u8; 2]; 2] = [0x8100u16.to_be_bytes(), 0x88a8u16.to_be_bytes()];
 const TAG_BYTES: usize = 4;
@@ -56,6 +55,9 @@ impl Simulation<'_> {
         if in_flight.corrupt {
             // The check sequence of Ethernet; an INART frame has none of its own.
             return self.wire.lose(id, frame, "discarded: wrong check sequence");
+        }
+        if in_flight.bytes.get(12..14) == Some(&INJECTED) {
+            return self.wire.frames.give_back(frame);
         }
         match &mut self.nodes[channel.to as usize] {
             Node::Switch(node) => {

@@ -86,6 +86,19 @@ impl InstalledNetwork {
         }
     }
 
+    /// The plans, in the order of the jobs.
+    pub fn plans(&self) -> Vec<Plan> {
+        self.jobs.iter().map(|job| job.plan.clone()).collect()
+    }
+
+    /// Another network of the same kind of switches, with those plans installed.
+    ///
+    /// # Errors
+    /// As [`install`](Self::install).
+    pub fn another(&self, topology: &Topology, plans: &[Plan], window_chunks: u32) -> Result<Self, Error> {
+        Self::install(topology, &self.dataplane, plans, window_chunks)
+    }
+
     /// What the hosts of each job are told.
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments

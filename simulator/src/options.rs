@@ -9,6 +9,7 @@ use inart_faults::quantity::{Share, Span};
 
 use crate::changes::Changes;
 use crate::gradients::{Adjust, Sizes};
+use crate::watch::{LinkTraffic, Watch};
 use crate::wire::SingleFault;
 
 /// What a run can do of a fault schedule: everything that needs no process of the controller.
@@ -75,6 +76,10 @@ pub struct Options {
     pub limit: Span,
     /// Changes of plans while the jobs run, if there are any.
     pub changes: Option<Changes>,
+    /// Other traffic on links.
+    pub others: Vec<LinkTraffic>,
+    /// What is looked at meanwhile, and whether plans follow it; not together with `changes`.
+    pub watch: Option<Watch>,
     /// One hop, by its number from 0, that fares otherwise.
     pub single: Option<(u64, SingleFault)>,
 }
@@ -94,6 +99,8 @@ impl Default for Options {
             peer_timeout: Duration::from_secs(2),
             limit: Span(600_000_000_000),
             changes: None,
+            others: Vec::new(),
+            watch: None,
             single: None,
         }
     }

@@ -9,6 +9,7 @@ use inart_planner::units::{display_rate, display_seconds};
 use serde::Serialize;
 
 use crate::Tally;
+use crate::watch::Watched;
 
 /// What a run came to.
 #[derive(Clone, Debug, Serialize)]
@@ -40,6 +41,9 @@ pub struct Report {
     /// Changes of plans, if there were to be any.
     #[serde(skip)]
     pub changes: Option<ChangesReport>,
+    /// What was seen, if something was to be watched.
+    #[serde(skip)]
+    pub watched: Option<Watched>,
     /// Jain's fairness index of the jobs' goodput while all of them ran: (Σx)² / (n Σx²), 1 when all are
     /// equal.
     pub jain: f64,

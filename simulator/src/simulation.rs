@@ -20,6 +20,7 @@ use crate::expected_aborts::ExpectedAborts;
 use crate::gradients::{Gradients, Sizes};
 use crate::host::{Host, LATE_FRAMES, OVERHEARD, Process, tensor_count};
 use crate::log::Log;
+use crate::observer::Observer;
 use crate::options::{CAPABILITIES, Options};
 use crate::pool::Pool;
 use crate::report::Report;
@@ -75,6 +76,10 @@ pub(crate) struct Simulation<'a> {
     pub switched_before: Switched,
     /// Where the changes of plans are.
     pub changing: Changing,
+    /// What is seen, and follows from it.
+    pub observer: Observer,
+    /// Whether rounds that went on only because something was measured come to their end.
+    pub released: bool,
     /// Workers that have not ended.
     pub running: usize,
     /// Buffer for a gradient or a sum.
@@ -167,6 +172,12 @@ impl<'a> Simulation<'a> {
             shared: None,
             switched_before: Switched::default(),
             changing: Changing::new(network.tables.clone(), &network.assignments, options.seed),
+            observer: Observer::new(
+                options.watch.as_ref().and_then(|watch| watch.follow.as_ref()),
+                topology,
+                network.jobs.iter().map(|job| job.plan.clone()).collect(),
+            ),
+            released: false,
             running: 0,
             floats: vec![0.0; options.gradient_values],
             forger: ChaCha8Rng::seed_from_u64(!options.seed),
@@ -299,6 +310,12 @@ impl<'a> Simulation<'a> {
         if let Some(changes) = self.options.changes.as_ref().filter(|changes| changes.count > 0) {
             self.wire.events.schedule(changes.first.0, EventKind::Change);
         }
+        for (index, others) in self.options.others.iter().enumerate() {
+            self.wire.events.schedule(others.at.0, EventKind::Inject(index as u32));
+        }
+        if let Some(watch) = &self.options.watch {
+            self.wire.events.schedule(watch.every.0.max(1), EventKind::Watch);
+        }
         self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
         for job in 0..self.jobs.len() {
             for id in self.jobs[job].workers.clone() {
@@ -322,6 +339,8 @@ impl<'a> Simulation<'a> {
                 EventKind::Change => self.begin_change()?,
                 EventKind::Tell(id, what) => self.tell(id, what)?,
                 EventKind::Ask => self.ask()?,
+                EventKind::Watch => self.watch()?,
+                EventKind::Inject(index) => self.inject(index as usize),
             }
         }
         Ok(true)

@@ -27,9 +27,10 @@ impl Simulation<'_> {
             }
             Step::Start(Victim::Switch(node)) => {
                 self.wire.log.note(now, || format!("{} is installed again", name(node)));
-                let tables = match self.options.changes {
-                    Some(_) => self.changing.tables[&name(node)].clone(),
-                    None => self.network.reinstall(&name(node))?,
+                let follows = self.options.watch.as_ref().is_some_and(|watch| watch.follow.is_some());
+                let tables = match self.options.changes.is_some() || follows {
+                    true => self.changing.tables[&name(node)].clone(),
+                    false => self.network.reinstall(&name(node))?,
                 };
                 let ready = self.switch(&name(node), &tables)?;
                 if let Node::Switch(switch) = &mut self.nodes[node.index()] {

@@ -45,6 +45,7 @@ impl Simulation<'_> {
             }
         }
         let jobs: Vec<_> = (0..self.jobs.len()).map(|job| self.job_report(job)).collect();
+        let watched = self.options.watch.is_some().then(|| self.observer.seen());
         let goodputs = || jobs.iter().map(|job| job.shared_goodput_bps);
         let squares = goodputs().map(|x| x * x).sum::<f64>() * jobs.len() as f64;
         Report {
@@ -59,6 +60,7 @@ impl Simulation<'_> {
             faults: self.wire.tally.by_name(),
             tally: self.wire.tally,
             changes: self.changes_report(),
+            watched,
             jain: if squares > 0.0 { goodputs().sum::<f64>().powi(2) / squares } else { 1.0 },
             jobs,
         }
@@ -74,7 +76,7 @@ impl Simulation<'_> {
         };
         let during = began.as_ref().zip(over.as_ref());
         let results = during.map(|((_, began), (_, over))| {
-            over.iter().zip(began).map(|(over, began)| over - began).collect()
+            over.iter().zip(began).map(|(over, began)| over.saturating_sub(*began)).collect()
         });
         Some(ChangesReport {
             changes: *done,

@@ -4,7 +4,7 @@ use inart_faults::quantity::{Share, Span};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::channel::Channel;
+use crate::channel::{Channel, INART};
 use crate::event_queue::{ChannelId, EventKind, EventQueue, FrameId};
 use crate::log::Log;
 use crate::pool::Pool;
@@ -51,13 +51,14 @@ impl Wire<'_> {
     pub fn transmit(&mut self, to: ChannelId, frame: FrameId) {
         let hop = self.hops;
         self.hops += 1;
-        let bytes = self.frames.get(frame).bytes.len();
+        let bytes = &self.frames.get(frame).bytes;
+        let (bytes, others) = (bytes.len(), bytes.get(12..14) != Some(&INART));
         let channel = &mut self.channels[to.0 as usize];
         if channel.down > 0 {
             self.tally.cut += 1;
             return self.lose(to, frame, "link down");
         }
-        let Some(sent_at) = channel.enqueue(self.now, bytes) else {
+        let Some(sent_at) = channel.enqueue(self.now, bytes, others) else {
             self.tally.overflowed += 1;
             return self.lose(to, frame, "queue full");
         };

@@ -60,8 +60,8 @@ fn goodput_stays_while_routes_change() {
     assert!(ratio > 0.9 && ratio < 1.02, "{ratio}");
 }
 
-/// A window takes long to be sent, and the other plans fill links that these do not: workers stay in the old epoch
-/// for many changes' time, and all of a chunk goes by one plan.
+/// A window takes long to be sent, and the other plans fill links that these do not: workers stay in the old
+/// epoch for long, and all of a chunk goes by one plan.
 #[test]
 fn goodput_stays_where_a_window_takes_long() {
     let text = include_str!("../../topologies/fig1.yaml").replace("Gbps", "Mbps");

@@ -91,6 +91,25 @@ pub struct Args {
     /// first, and follow their servers.
     #[arg(long, requires = "changes")]
     pub unled: bool,
+    /// From a moment on, other traffic takes that part of the rate of a link, such as 0.5, at a constant rate
+    /// whatever becomes of it. It comes in at the link's sending end.
+    #[arg(long, value_name = "PART", conflicts_with_all = ["soak", "log", "changes", "runs"])]
+    pub background: Option<Share>,
+    /// With --background: the link, from its first end to its second [default: that between two switches
+    /// which the plans load most].
+    #[arg(long, value_name = "A-B", requires = "background")]
+    pub background_link: Option<String>,
+    /// With --background or --follow: when the traffic begins, and before which nothing is measured; at least
+    /// the time of four windows.
+    #[arg(long, default_value = "1 s")]
+    pub background_at: Span,
+    /// Plans follow what is seen of links and switches. Runs the same without following as well, and with
+    /// plans that knew of the traffic from the start, to compare.
+    #[arg(long, conflicts_with_all = ["soak", "log", "changes", "runs"])]
+    pub follow: bool,
+    /// With --follow: how often links are looked at.
+    #[arg(long, default_value = "200 ms")]
+    pub watch_every: Span,
     /// How long hosts wait for a silent peer.
     #[arg(long, alias = "patience", default_value = "2 s")]
     pub peer_timeout: Span,

@@ -2,6 +2,7 @@
 
 mod args;
 mod changes;
+mod follow;
 mod question;
 mod soak;
 
@@ -22,6 +23,9 @@ use question::Question;
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(trials) = args.soak {
         return soak::run(args.first, trials, json);
+    }
+    if follow::is_wanted(&args) {
+        return follow::run(&args, json);
     }
     let Question { network, faults, options } = Question::new(&args)?;
     if let Some(changes) = &options.changes {
