@@ -16,6 +16,7 @@ use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State, Steer};
 use inart_controller::{PortMap, Records};
 use inart_p4::Outcome;
+use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{Options, Plan, Topology, plan, schemes};
 use inart_steering::{Decision, Policy};
 use inart_targets::memory::InMemory;
@@ -26,8 +27,6 @@ use support::{LIMITS, job};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-const SWITCHES: [&str; 4] = ["l1", "l2", "p1", "p2"];
-
 /// Two leaves, two spines: two ways between the workers and the server.
 fn ways() -> Topology {
     let text = "{name: ways, nodes: [{name: l1, kind: switch, aggregation: 8 Gbps}, {name: l2, kind: switch, aggregation: 8 Gbps},
@@ -37,11 +36,6 @@ fn ways() -> Topology {
         {ends: [l1, p1], rate: 4 Gbps}, {ends: [l1, p2], rate: 4 Gbps}, {ends: [p1, l2], rate: 4 Gbps},
         {ends: [p2, l2], rate: 4 Gbps}]}";
     Topology::from_yaml(text).unwrap()
-}
-
-fn planned() -> Plan {
-    let topology = ways();
-    plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap()
 }
 
 /// The spine that a plan uses.
@@ -71,6 +65,7 @@ struct Session {
     weather: Arc<Mutex<Weather>>,
     api: api::Client,
     folder: TempDir,
+    topology: Topology,
 }
 
 impl Drop for Session {
@@ -88,16 +83,23 @@ fn address(folder: &Path) -> String {
 
 impl Session {
     async fn start(policy: Policy) -> Self {
+        Self::on(ways(), policy).await
+    }
+
+    async fn on(topology: Topology, policy: Policy) -> Self {
+        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let ports = PortMap::new(&topology).unwrap();
+        let switches: Vec<String> = ports.switches().map(str::to_owned).collect();
         let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
-        let place = |name: &&str| ((*name).to_owned(), Place::local(*name, 0));
+        let place = |name: &String| (name.clone(), Place::local(name.clone(), 0));
         let every = Duration::from_millis(50);
         let config = Config {
-            topology: ways(),
-            jobs: vec![job(1, &planned())],
+            topology: topology.clone(),
+            jobs: vec![job(1, &first)],
             program: target.program(ValuesPerPacket::N64, None).unwrap(),
-            switches: SWITCHES.iter().map(place).collect(),
+            switches: switches.iter().map(place).collect(),
             precedence: Precedence(1),
-            records: Records::open(folder.path(), "ways").unwrap(),
+            records: Records::open(folder.path(), topology.name()).unwrap(),
             replace_program: false,
             check_every: Duration::from_millis(50),
             change_within: Duration::from_secs(5),
@@ -105,12 +107,13 @@ impl Session {
             steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme: schemes::INART }),
             remove_departed: false,
         };
-        let listening = address(folder.path());
+        let (listening, name) = (address(folder.path()), topology.name().to_owned());
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let state = Arc::new(State::new("ways", SWITCHES.iter().map(|name| (*name, *name))));
+                let addresses = switches.iter().map(|name| (&**name, &**name));
+                let state = Arc::new(State::new(&name, addresses));
                 let listener = Listener::bind(&listening, false).await.unwrap();
                 tokio::select! {
                     ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
@@ -121,17 +124,18 @@ impl Session {
         });
         let weather = Arc::new(Mutex::new(Weather::default()));
         let counting = {
-            let (target, weather) = (target.clone(), Arc::downgrade(&weather));
+            let (target, weather, topology) = (target.clone(), Arc::downgrade(&weather), topology.clone());
             std::thread::spawn(move || {
                 while let Some(weather) = weather.upgrade() {
-                    count(&target, &weather.lock().unwrap());
+                    count(&target, (&topology, &ports), &weather.lock().unwrap());
                     drop(weather);
                     std::thread::sleep(Duration::from_millis(10));
                 }
             })
         };
         let api = connected(&address(folder.path())).await;
-        let mut session = Session { stop: Some(stop), threads: vec![serve], target, weather, api, folder };
+        let mut session =
+            Session { stop: Some(stop), threads: vec![serve], target, weather, api, folder, topology };
         session.until(|status| status.installed).await;
         // Ends once the session is dropped, with its weather.
         drop(counting);
@@ -169,7 +173,7 @@ impl Session {
 
     /// The plan in force, as the records have it.
     fn in_force(&self) -> Plan {
-        let records = Records::open(self.folder.path(), "ways").unwrap();
+        let records = Records::open(self.folder.path(), self.topology.name()).unwrap();
         records.jobs.values().next().unwrap().live().unwrap().plan.clone()
     }
 
@@ -204,10 +208,11 @@ async fn connected(address: &str) -> api::Client {
 }
 
 /// One look's frames at all switches.
-fn count(target: &InMemory, weather: &Weather) {
-    let topology = ways();
-    let ports = PortMap::new(&topology).unwrap();
-    let is_gone = |name: &str| ports.is_switch(name) && target.switch(name).failpoint != Failpoint::Never;
+fn count(target: &InMemory, (topology, ports): (&Topology, &PortMap), weather: &Weather) {
+    let is_gone = |name: &str| {
+        let switch = ports.is_switch(name).then(|| target.switch(name));
+        switch.is_some_and(|switch| matches!(switch.failpoint, Failpoint::Gone(at) if switch.updates > at))
+    };
     let add = |counts: &mut Counts, frames: i64| {
         counts.packets += frames;
         counts.bytes += 1000 * frames;
@@ -289,7 +294,7 @@ async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back()
     assert_ne!(spine(&session.in_force()), used);
     // It still holds the tables of the epoch before, which nobody else does.
     let epochs = |name: &str| session.target.switch(name).tables.epochs(JobId::from(1)).len();
-    let held: Vec<usize> = SWITCHES.iter().map(|name| epochs(name)).collect();
+    let held: Vec<usize> = ["l1", "l2", "p1", "p2"].map(epochs).to_vec();
     assert!(held.iter().sum::<usize>() > 0, "{held:?}");
     session.target.change(used, |switch| switch.failpoint = Failpoint::Never);
     for _ in 0..2000 {
@@ -299,6 +304,69 @@ async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back()
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(epochs(used), 0, "what it held is gone, since the plan in force does not use it");
+}
+
+#[tokio::test]
+async fn a_switch_that_dies_while_plans_change_undoes_the_change_and_gets_the_next_when_it_is_back() {
+    let again_after = Duration::from_millis(100);
+    let session = Session::start(Policy { again_after, back_after: again_after, ..Policy::default() }).await;
+    let _hosts = session.hosts(&ALL).await;
+    let before = session.in_force();
+    let used = spine(&before);
+    let other = if used == "p1" { "p2" } else { "p1" };
+    // It takes the first update of whatever comes next, and no more.
+    session.target.change(other, |switch| switch.failpoint = Failpoint::Gone(switch.updates + 1));
+    session.weather(|weather| weather.others.push(("l1".to_owned(), used.to_owned(), 4375)));
+    let undone = session.decision(|decision| decision.outcome.is_some()).await;
+    let line = undone.to_string();
+    assert!(line.contains("came to nothing") && line.contains(&format!("switch {other}")), "{line}");
+    assert_eq!(session.in_force(), before, "training goes on by the plan before");
+    session.target.change(other, |switch| switch.failpoint = Failpoint::Never);
+    let change = session.decision(is_done).await;
+    assert!(change.number > undone.number, "{change}");
+    assert_eq!(spine(&session.in_force()), other);
+}
+
+/// A fat-tree of 45 switches with as many hosts as a test can run.
+#[tokio::test]
+async fn a_link_of_a_large_network_is_gone_round() {
+    let equipment = Equipment {
+        servers: 4,
+        workers: 10,
+        rate_bps: 20e6,
+        aggregation_bps: 9e6,
+        ingress_bps: 20e6,
+        delay_seconds: 0.0,
+        gradient_bytes: 100_000_000,
+        seed: 1,
+    };
+    let session = Session::on(fat_tree(6, &equipment).unwrap(), Policy::default()).await;
+    let roles =
+        (0..10).map(|rank| format!("worker-{rank}")).chain((0..4).map(|shard| format!("server-{shard}")));
+    let mut hosts = Vec::new();
+    for role in roles {
+        hosts.push(session.host(&role).await.0);
+    }
+    let before = session.in_force();
+    let is_switch = |name: &str| {
+        session
+            .topology
+            .node_named(name)
+            .is_some_and(|id| session.topology.node(id).kind == inart_planner::NodeKind::Switch)
+    };
+    let paths =
+        before.flows.iter().map(|flow| &flow.path).chain(before.trunks.iter().map(|trunk| &trunk.path));
+    let mut hops = paths.flat_map(|path| path.windows(2));
+    let hop = hops.find(|hop| hop.iter().all(|name| is_switch(name))).unwrap();
+    let (a, b) = (hop[0].clone(), hop[1].clone());
+    session.weather(|weather| drop(weather.down.insert((a.clone(), b.clone()))));
+    let change = session.decision(is_done).await;
+    eprintln!("{change}");
+    let after = session.in_force();
+    assert_eq!(after.shards, before.shards);
+    let paths = after.flows.iter().map(|flow| &flow.path).chain(after.trunks.iter().map(|trunk| &trunk.path));
+    let crosses = |hop: &[String]| hop == [a.clone(), b.clone()] || hop == [b.clone(), a.clone()];
+    assert!(!paths.flat_map(|path| path.windows(2)).any(crosses), "{a}-{b}");
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ fn survives(faults: impl FnOnce(&str) -> String) -> Value {
 #[test]
 fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
     let Some(_turn) = turn() else { return };
-    let change = survives(|used| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 1 h}}]\n"));
+    let change = survives(|used| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 3600 s}}]\n"));
     let parts = change["trigger"]["parts"].as_array().expect("a list");
     assert!(parts[0].as_str().is_some_and(|part| part.starts_with("link l1-p")), "{change}");
 }
