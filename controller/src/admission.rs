@@ -1,4 +1,5 @@
-//! A job that is submitted while others run: whether the document that it comes in is that of their network. Pure.
+//! A job that is submitted while others run: whether the document that it comes in is that of their network.
+//! Pure.
 
 use inart_planner::Topology;
 

@@ -8,7 +8,8 @@
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.
-//! - [`membership`] is the rendezvous of an elastic job's hosts: who takes part, when runs begin and end. Pure, too.
+//! - [`membership`] is the rendezvous of an elastic job's hosts: who takes part, when runs begin and end.
+//!   Pure, too.
 //! - [`ValuesChoice`] decides how many values frames carry, by the links' MTU.
 //! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
 //!   what hosts and people ask it.

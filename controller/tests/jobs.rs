@@ -23,15 +23,18 @@ use inart_wire::{Incarnation, JobId, ValuesPerPacket};
 use support::{LIMITS, job};
 use tokio::sync::oneshot;
 
-/// One switch that adds up 6 Mbps, which the first job alone fills. The second job is in the list if `second`.
+/// One switch that adds up 6 Mbps, which the first job alone fills. The second job is in the list if
+/// `second`.
 fn topology(second: bool) -> Topology {
     let two = if second { ", {name: two, workers: [c, d], servers: [t]}" } else { "" };
     let text = format!(
         "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: 6 Mbps}},
            {{name: s, kind: server}}, {{name: t, kind: server}},
-           {{name: a, kind: worker}}, {{name: b, kind: worker}}, {{name: c, kind: worker}}, {{name: d, kind: worker}}],
-          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}}, {{ends: [c, v], rate: 3 Mbps}},
-           {{ends: [d, v], rate: 3 Mbps}}, {{ends: [s, v], rate: 4 Mbps}}, {{ends: [t, v], rate: 4 Mbps}}],
+           {{name: a, kind: worker}}, {{name: b, kind: worker}},
+           {{name: c, kind: worker}}, {{name: d, kind: worker}}],
+          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}},
+           {{ends: [c, v], rate: 3 Mbps}}, {{ends: [d, v], rate: 3 Mbps}},
+           {{ends: [s, v], rate: 4 Mbps}}, {{ends: [t, v], rate: 4 Mbps}}],
           jobs: [{{name: one, workers: [a, b], servers: [s]}}{two}]}}"
     );
     Topology::from_yaml(&text).unwrap()

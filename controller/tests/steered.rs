@@ -257,7 +257,9 @@ async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
     let _hosts = session.hosts(&ALL).await;
     let before = session.in_force();
     let used = spine(&before);
-    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    session.weather(|weather| {
+        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    });
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains(&format!("link l1-{used} failed")), "{change}");
     let after = session.in_force();
@@ -359,7 +361,9 @@ async fn a_link_of_a_large_network_is_gone_round() {
     let mut hops = paths.flat_map(|path| path.windows(2));
     let hop = hops.find(|hop| hop.iter().all(|name| is_switch(name))).unwrap();
     let (a, b) = (hop[0].clone(), hop[1].clone());
-    session.weather(|weather| drop(weather.down.insert((a.clone(), b.clone()))));
+    session.weather(|weather| {
+        let _ = weather.down.insert((a.clone(), b.clone()));
+    });
     let change = session.decision(is_done).await;
     eprintln!("{change}");
     let after = session.in_force();
@@ -375,7 +379,9 @@ async fn a_switch_that_sums_no_more_only_forwards() {
     let _hosts = session.hosts(&ALL).await;
     let sums = |plan: &Plan| plan.trunks.iter().any(|trunk| trunk.aggregator == "l1");
     assert!(sums(&session.in_force()));
-    session.weather(|weather| drop(weather.misfits.insert("l1".to_owned())));
+    session.weather(|weather| {
+        let _ = weather.misfits.insert("l1".to_owned());
+    });
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains("aggregation of switch l1 failed"), "{change}");
     assert!(!sums(&session.in_force()));
@@ -400,7 +406,9 @@ async fn who_does_not_follow_is_named_and_nothing_changes() {
     let _hosts = session.hosts(&["worker-0", "server-0"]).await;
     let before = session.in_force();
     let used = spine(&before);
-    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    session.weather(|weather| {
+        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    });
     let decision = session.decision(|decision| decision.outcome.is_some()).await;
     let line = decision.to_string();
     assert!(line.ends_with("came to nothing: job ways: worker-1 does not follow"), "{line}");
@@ -430,7 +438,9 @@ async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
     let shares = session.api.replan(true).await.unwrap_err().to_string();
     assert!(shares.contains("shares stay while a job runs"), "{shares}");
     let used = spine(&before);
-    session.weather(|weather| drop(weather.down.insert(("l1".to_owned(), used.to_owned()))));
+    session.weather(|weather| {
+        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    });
     let decision = session.decision(|decision| decision.to_string().contains("failed")).await;
     assert!(decision.to_string().ends_with("not changed: dry run: it would be"), "{decision}");
     assert_eq!(session.in_force(), before);

@@ -1,9 +1,9 @@
 //! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits.
 //!
 //! A job's sums are those of values rounded to multiples of 2^e (`inart_core::quantise`), and whole numbers
-//! are multiples of 2^e if e is not above 0. Values below 2^8 fit the exponent of a first round, so digits of 8
-//! bits do, and switches sum them; larger ones would go by bypass. After a sum of numbers below 2^b, e is at
-//! most b + ⌈log2 W⌉ - 23 for W workers: with very many workers digits have 4 bits. After larger sums (of
+//! are multiples of 2^e if e is not above 0. Values below 2^8 fit the exponent of a first round, so digits of
+//! 8 bits do, and switches sum them; larger ones would go by bypass. After a sum of numbers below 2^b, e is
+//! at most b + ⌈log2 W⌉ - 23 for W workers: with very many workers digits have 4 bits. After larger sums (of
 //! gradients) e may be above 0. Then whoever looks at the exponents of the result sees it, the same at every
 //! worker, and the digits are summed once more.
 
@@ -84,7 +84,8 @@ mod tests {
         }
     }
 
-    /// As workers and servers do it: one worker has digits, all others zeros, after a sum of largest `before`.
+    /// As workers and servers do it: one worker has digits, all others zeros, after a sum of largest
+    /// `before`.
     fn summed(
         workers: usize,
         digits: &[f32],

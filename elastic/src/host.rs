@@ -78,8 +78,8 @@ impl Host {
         self
     }
 
-    /// Its worker keeps account of all runs and sums ([`ElasticWorker::events`](crate::ElasticWorker::events)):
-    /// for who checks them, and asks often.
+    /// Its worker keeps account of all runs and sums
+    /// ([`ElasticWorker::events`](crate::ElasticWorker::events)): for who checks them, and asks often.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.records = true;

@@ -131,8 +131,8 @@ impl ElasticWorker {
     /// workers and rounds, the sum is that of the next run.
     ///
     /// # Errors
-    /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as it
-    /// was. All others end this worker's part.
+    /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as
+    /// it was. All others end this worker's part.
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
         if let Some(why) = self.news.clone() {
             return Err(self.membership_error(why));
@@ -151,8 +151,8 @@ impl ElasticWorker {
     }
 
     /// Replaces values by those of the worker of that rank, to the bit. All workers call it with as many
-    /// values. The state of the [newest](Membership::newest) worker goes in one call: if that fails, the values
-    /// are as they were.
+    /// values. The state of the [newest](Membership::newest) worker goes in one call: if that fails, the
+    /// values are as they were.
     ///
     /// # Errors
     /// As [`all_reduce`](Self::all_reduce).

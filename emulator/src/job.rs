@@ -104,7 +104,8 @@ impl JobRun {
         }
     }
 
-    /// The goodput of the rounds from that one on whose sums were found right, in bits per second by the clock.
+    /// The goodput of the rounds from that one on whose sums were found right, in bits per second by the
+    /// clock.
     pub fn goodputs_from(&self, round: usize) -> Vec<f64> {
         let goodput = |sum: &AuditedSum| 32.0 * sum.values as f64 / sum.seconds;
         match &self.runs {

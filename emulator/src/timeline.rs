@@ -1,4 +1,5 @@
-//! What happened to the jobs of a run, and when: each round's goodput, and every event. Drawn as a chart over time.
+//! What happened to the jobs of a run, and when: each round's goodput, and every event. Drawn as a chart over
+//! time.
 
 use std::fmt;
 

@@ -12,9 +12,11 @@ fn one_switch(aggregation: &str) -> Topology {
     let text = format!(
         "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: {aggregation}}},
            {{name: s, kind: server}}, {{name: t, kind: server}},
-           {{name: a, kind: worker}}, {{name: b, kind: worker}}, {{name: c, kind: worker}}, {{name: d, kind: worker}}],
-          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}}, {{ends: [c, v], rate: 3 Mbps}},
-           {{ends: [d, v], rate: 3 Mbps}}, {{ends: [s, v], rate: 3 Mbps}}, {{ends: [t, v], rate: 3 Mbps}}],
+           {{name: a, kind: worker}}, {{name: b, kind: worker}},
+           {{name: c, kind: worker}}, {{name: d, kind: worker}}],
+          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}},
+           {{ends: [c, v], rate: 3 Mbps}}, {{ends: [d, v], rate: 3 Mbps}},
+           {{ends: [s, v], rate: 3 Mbps}}, {{ends: [t, v], rate: 3 Mbps}}],
           jobs: [{{name: one, workers: [a, b], servers: [s]}}, {{name: two, workers: [c, d], servers: [t]}}]}}"
     );
     Topology::from_yaml(&text).unwrap()
@@ -55,8 +57,8 @@ fn a_job_takes_from_a_running_one_what_fairness_gives_it_and_gives_it_back() {
     let both =
         checked(&topology, plan_joining(&topology, std::slice::from_ref(&alone), &[two], &options).unwrap());
     assert_eq!(routes(&both[0]), routes(&alone), "the running job keeps its routes");
-    // Each server takes in 3 Mbps: 1.5 without the switch. One adds up at 3 Mbps or at less; fair is what neither
-    // could have more of.
+    // Each server takes in 3 Mbps: 1.5 without the switch. One adds up at 3 Mbps or at less; fair is what
+    // neither could have more of.
     let rates: Vec<f64> = both.iter().map(|plan| plan.rate_bps / 1e6).collect();
     assert!(rates.iter().all(|rate| (1.5 - 1e-6..=3.0 + 1e-6).contains(rate)), "{rates:?}");
     let left = checked(&topology, plan_joining(&topology, &both[..1], &[], &options).unwrap());
@@ -105,7 +107,7 @@ fn on_fat_trees_jobs_join_one_after_the_other_nearly_as_fairly_as_planned_togeth
         worst = worst.min(least(&running) / least(&together.plans));
     }
     assert!(worst >= 0.5, "the slowest has {worst} of the rate that planning together gives it");
-    println!("the slowest job has at least {worst:.3} of the smallest rate when planned together");
+    eprintln!("the slowest job has at least {worst:.3} of the smallest rate when planned together");
 }
 
 #[test]

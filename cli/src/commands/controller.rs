@@ -55,7 +55,8 @@ pub struct Args {
     /// Of elastic jobs: begin the first run without hosts that have not come by then.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::host::parse_seconds)]
     gather_within: Duration,
-    /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by then.
+    /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by
+    /// then.
     #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = super::host::parse_seconds)]
     regroup_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.

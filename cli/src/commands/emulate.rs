@@ -77,7 +77,8 @@ pub struct Args {
     /// emulation.
     #[arg(long, value_name = "DIR")]
     expose: Option<PathBuf>,
-    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow` does.
+    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow`
+    /// does.
     #[arg(long)]
     follow: bool,
     /// Decides plans, training and faults.

@@ -140,8 +140,8 @@ impl HostArgs {
         super::control::block_on(async { source.is_elastic().await.map_err(told) })
     }
 
-    /// A host of an elastic job, in that place of the topology's list. The one that was made for an assignment
-    /// is gone: its signals and its status socket are this one's.
+    /// A host of an elastic job, in that place of the topology's list. The one that was made for an
+    /// assignment is gone: its signals and its status socket are this one's.
     pub fn elastic(&self, place: String) -> anyhow::Result<Host> {
         let (port, interface) = (self.port, self.interface.clone());
         let (status, peer_timeout) = (self.status.clone(), self.peer_timeout);

@@ -27,8 +27,8 @@ pub struct Args {
 enum What {
     /// List the jobs that the controller runs.
     List,
-    /// Plan a job beside those that run, and install it: they keep routes and shares, and slow down as fairness
-    /// asks.
+    /// Plan a job beside those that run, and install it: they keep routes and shares, and slow down as
+    /// fairness asks.
     Submit {
         /// The controller's topology with one job more, at the end of its list (YAML or JSON).
         topology: PathBuf,

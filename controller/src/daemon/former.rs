@@ -77,7 +77,8 @@ impl Changer {
         Ok(epoch)
     }
 
-    /// The plan that somebody has ordered for the next run, and the change's number, if it is for those hosts.
+    /// The plan that somebody has ordered for the next run, and the change's number, if it is for those
+    /// hosts.
     fn ordered(&mut self, job: JobId, formation: &Formation) -> Option<(u32, Plan)> {
         let (number, plan) = self.next.remove(&job)?;
         if is_for(&plan, formation) {

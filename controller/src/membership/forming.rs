@@ -66,8 +66,8 @@ impl Membership {
     }
 }
 
-/// The rank of the worker with the newest state, and its rounds: of those with as many rounds, rather one that
-/// has not to load another's state, then the lowest rank.
+/// The rank of the worker with the newest state, and its rounds: of those with as many rounds, rather one
+/// that has not to load another's state, then the lowest rank.
 fn newest(workers: &[&Attendance]) -> (usize, u64) {
     let key = |there: &Attendance| (there.rounds, !there.loading);
     let mut best = 0;

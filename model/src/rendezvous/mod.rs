@@ -1,18 +1,18 @@
 //! The rendezvous of an elastic job as a model: how a run's workers agree on the boundary before which it
 //! ends, how they come back, and when the next run begins (docs/protocol.md, "Boundaries and regroups").
 //!
-//! **What is in it.** The workers of a run start tensors one after the other; a tensor is complete at a worker
-//! once all members have started it. Somebody joins at any moment, and one worker may die at any moment. What
-//! the controller tells is heard at any later moment, and only the newest of it (as a stream that is watched);
-//! answers may be late, too. A worker in the middle of a tensor that cannot be completed notices that at any
-//! later moment, as by the peer timeout.
+//! **What is in it.** The workers of a run start tensors one after the other; a tensor is complete at a
+//! worker once all members have started it. Somebody joins at any moment, and one worker may die at any
+//! moment. What the controller tells is heard at any later moment, and only the newest of it (as a stream
+//! that is watched); answers may be late, too. A worker in the middle of a tensor that cannot be completed
+//! notices that at any later moment, as by the peer timeout.
 //!
 //! **What is not.** Servers, which are told to end when all workers are back. Hosts that hang: the real
-//! rendezvous gives them up by a clock. Frames: that a tensor is summed right is what the rest of this crate is
-//! about.
+//! rendezvous gives them up by a clock. Frames: that a tensor is summed right is what the rest of this crate
+//! is about.
 //!
-//! **Ends** is decided for each reachable state by itself, as there: nobody dies from then on, everything that
-//! was said is heard, and every living host must come to be in the next run.
+//! **Ends** is decided for each reachable state by itself, as there: nobody dies from then on, everything
+//! that was said is heard, and every living host must come to be in the next run.
 
 mod end;
 mod invariant;

@@ -1,4 +1,5 @@
-//! Jobs that join others which run. Those keep their routes and shares, and give up of their rates what fairness asks for.
+//! Jobs that join others which run. Those keep their routes and shares, and give up of their rates what
+//! fairness asks for.
 
 use super::fair::is_fairer;
 use super::set::{Network, Set, part_of_time};

@@ -43,7 +43,8 @@ mod tests {
         let topology = Topology::from_yaml(
             "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server},
               {name: a, kind: worker}, {name: b, kind: worker}],
-              links: [{ends: [a, v], rate: 3 Gbps}, {ends: [v, b], rate: 3 Gbps}, {ends: [s, v], rate: 9 Gbps}],
+              links: [{ends: [a, v], rate: 3 Gbps}, {ends: [v, b], rate: 3 Gbps},
+               {ends: [s, v], rate: 9 Gbps}],
               jobs: [{name: one, workers: [a], servers: [s]}, {name: two, workers: [b], servers: [s]}]}",
         )
         .expect("valid");
