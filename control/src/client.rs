@@ -9,8 +9,7 @@ use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::follow::Held;
-use crate::instruction::Instruction;
+use crate::instruction::{Held, Instruction};
 use crate::proto::{self, controller_client::ControllerClient};
 
 /// How long a controller may take to answer.

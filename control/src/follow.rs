@@ -9,22 +9,13 @@ use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 
 use crate::client::{Client, ClientError};
-use crate::instruction::{Ending, Instruction, NotDone};
+use crate::instruction::{Ending, Held, Instruction, NotDone};
 use crate::source::Source;
 
 /// The first pause before another attempt to connect; each further one is twice as long, up to
 /// [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// How far a host of an elastic job is with the end of its run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    /// Tensors that it has started in the run.
-    pub started: u32,
-    /// Whether it has started none of those that it was told not to start.
-    pub holds: bool,
-}
 
 /// A thread that follows a controller for a host; dropping it ends that.
 #[derive(Debug)]

@@ -38,3 +38,12 @@ pub enum NotDone {
     /// It goes on as before, for this reason.
     Refused(String),
 }
+
+/// How far a host of an elastic job is with the end of its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Tensors that it has started in the run.
+    pub started: u32,
+    /// Whether it has started none of those that it was told not to start.
+    pub holds: bool,
+}

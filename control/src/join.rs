@@ -26,7 +26,6 @@ pub struct Joining {
 
 /// The answer to a host that asks.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "one at a time")]
 pub enum Answer {
     /// Its run has begun.
     Seated(Seat),

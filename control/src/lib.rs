@@ -18,8 +18,8 @@ mod seat;
 mod source;
 
 pub use client::{Client, ClientError, Instructions};
-pub use follow::{Following, Held};
-pub use instruction::{Ending, Instruction, NotDone};
+pub use follow::Following;
+pub use instruction::{Ending, Held, Instruction, NotDone};
 pub use join::{Answer, Joining};
 pub use reporting::{HostReport, Reporting};
 pub use seat::{Role, Seat};

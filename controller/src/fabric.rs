@@ -1,16 +1,16 @@
 //! The network that plans are put on: what a plan asks of it is a pure function of this and the records.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use inart_core::Assignment;
-use inart_planner::{Job, NodeId, Plan, Topology, Violation};
+use inart_planner::{Job, Plan, Topology, Violation};
 use inart_tables::Limits;
 use inart_wire::{Epoch, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
 use crate::error::InstallError;
 use crate::intent::{Known, Wanted};
+use crate::members::members;
 use crate::ports::PortMap;
 use crate::records::{JobRecord, Push};
 use crate::requirements::{self, Roles};
@@ -50,17 +50,7 @@ impl Fabric {
             job: plan.job.clone(),
             topology: self.topology.name().to_owned(),
         })?;
-        if !found.elastic {
-            return Ok(Cow::Borrowed(found));
-        }
-        let workers: BTreeSet<_> = plan.flows.iter().map(|flow| flow.worker.as_str()).collect();
-        let servers: BTreeSet<_> = plan.shards.iter().map(|shard| shard.server.as_str()).collect();
-        let there = |hosts: &[NodeId], names: &BTreeSet<&str>| {
-            let named = |host: &&NodeId| names.contains(self.topology.node(**host).name.as_str());
-            hosts.iter().filter(named).copied().collect::<Vec<_>>()
-        };
-        let (workers, servers) = (there(&found.workers, &workers), there(&found.servers, &servers));
-        Ok(Cow::Owned(Job { workers, servers, ..found.clone() }))
+        Ok(members(&self.topology, found, plan))
     }
 
     /// Who is who in a plan.

@@ -26,6 +26,7 @@ mod held;
 mod install;
 mod intent;
 mod live;
+mod members;
 pub mod membership;
 mod names;
 mod plan_error;

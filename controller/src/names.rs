@@ -1,11 +1,13 @@
 //! Updates in the words of the topology: workers, servers and neighbours instead of numbers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use inart_planner::Topology;
 use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::assignment::{JobPlan, job_number};
+use crate::members::members;
 use crate::ports::PortMap;
 use crate::seats;
 use inart_tables::PortNo;
@@ -36,6 +38,7 @@ impl<'a> Names<'a> {
             .filter_map(|plan| Some((plan.job, topology.job_named(&plan.plan.job)?, Some(&plan.plan))));
         let named = usual.chain(planned).map(|(number, job, plan)| {
             let name = |id: &_| topology.node(*id).name.clone();
+            let job = plan.map_or(Cow::Borrowed(job), |plan| members(topology, job, plan));
             let workers: Vec<_> = job.workers.iter().map(name).collect();
             let listed: Vec<_> = workers.iter().map(String::as_str).collect();
             let seats = plan.and_then(|plan| seats::of_plan(&listed, plan).ok()).unwrap_or_default();

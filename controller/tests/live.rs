@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Ending, Following, Instruction, NotDone, Source};
+use inart_control::{Ending, Following, Held, Instruction, NotDone, Source};
 use inart_controller::api::proto::{self, ChangeStage, ChangeStatus};
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
@@ -425,7 +425,7 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     let mut instructions = session.api.follow(told.job, "worker-0", one).await.unwrap();
     let first = instructions.next().await.unwrap().unwrap();
     assert_eq!(first, Instruction { assignment: told.clone(), beside: None, ending: Ending::None });
-    session.api.confirm("worker-0", one, &first, None).await.unwrap();
+    session.api.confirm("worker-0", one, &first, Ok(Held::default())).await.unwrap();
     for (job, role, life) in [
         (told.job, "worker-0", other),
         (told.job, "worker-0", Incarnation::UNKNOWN),
@@ -436,7 +436,8 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
         assert!(refused.contains(&format!("{role} of job {job} was not granted to this host")), "{refused}");
         let mut answer = first.clone();
         answer.assignment.job = job;
-        let refused = session.api.confirm(role, life, &answer, None).await.unwrap_err().to_string();
+        let refused =
+            session.api.confirm(role, life, &answer, Ok(Held::default())).await.unwrap_err().to_string();
         assert!(refused.contains("was not granted"), "{refused}");
     }
 }

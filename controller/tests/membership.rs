@@ -349,10 +349,10 @@ fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
     assert_eq!(told(&mut job), [Ending::Now], "the run cannot go on without the older one");
 
     let mut job = running(&ALL);
-    for now in [20.0, 21.0, 22.0, 23.0] {
+    for now in [20.0, 21.0, 22.0, 23.0, 24.0, 25.0] {
         asks(&mut job, now, newer());
     }
-    let refused = job.join(at(24.1), newer()).unwrap_err().to_string();
+    let refused = job.join(at(26.1), newer()).unwrap_err().to_string();
     assert_eq!(refused, "another w1 of job digits is there, and it answers: stop one of the two");
     assert_eq!(job.orders(), [], "the run goes on");
 }

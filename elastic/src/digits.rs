@@ -1,10 +1,11 @@
 //! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits.
 //!
 //! A job's sums are those of values rounded to multiples of 2^e (`inart_core::quantise`), and whole numbers
-//! are multiples of 2^e if e is not above 0. After a sum of numbers below 2^b, e is at most
-//! b + ⌈log2 W⌉ - 23 for W workers; so digits have as few bits as that needs. After larger sums (of gradients)
-//! e may be above 0. Then whoever looks at the exponents of the result sees it, the same at every worker, and
-//! the digits are summed once more.
+//! are multiples of 2^e if e is not above 0. Values below 2^8 fit the exponent of a first round, so digits of 8
+//! bits do, and switches sum them; larger ones would go by bypass. After a sum of numbers below 2^b, e is at
+//! most b + ⌈log2 W⌉ - 23 for W workers: with very many workers digits have 4 bits. After larger sums (of
+//! gradients) e may be above 0. Then whoever looks at the exponents of the result sees it, the same at every
+//! worker, and the digits are summed once more.
 
 use inart_core::RoundRecord;
 use inart_wire::Exponent;
@@ -19,8 +20,7 @@ impl Digits {
     /// For so many workers.
     pub fn for_workers(workers: usize) -> Self {
         let log = usize::BITS - workers.saturating_sub(1).leading_zeros();
-        let fits = |bits: &u32| bits + log <= 22;
-        Self { bits: [16, 8].into_iter().find(fits).unwrap_or(4) }
+        Self { bits: if 8 + log <= 22 { 8 } else { 4 } }
     }
 
     /// How many digits a float has.
@@ -54,7 +54,9 @@ pub(crate) fn is_exact(record: &RoundRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use inart_core::quantise::{dequantise_all, fit_sums, least_exponent, next_exponent, quantise};
+    use inart_core::quantise::{
+        dequantise_all, first_exponent, fit_sums, least_exponent, next_exponent, quantise,
+    };
 
     use super::*;
 
@@ -118,6 +120,18 @@ mod tests {
                 assert!(exponent <= Exponent::from(0), "{workers} workers after {before}: {exponent}");
                 assert_eq!(sum, written);
             }
+        }
+    }
+
+    #[test]
+    fn digits_fit_the_first_exponent_and_no_bypass_is_needed() {
+        for workers in [1, 2, 6, 64, 1000, 65536] {
+            let digits = Digits::for_workers(workers).write(&floats());
+            let mut sent = vec![0; digits.len()];
+            assert_eq!(quantise(&digits, first_exponent(workers), &mut sent), Ok(()), "{workers} workers");
+            let mut back = vec![0.0; sent.len()];
+            dequantise_all(&sent, first_exponent(workers), &mut back);
+            assert_eq!(back, digits);
         }
     }
 

@@ -21,6 +21,7 @@ pub struct Host {
     is_stopped: Box<dyn FnMut() -> bool + Send>,
     pub(crate) life: Incarnation,
     pub(crate) rounds: u64,
+    pub(crate) records: bool,
 }
 
 impl Host {
@@ -46,6 +47,7 @@ impl Host {
             is_stopped: Box::new(|| false),
             life,
             rounds: 0,
+            records: false,
         }
     }
 
@@ -73,6 +75,14 @@ impl Host {
     #[must_use]
     pub fn after_rounds(mut self, rounds: u64) -> Self {
         self.rounds = rounds;
+        self
+    }
+
+    /// Its worker keeps account of all runs and sums ([`ElasticWorker::events`](crate::ElasticWorker::events)):
+    /// for who checks them, and asks often.
+    #[must_use]
+    pub fn recorded(mut self) -> Self {
+        self.records = true;
         self
     }
 

@@ -41,4 +41,4 @@ mod worker;
 pub use error::{Error, Left};
 pub use host::Host;
 pub use server::{ElasticServer, ServerStopper};
-pub use worker::{ElasticWorker, Membership};
+pub use worker::{ElasticWorker, Event, Membership};

@@ -1,6 +1,6 @@
 //! A host in a run follows the controller.
 
-use inart_control::{Following, Held, Instruction, NotDone, Role, Seat};
+use inart_control::{Ending, Following, Held, Instruction, NotDone, Role, Seat};
 use inart_host_agent::{MoveError, Mover};
 
 use crate::error::Error;
@@ -20,8 +20,8 @@ impl Host {
         let end = end.clone();
         let apply = move |told: Option<&Instruction>| -> Result<Held, NotDone> {
             let Some(Instruction { assignment, beside, ending }) = told else {
-                // It was given up, and the others have begin another run.
-                end.tell(inart_control::Ending::Now);
+                // It was given up, and the others have begun another run.
+                end.tell(Ending::Now);
                 over();
                 return Err(NotDone::Ended);
             };
@@ -30,11 +30,15 @@ impl Host {
                 over();
                 return Ok(held);
             }
-            mover.move_to(assignment.clone(), *beside).map_err(|error| match error {
-                MoveError::Refused(why) => NotDone::Refused(why.to_string()),
-                MoveError::Ended => NotDone::Ended,
-            })?;
-            Ok(held)
+            match mover.move_to(assignment.clone(), *beside) {
+                Ok(()) => Ok(held),
+                Err(MoveError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
+                Err(MoveError::Ended) => {
+                    // Nobody tells it any more when it may go on.
+                    end.tell(Ending::Now);
+                    Err(NotDone::Ended)
+                }
+            }
         };
         Ok(self.source.attend(seat.assignment.job, &seat.role.to_string(), self.life, apply)?)
     }

@@ -29,6 +29,15 @@ pub struct Membership {
     pub loads: bool,
 }
 
+/// What happened to a worker that keeps account of it ([`Host::recorded`](crate::Host::recorded)).
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A run has begun: what all its hosts were told, and this worker's rank.
+    Run(Assignment, Rank),
+    /// A tensor was summed: a gradient, or what a broadcast is made of.
+    Sum(RoundStats, RoundRecord),
+}
+
 /// A worker of an elastic job: sums tensors with the workers that are there.
 pub struct ElasticWorker {
     host: Host,
@@ -41,6 +50,8 @@ pub struct ElasticWorker {
     loading: bool,
     /// How the run before was left, where the program has to know of this one first.
     news: Option<Left>,
+    /// What has happened since it was asked last.
+    events: Vec<Event>,
 }
 
 /// A worker's part in a run.
@@ -75,7 +86,11 @@ impl ElasticWorker {
         let rounds = host.rounds;
         let seat = host.wait_for_run(None, rounds, true)?;
         let (run, rank) = Run::begin(&mut host, &seat)?;
-        Ok(Self { host, run: Some(run), seat, rank, rounds, loading: true, news: None })
+        let run = Some(run);
+        let mut worker =
+            Self { host, run, seat, rank, rounds, loading: true, news: None, events: Vec::new() };
+        worker.note_run();
+        Ok(worker)
     }
 
     /// What all hosts of the run are told.
@@ -196,6 +211,17 @@ impl ElasticWorker {
         self.run.as_ref().and_then(|run| run.worker.record())
     }
 
+    /// What has happened since the last call, if the [host](crate::Host::recorded) keeps account of it.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn note_run(&mut self) {
+        if self.host.records {
+            self.events.push(Event::Run(self.seat.assignment.clone(), self.rank));
+        }
+    }
+
     /// This worker has done all its rounds, as all others have.
     ///
     /// # Errors
@@ -232,14 +258,29 @@ impl ElasticWorker {
         if let Err(left) = run.end.start() {
             return Ok(Err(left));
         }
-        let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
+        let failed = |error| {
+            let left = left(error, self.rank, &self.seat.assignment);
+            if matches!(left, Err(Error::Stopped)) {
+                // Nobody has to wait for it; a controller that is gone waits for nobody.
+                let _ = self.host.leave(self.rounds, false);
+            }
+            left.map(Err)
+        };
+        let note = |events: &mut Vec<Event>, stats| {
+            events.extend(
+                run.worker.record().filter(|_| self.host.records).map(|record| Event::Sum(stats, record)),
+            );
+        };
         let mut handle = match run.worker.start(tensor) {
             Ok(handle) => handle,
             Err(error) => return failed(error),
         };
         loop {
             match run.worker.wait_timeout(handle, Self::LOOK) {
-                Ok(Ok((_, stats))) => return Ok(Ok(stats)),
+                Ok(Ok((_, stats))) => {
+                    note(&mut self.events, stats);
+                    return Ok(Ok(stats));
+                }
                 Ok(Err(again)) => handle = again,
                 Err(error) => return failed(error),
             }
@@ -259,6 +300,7 @@ impl ElasticWorker {
         self.seat = self.host.wait_for_run(Some((number, &left)), self.rounds, self.loading)?;
         let (run, rank) = Run::begin(&mut self.host, &self.seat)?;
         (self.run, self.rank) = (Some(run), rank);
+        self.note_run();
         if !self.seat.loads {
             return Ok(());
         }

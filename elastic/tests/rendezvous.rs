@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use inart_controller::api::proto::ChangeStage;
 use inart_elastic::{ElasticServer, ElasticWorker, Error, ServerStopper};
+use inart_wire::Incarnation;
 use support::Controller;
 
 /// Values of the model.
@@ -35,6 +37,7 @@ struct Watch {
     regroups: AtomicU64,
     members: Mutex<Vec<String>>,
     servers: AtomicU64,
+    shares: Mutex<Vec<f64>>,
 }
 
 impl Watch {
@@ -81,7 +84,9 @@ fn train(controller: &Controller, name: &str, goal: u64, watch: &Watch) -> Resul
                 assert_eq!(sum, right, "{name} in round {round} with {workers:?}");
                 weights.iter_mut().zip(&sum).for_each(|(weight, sum)| *weight += sum / 128.0);
                 *watch.members.lock().unwrap() = workers;
-                watch.servers.store(job.assignment().shards.len() as u64, Ordering::SeqCst);
+                let shards = &job.assignment().shards;
+                watch.servers.store(shards.len() as u64, Ordering::SeqCst);
+                *watch.shares.lock().unwrap() = shards.iter().map(|shard| shard.share).collect();
                 watch.rounds.store(job.rounds(), Ordering::SeqCst);
             }
             Err(error) if error.is_membership() => {
@@ -134,7 +139,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     let dies = Trainer::start(&controller, "w2", 60, |watch| watch.dies_before.store(5, Ordering::SeqCst));
     dies.weights();
     // The others go on without it, in the middle of a round that they had begun with it.
-    w1.watch.until(10);
+    w1.watch.until(14);
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
     let w2 = Trainer::start(&controller, "w2", 60, |_| ());
     controller.wait_for_phase("until its workers have agreed|before tensor");
@@ -193,6 +198,50 @@ fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
 }
 
 #[test]
+fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
+    let controller = Controller::start("");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let workers = ["w1", "w2", "w3"].map(|name| Trainer::start(&controller, name, 300, |_| ()));
+    workers[0].watch.until(5);
+    assert_eq!(controller.change_shares(), ChangeStage::Done);
+    let watches = workers.each_ref().map(|worker| worker.watch.clone());
+    let weights = workers.map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    for watch in &watches {
+        assert_eq!((watch.rounds(), watch.regroups.load(Ordering::SeqCst)), (300, 0));
+        let shares = watch.shares.lock().unwrap().clone();
+        assert!(shares.len() == 2 && shares[0] < 0.31, "{shares:?}");
+    }
+    end(servers);
+}
+
+#[test]
+fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
+    let controller = Controller::start("");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let pauses = |watch: &Watch| watch.pauses_in.store(30, Ordering::SeqCst);
+    let [w1, w2] = ["w1", "w2"].map(|name| Trainer::start(&controller, name, 60, pauses));
+    w1.watch.until(5);
+    controller.kill();
+    // The next 25 rounds need nobody.
+    w1.watch.until(30);
+    w2.watch.until(30);
+    assert_eq!((w1.watch.regroups.load(Ordering::SeqCst), w2.watch.regroups.load(Ordering::SeqCst)), (0, 0));
+    controller.restart();
+    // And it knows who is in the run, so that another worker is taken in at a boundary.
+    let w3 = Trainer::start(&controller, "w3", 60, |_| ());
+    controller.wait_for_phase("before tensor");
+    for pausing in [&w1, &w2] {
+        pausing.watch.may_go_on.store(true, Ordering::SeqCst);
+    }
+    let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
+    let weights = [w1, w2, w3].map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    assert_eq!((watches[0].rounds(), watches[0].regroups.load(Ordering::SeqCst)), (60, 1));
+    end(servers);
+}
+
+#[test]
 fn hosts_that_cannot_take_part_are_told_why() {
     let controller = Controller::start("");
     let error = ElasticWorker::join(controller.host("w9")).err().unwrap().to_string();
@@ -200,6 +249,14 @@ fn hosts_that_cannot_take_part_are_told_why() {
     let other = Controller::start("rigid");
     let error = ElasticWorker::join(other.host("w1")).err().unwrap().to_string();
     assert!(error.contains("job digits is not elastic"), "{error}");
+    // One that knows nothing of rendezvous.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let claimed = runtime.block_on(async {
+        let assignment = controller.source().assignment().await.unwrap();
+        controller.source().claim(&assignment, "worker-0", Incarnation::new(7)).await
+    });
+    let error = claimed.unwrap_err().to_string();
+    assert!(error.contains("job 1 is elastic, and its hosts join"), "{error}");
     // One that was started as something else than it is.
     let (s1, w1) = (serve(&controller, "s1"), serve(&controller, "w1"));
     let error = w1.1.join().unwrap().unwrap_err().to_string();

@@ -191,6 +191,13 @@ impl Agents {
         }
     }
 
+    /// Kills a process, whose end is nobody's failure.
+    pub fn kill(&mut self, role: Role) {
+        if let Some((mut child, _)) = self.children.remove(&key(role)) {
+            child.kill();
+        }
+    }
+
     /// How a process ended, once all that it printed was heard; `None` while it runs.
     pub fn exit_status(&mut self, role: Role) -> Result<Option<ExitStatus>, Error> {
         let Some((child, _)) = self.children.get_mut(&key(role)) else { return Ok(None) };

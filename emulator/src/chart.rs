@@ -280,6 +280,7 @@ mod tests {
             wall_comm_seconds: 1.6e8 / rate_bps,
             ps_ingress_bytes: ingress,
             retransmissions: 0,
+            runs: None,
             trained: Some(Trained { loss: 0.1, accuracy: 0.975, digest: "00".into() }),
             losses: losses.clone(),
         };

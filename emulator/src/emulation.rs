@@ -184,7 +184,11 @@ impl Emulation {
         let longest_round = 32.0 * length as f64 / slowest_bps / self.scale.factor();
         let longest_round =
             Duration::try_from_secs_f64(longest_round).unwrap_or(LONGEST_ROUND).min(LONGEST_ROUND);
-        let job = |assignment| JobRun::new(scheme.name(), assignment, work.rounds, length);
+        let topology = self.testbed.topology().clone();
+        let job = |assignment: Assignment| {
+            let elastic = topology.job_named(&assignment.name).is_some_and(|job| job.elastic);
+            JobRun::new(scheme.name(), assignment, work.rounds, length).elastic(elastic)
+        };
         let Seen { runs, watched, before, after } =
             self.watch(scheme, Task::Rounds(work), Some(longest_round), job, tell)?;
 

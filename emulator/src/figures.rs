@@ -140,6 +140,9 @@ pub struct JobFigures {
     pub ps_ingress_bytes: u64,
     /// By all the job's workers.
     pub retransmissions: u64,
+    /// Of an elastic job: how often its hosts have begun, at first and whenever some had come or gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<usize>,
     /// How the training ended, if one was run.
     #[serde(flatten)]
     pub trained: Option<Trained>,

@@ -7,6 +7,7 @@ use inart_planner::Plan;
 use crate::auditor::Auditor;
 use crate::error::Error;
 use crate::figures::{JobFigures, Pace, Planned};
+use crate::runs::Runs;
 
 /// A running job.
 pub struct JobRun {
@@ -18,6 +19,8 @@ pub struct JobRun {
     /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
     done: Vec<Option<Option<Trained>>>,
     servers: Vec<Option<ServerCounters>>,
+    /// Of an elastic job.
+    runs: Option<Runs>,
 }
 
 /// What is known in advance of a job's rounds.
@@ -53,6 +56,33 @@ impl JobRun {
             done: vec![None; assignment.workers.len()],
             servers: vec![None; assignment.shards.len()],
             assignment,
+            runs: None,
+        }
+    }
+
+    /// The job is elastic: what its hosts report is of runs of its own.
+    pub fn elastic(self, is_elastic: bool) -> Self {
+        Self { runs: is_elastic.then(Runs::default), ..self }
+    }
+
+    /// Whether hosts may come and go.
+    pub fn is_elastic(&self) -> bool {
+        self.runs.is_some()
+    }
+
+    /// A host of an elastic job was killed, or is started again.
+    pub fn set_gone(&mut self, role: Role, gone: bool) {
+        self.runs.iter_mut().for_each(|runs| runs.set_gone(role, gone));
+    }
+
+    fn is_gone(&self, is_server: bool, place: usize) -> bool {
+        self.runs.as_ref().is_some_and(|runs| runs.is_gone(is_server, place))
+    }
+
+    fn gradient_len(&self) -> usize {
+        match self.rounds {
+            Rounds::Known { gradient_len, .. } => gradient_len,
+            Rounds::Open { .. } => 0,
         }
     }
 
@@ -68,12 +98,18 @@ impl JobRun {
 
     /// Rounds whose sums were found right at every worker.
     pub fn rounds_audited(&self) -> u32 {
-        self.auditor.audited().len() as u32
+        match &self.runs {
+            Some(runs) => runs.audited(self.gradient_len()).count() as u32,
+            None => self.auditor.audited().len() as u32,
+        }
     }
 
     /// Sums compared so far: one per round, chunk and worker.
     pub fn sums_checked(&self) -> u64 {
-        self.auditor.sums_checked()
+        match &self.runs {
+            Some(runs) => runs.auditors().map(Auditor::sums_checked).sum(),
+            None => self.auditor.sums_checked(),
+        }
     }
 
     /// Bytes of gradients and partials that came in at its servers.
@@ -84,7 +120,10 @@ impl JobRun {
     /// Whether every worker has ended its last round.
     pub fn is_done(&self) -> bool {
         match self.rounds {
-            Rounds::Known { .. } => self.done.iter().all(Option::is_some),
+            Rounds::Known { .. } => {
+                let mut done = self.done.iter().enumerate();
+                done.all(|(place, done)| done.is_some() || self.is_gone(false, place))
+            }
             Rounds::Open { is_over } => is_over,
         }
     }
@@ -96,24 +135,34 @@ impl JobRun {
 
     /// Whether every server has told its counters.
     pub fn is_ended(&self) -> bool {
-        self.servers.iter().all(Option::is_some)
+        let mut servers = self.servers.iter().enumerate();
+        servers.all(|(place, server)| server.is_some() || self.is_gone(true, place))
     }
 
     /// Takes in a report of one of the job's hosts; refuses wrong sums.
     pub fn take(&mut self, role: Role, report: Report) -> Result<(), Error> {
         let workers = self.assignment.workers.len();
         match (role, report) {
+            (Role::Worker(_, place), Report::Run(assignment, rank)) => {
+                self.runs.iter_mut().for_each(|runs| runs.begin(place, (*assignment).clone(), rank));
+            }
             (Role::Worker(_, rank), Report::Round(report)) => {
+                let wrong = |mismatch| Error::Mismatch {
+                    scheme: self.scheme.clone(),
+                    job: self.assignment.name.clone(),
+                    mismatch,
+                };
+                if let Some(runs) = &mut self.runs {
+                    return runs.take(rank, report).map_err(wrong);
+                }
                 let values = match self.rounds {
                     Rounds::Known { gradient_len, .. } => Some(gradient_len),
                     Rounds::Open { .. } => None,
                 };
-                self.auditor.take(&self.assignment, values, rank, report).map_err(|mismatch| {
-                    let (scheme, job) = (self.scheme.clone(), self.assignment.name.clone());
-                    Error::Mismatch { scheme, job, mismatch }
-                })?;
+                self.auditor.take(&self.assignment, values, rank, report).map_err(wrong)?;
             }
-            (Role::Worker(..), Report::Training { round, loss }) => {
+            (Role::Worker(_, place), Report::Training { round, loss }) => {
+                let workers = self.runs.as_ref().and_then(|runs| runs.workers(place)).unwrap_or(workers);
                 if let Some(sum) = self.losses.get_mut(round as usize) {
                     *sum += loss / workers as f32;
                 }
@@ -136,20 +185,28 @@ impl JobRun {
     /// The job's figures, once it has ended. The plan's rate is unscaled.
     pub fn figures(self, plan: &Plan, scale: f64) -> Result<JobFigures, Error> {
         let ps_ingress_bytes = self.ps_ingress_bytes();
-        let seconds: Vec<_> = self.auditor.audited().iter().map(|sum| sum.seconds).collect();
+        let seconds: Vec<_> = match &self.runs {
+            Some(runs) => runs.audited(self.gradient_len()).map(|sum| sum.seconds).collect(),
+            None => self.auditor.audited().iter().map(|sum| sum.seconds).collect(),
+        };
         let job = self.assignment.name.clone();
         let failed = |why: String| Error::Failed { who: format!("job {job}"), why };
         let (rounds, gradient_len) = match self.rounds {
             Rounds::Known { rounds, gradient_len } => (rounds as usize, gradient_len),
             Rounds::Open { .. } => (seconds.len(), 0),
         };
-        if seconds.len() != rounds {
+        // Of a round that some workers of an elastic job have lost, not all have reported.
+        if seconds.len() != rounds && self.runs.is_none() || seconds.is_empty() {
             return Err(failed(format!("ended after {} of {rounds} rounds", seconds.len())));
         }
-        let done: Option<Vec<Option<Trained>>> = self.done.into_iter().collect();
+        let gone: Vec<_> = (0..self.done.len()).map(|place| self.is_gone(false, place)).collect();
+        let left = self.done.into_iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(done, _)| done);
+        let done: Option<Vec<Option<Trained>>> = left.collect();
+        let done = done.filter(|done| !done.is_empty());
         let done = done.ok_or_else(|| failed("a worker did not tell how it ended".into()))?;
         let digest = |trained: &Option<Trained>| trained.as_ref().map(|trained| trained.digest.clone());
-        let names = self.assignment.workers.iter().map(|worker| &worker.name);
+        let names = self.assignment.workers.iter().zip(&gone).filter(|(_, gone)| !**gone);
+        let names = names.map(|(worker, _)| &worker.name);
         if let Some((worker, _)) = names.zip(&done).find(|(_, other)| digest(other) != digest(&done[0])) {
             return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.clone() });
         }
@@ -169,7 +226,11 @@ impl JobRun {
             comm_seconds_mean: pace.wall_comm_seconds_mean * scale,
             wall_comm_seconds: pace.wall_comm_seconds,
             ps_ingress_bytes,
-            retransmissions: self.auditor.tallies().iter().map(|tally| tally.retransmissions).sum(),
+            retransmissions: {
+                let auditors = self.runs.iter().flat_map(Runs::auditors).chain([&self.auditor]);
+                auditors.flat_map(Auditor::tallies).map(|tally| tally.retransmissions).sum()
+            },
+            runs: self.runs.as_ref().map(Runs::count),
             trained: done.into_iter().next().flatten(),
             losses: self.losses,
         })

@@ -26,6 +26,7 @@ pub mod namespace;
 mod options;
 pub mod program;
 pub mod relay;
+mod runs;
 pub mod scale;
 mod scratch;
 pub mod site;

@@ -349,7 +349,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    fn do_what_is_due(&mut self, start: Instant, runs: &[JobRun]) -> Result<(), Error> {
+    fn do_what_is_due(&mut self, start: Instant, runs: &mut [JobRun]) -> Result<(), Error> {
         while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= at.duration()) {
             self.act(step, runs)?;
             let rounds_audited = runs.iter().map(JobRun::rounds_audited).sum();
@@ -361,7 +361,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    fn act(&mut self, step: Step, runs: &[JobRun]) -> Result<(), Error> {
+    fn act(&mut self, step: Step, runs: &mut [JobRun]) -> Result<(), Error> {
         let signalled = match step {
             Step::Kill(Victim::Host(node)) => Some((node, Signal::SIGKILL)),
             Step::Pause(node) => Some((node, Signal::SIGSTOP)),
@@ -370,10 +370,19 @@ impl<'a> Supervisor<'a> {
         };
         if let Some((node, signal)) = signalled {
             let node = &self.testbed.topology().node(node).name;
-            self.hosts.iter().filter(|host| host.node == *node).for_each(|host| {
-                self.agents.signal(host.role, signal);
-            });
-            if signal != Signal::SIGCONT {
+            let mut is_missed = false;
+            for host in self.hosts.iter().filter(|host| host.node == *node) {
+                let run = &mut runs[host.job];
+                // The others of an elastic job go on.
+                is_missed |= !run.is_elastic();
+                if run.is_elastic() && signal == Signal::SIGKILL {
+                    self.agents.kill(host.role);
+                    run.set_gone(host.role, true);
+                } else {
+                    self.agents.signal(host.role, signal);
+                }
+            }
+            if signal != Signal::SIGCONT && is_missed {
                 self.since.get_or_insert_with(Instant::now);
                 self.culprits.push(node.clone());
             }
@@ -383,6 +392,7 @@ impl<'a> Supervisor<'a> {
             for host in
                 (0..self.hosts.len()).filter(|&host| self.hosts[host].node == node).collect::<Vec<_>>()
             {
+                runs[self.hosts[host].job].set_gone(self.hosts[host].role, false);
                 self.start(host, runs)?;
             }
         }

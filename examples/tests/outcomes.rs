@@ -5,6 +5,8 @@
 
 #[path = "../all_reduce.rs"]
 mod all_reduce;
+#[path = "../elastic.rs"]
+mod elastic;
 #[path = "../embedded_switch.rs"]
 mod embedded_switch;
 #[path = "../own_scheme.rs"]
@@ -24,6 +26,16 @@ fn every_worker_of_the_all_reduce_has_the_exact_sum() {
     for sum in sums {
         assert_eq!(sum, right);
     }
+}
+
+#[test]
+fn all_workers_of_the_elastic_job_end_with_the_same_weights() {
+    let weights = elastic::run().unwrap();
+    assert_eq!(weights.len(), 3);
+    let bits = |weights: &[f32]| weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>();
+    assert!(weights.iter().all(|of| bits(of) == bits(&weights[0])));
+    // The mean of all three workers' wishes.
+    assert!(weights[0].iter().all(|weight| (weight - 2.0).abs() < 1e-3), "{:?}", &weights[0][..5]);
 }
 
 #[test]
@@ -77,5 +89,5 @@ fn every_example_is_among_them() {
             assert!(this.contains(&format!("#[path = \"../{name}\"]")), "no test runs examples/{name}");
         }
     }
-    assert!(examples >= 4);
+    assert!(examples >= 5);
 }

@@ -2,13 +2,14 @@
 //! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
 mod integers;
+mod json;
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use inart_core::{RoundRecord, ServerCounters, WorkerCounters};
+use inart_core::{Assignment, RoundRecord, ServerCounters, WorkerCounters};
 use inart_wire::{Exponent, JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ use crate::RoundStats;
 pub enum Report {
     /// Always first: the role of the process, which is now ready to receive frames.
     Hello(Role),
+    /// A worker of an elastic job begins a run: what its hosts were told, and its rank in it. Its rounds are
+    /// those of that run until the next. Its role stays that of its place in the topology.
+    Run(#[serde(with = "json")] Box<Assignment>, Rank),
     /// A worker ended a round.
     Round(RoundReport),
     /// A training worker applied a round's sum.

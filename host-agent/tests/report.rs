@@ -4,8 +4,30 @@
 
 use std::os::unix::net::UnixListener;
 
-use inart_core::{ServerCounters, WorkerCounters};
+use inart_core::{Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters};
 use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport, Trained};
+use inart_wire::{MacAddr, ValuesPerPacket};
+
+fn assignment() -> Assignment {
+    let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+    let shard = |server: &str, last| ShardAssignment {
+        server: server.into(),
+        mac: mac(last),
+        share: 0.1 + 0.4 * f64::from(last),
+        rate_bps: 1e9 / 3.0,
+        seats: Vec::new(),
+    };
+    Assignment {
+        job: 1.into(),
+        name: "digits".into(),
+        epoch: 9.into(),
+        values_per_packet: ValuesPerPacket::N64,
+        window_chunks: 16,
+        exact_sums: false,
+        workers: vec![WorkerAddress { name: "w1".into(), mac: mac(1) }],
+        shards: vec![shard("s1", 1), shard("s2", 2)],
+    }
+}
 
 #[test]
 fn what_is_sent_is_received() {
@@ -25,6 +47,7 @@ fn what_is_sent_is_received() {
             result: vec![i32::MIN; 100_000],
             result_exponents: vec![127; 400],
         }),
+        Report::Run(Box::new(assignment()), 1u16.try_into().unwrap()),
         Report::Training { round: 7, loss: f32::MAX },
         Report::Done { trained: Some(trained) },
         Report::Server(ServerCounters { chunks: u64::MAX, ..ServerCounters::default() }),

@@ -48,6 +48,7 @@ mod frame;
 mod invariant;
 mod mutant;
 mod node;
+pub mod rendezvous;
 mod report;
 mod server;
 mod state;

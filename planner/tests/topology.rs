@@ -54,6 +54,19 @@ fn reads_every_field() {
 }
 
 #[test]
+fn a_job_may_be_elastic() {
+    let elastic = |text: &str| Topology::from_yaml(text).map(|topology| topology.jobs()[0].elastic);
+    assert!(!elastic(GOOD).unwrap());
+    let topology = Topology::from_yaml(&GOOD.replace("gradient: ", "elastic: true, gradient: ")).unwrap();
+    assert!(topology.jobs()[0].elastic);
+    for document in [topology.to_yaml(), topology.to_json()] {
+        assert!(elastic(&document).unwrap(), "{document}");
+    }
+    let wrong = elastic(&GOOD.replace("gradient: ", "elastic: maybe, gradient: ")).unwrap_err().to_string();
+    assert!(wrong.contains("a job's `exact` or `elastic` is neither true nor false"), "{wrong}");
+}
+
+#[test]
 fn a_topology_without_jobs_has_one_of_everybody() {
     let text = GOOD.split("jobs:").next().unwrap();
     let topology = Topology::from_yaml(text).unwrap();

@@ -122,6 +122,35 @@ impl Trainer {
         self.round += 1;
     }
 
+    /// From now on this is the worker of that rank, of so many: the images of each round are dealt to those.
+    ///
+    /// # Errors
+    /// [`ConfigError::Rank`] for a rank that is not below the number of workers.
+    pub fn set_place(&mut self, rank: usize, workers: usize) -> Result<(), ConfigError> {
+        if rank >= workers {
+            return Err(ConfigError::Rank { rank, workers });
+        }
+        (self.config.rank, self.config.workers) = (rank, workers);
+        Ok(())
+    }
+
+    /// What a worker has to know to go on where this one is, besides the number of the round.
+    pub fn state(&self) -> Vec<f32> {
+        self.model.parameters().iter().chain(&self.velocity).copied().collect()
+    }
+
+    /// Goes on where the worker was that had that `state` after so many rounds.
+    ///
+    /// # Panics
+    /// If it is not as long as [`state`](Self::state).
+    pub fn load(&mut self, state: &[f32], rounds: u64) {
+        assert_eq!(state.len(), 2 * PARAMETERS, "a state has weights and velocities");
+        let (weights, velocity) = state.split_at(PARAMETERS);
+        self.model.parameters_mut().copy_from_slice(weights);
+        self.velocity.copy_from_slice(velocity);
+        self.round = rounds;
+    }
+
     /// Loss and accuracy on the test set.
     pub fn evaluate(&mut self) -> Evaluation {
         let images = self.test.len();
@@ -176,6 +205,25 @@ mod tests {
         first.gradient(&mut gradients[0]);
         second.gradient(&mut gradients[1]);
         assert_ne!(gradients[0], gradients[1]);
+    }
+
+    #[test]
+    fn a_worker_goes_on_where_another_was() {
+        let mut first = Trainer::new(CONFIG).expect("valid");
+        let mut gradient = vec![0.0; PARAMETERS];
+        for _ in 0..3 {
+            first.gradient(&mut gradient);
+            first.apply(&gradient);
+        }
+        let mut second = Trainer::new(Config { workers: 2, rank: 1, ..CONFIG }).expect("valid");
+        second.load(&first.state(), 3);
+        second.set_place(0, 1).expect("one of one");
+        for trainer in [&mut first, &mut second] {
+            trainer.gradient(&mut gradient);
+            trainer.apply(&gradient);
+        }
+        assert_eq!(second.digest(), digest_after(CONFIG, 4));
+        assert_eq!(second.set_place(2, 2), Err(ConfigError::Rank { rank: 2, workers: 2 }));
     }
 
     #[test]

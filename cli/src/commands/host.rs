@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use inart_control::{FileProblem, Following, HostReport, NotDone, Reporting, Source, SourceError};
 use inart_core::Assignment;
+use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
@@ -157,6 +158,35 @@ impl HostArgs {
         };
         let reporting = self.source()?.report(assignment.job, who, life, report);
         reporting.context("a thread that reports to the controller")
+    }
+
+    /// Whether the job's hosts may come and go.
+    pub fn is_elastic(&self) -> anyhow::Result<bool> {
+        let source = self.source()?;
+        super::control::block_on(async { source.is_elastic().await.map_err(told) })
+    }
+
+    /// A host of an elastic job, in that place of the topology's list. The one that was made for an assignment
+    /// is gone: its signals and its status socket are this one's.
+    pub fn elastic(&self, place: String) -> anyhow::Result<Host> {
+        let (port, interface) = (self.port, self.interface.clone());
+        let (status, peer_timeout) = (self.status.clone(), self.peer_timeout);
+        let io = |interface: &str| {
+            let interface = interface.to_owned();
+            move |source| inart_host_agent::Error::Io { interface, source }
+        };
+        let named = interface.clone();
+        let options = move || {
+            let listen = |address: &String| StatusSocket::listen(address).map_err(io(address));
+            let status = status.as_ref().map(listen).transpose()?;
+            let stop = Some(StopSignal::catch().map_err(io(&named))?);
+            Ok(Options { peer_timeout, stop, status, ..Options::default() })
+        };
+        // Signals are blocked in all threads, so none is lost between those that wait for them.
+        let mut stop = StopSignal::catch().context("catching signals")?;
+        let is_stopped = move || stop.is_received().unwrap_or(false);
+        let host = Host::with_transport(self.source()?, &place, move || Ok(port.open(&interface)?));
+        Ok(host.options(options).stopped_by(is_stopped))
     }
 
     fn assignment(&self) -> anyhow::Result<Assignment> {

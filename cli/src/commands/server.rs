@@ -2,18 +2,21 @@
 
 use std::process::ExitCode;
 
+use inart_core::ServerCounters;
+use inart_elastic::ElasticServer;
 use inart_host_agent::report::{Report, Role};
 use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
-use super::host::HostArgs;
+use super::host::{HostArgs, Output};
 
 /// Arguments of `inart server`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     host: HostArgs,
-    /// The shard to serve, counted from 0.
+    /// The shard to serve, counted from 0. In an elastic job, its place in the topology's list of the job's
+    /// servers.
     #[arg(long)]
     shard: ShardId,
 }
@@ -22,6 +25,14 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let role = Role::Server(assignment.job, args.shard);
+        if args.host.is_elastic()? {
+            drop(options);
+            let mut server = ElasticServer::new(args.host.elastic(format!("server-{}", args.shard))?);
+            output.hello(role)?;
+            let result = server.run(|_, _| ());
+            end(&args, server.counters(), output)?;
+            return Ok(result?);
+        }
         let life = options.incarnation;
         assignment.validate().map_err(Error::from)?;
         assignment.shard(args.shard).map_err(Error::from)?;
@@ -32,19 +43,23 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let _following = args.host.follow(&assignment, &who, life, server.mover())?;
         output.hello(role)?;
         let result = server.run();
-        let counters = server.counters();
-        output.report(|| Report::Server(counters))?;
-        output.summary(&counters, || {
-            format!(
-                "shard {}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received",
-                args.shard,
-                counters.chunks,
-                counters.partials,
-                counters.summed_in_network,
-                counters.gradients,
-                counters.bytes_received
-            )
-        })?;
+        end(&args, server.counters(), output)?;
         Ok(result?)
+    })
+}
+
+/// Tells what was counted.
+fn end(args: &Args, counters: ServerCounters, output: &mut Output) -> anyhow::Result<()> {
+    output.report(|| Report::Server(counters))?;
+    output.summary(&counters, || {
+        format!(
+            "shard {}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received",
+            args.shard,
+            counters.chunks,
+            counters.partials,
+            counters.summed_in_network,
+            counters.gradients,
+            counters.bytes_received
+        )
     })
 }

@@ -1,5 +1,7 @@
 //! `inart worker`.
 
+mod elastic;
+mod summary;
 mod workload;
 
 use std::process::ExitCode;
@@ -12,6 +14,7 @@ use inart_host_agent::{RoundStats, Worker};
 use inart_wire::Rank;
 
 use super::host::{HostArgs, Output};
+use summary::Summary;
 use workload::{Workload, WorkloadArgs};
 
 /// Arguments of `inart worker`.
@@ -19,7 +22,8 @@ use workload::{Workload, WorkloadArgs};
 pub struct Args {
     #[command(flatten)]
     host: HostArgs,
-    /// This worker's rank, counted from 0.
+    /// This worker's rank, counted from 0. In an elastic job, its place in the topology's list of the job's
+    /// workers.
     #[arg(long)]
     rank: Rank,
     /// Rounds to run; every worker runs as many.
@@ -29,20 +33,20 @@ pub struct Args {
     workload: WorkloadArgs,
 }
 
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-struct Summary {
-    rank: Rank,
-    rounds: u32,
-    comm_seconds: Vec<f64>,
-    retransmissions: u64,
-    trained: Option<inart_host_agent::report::Trained>,
-}
-
 /// Runs the command: the workload's rounds, one all-reduce each.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
-        let mut workload = args.workload.build(&assignment, args.rank)?;
+        if args.host.is_elastic()? {
+            drop(options);
+            return elastic::run(
+                &args.host,
+                &args.workload,
+                (assignment.job, args.rank),
+                args.rounds,
+                output,
+            );
+        }
+        let mut workload = args.workload.build(assignment.workers.len(), args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);
         assignment.worker(args.rank)?;
         let port = args.host.open_port()?;
@@ -76,7 +80,7 @@ fn run_rounds(
         retransmissions += stats.counters.retransmissions;
         output.report(|| round_report(worker, stats))?;
         let audited = output.is_audited();
-        workload.apply(round, assignment, &gradient, worker, audited)?;
+        workload.apply(round, assignment, &gradient, || worker.record(), audited)?;
         if let Some(loss) = loss {
             output.report(|| Report::Training { round, loss })?;
         }
@@ -89,24 +93,4 @@ fn run_rounds(
 
 fn round_report(worker: &Worker, stats: RoundStats) -> Report {
     Report::Round(RoundReport::new(stats, worker.record().expect("a round has ended")))
-}
-
-impl Summary {
-    fn text(&self) -> String {
-        let mean = self.comm_seconds.iter().sum::<f64>() / f64::from(self.rounds.max(1));
-        let mut text = format!(
-            "worker {}: {} rounds, {:.3} ms of communication each, {} chunks retransmitted",
-            self.rank,
-            self.rounds,
-            1e3 * mean,
-            self.retransmissions
-        );
-        match &self.trained {
-            Some(trained) => {
-                text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
-            }
-            None => text += "; every sum checked",
-        }
-        text
-    }
 }

@@ -20,7 +20,7 @@ pub(super) enum Command {
     Change {
         /// The change's number.
         number: u32,
-        plan: Plan,
+        plan: Box<Plan>,
     },
     /// To form a run of an elastic job.
     Form { job: JobId, formation: Formation },

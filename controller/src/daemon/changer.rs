@@ -20,8 +20,9 @@ use super::state::State;
 use crate::api::proto::ChangeStage;
 use crate::fabric::Fabric;
 use crate::intent::Network;
-use crate::live::{LiveChange, live_change, without};
+use crate::live::{LiveChange, LiveChangeError, live_change, without};
 use crate::records::{Records, RecordsError, Stage};
+use crate::runs::next_run;
 
 /// How often it is looked whether a switch that does not answer is gone.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -32,6 +33,8 @@ enum End {
     Refused(String),
     /// What was changed was changed back.
     Undone(String),
+    /// It is carried out when the run of the elastic job has ended.
+    Later,
 }
 
 /// Carries out one change after the other.
@@ -44,6 +47,8 @@ pub(super) struct Changer {
     pub state: Arc<State>,
     /// How long all switches may take for new tables, and all hosts for a move.
     pub limit: Duration,
+    /// By elastic job: the change and the plan that its next run is to have.
+    pub next: BTreeMap<JobId, (u32, Plan)>,
 }
 
 impl Changer {
@@ -53,7 +58,7 @@ impl Changer {
         if let Some(mut commands) = self.state.ordered() {
             while let Some(command) = commands.recv().await {
                 match command {
-                    Command::Change { number, plan } => self.carry_out(number, plan).await,
+                    Command::Change { number, plan } => self.carry_out(number, *plan).await,
                     Command::Form { job, formation } => self.form(job, formation).await,
                 }
             }
@@ -68,6 +73,7 @@ impl Changer {
             Ok(()) => (ChangeStage::Done, String::new()),
             Err(End::Refused(why)) => (ChangeStage::Refused, why),
             Err(End::Undone(why)) => (ChangeStage::Undone, why),
+            Err(End::Later) => return,
         };
         let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
         self.state.change_has_ended();
@@ -109,7 +115,14 @@ impl Changer {
                  when the job has ended"
             ))
         })?;
-        let change = self.plan(&before, plan).map_err(End::Refused)?;
+        let change = match self.plan(&before, plan.clone()) {
+            Err(LiveChangeError::Differs { .. })
+                if self.state.is_elastic(before.instruction.assignment.job) =>
+            {
+                return Err(self.end_run_for(number, before.instruction.assignment.job, plan));
+            }
+            planned => planned.map_err(|error| End::Refused(error.to_string()))?,
+        };
         let (job, from, to) = (change.job, change.from, change.to.epoch);
         self.state.changes(|log| log.leads(number, from, to));
         self.write(number, &change).await?;
@@ -138,11 +151,26 @@ impl Changer {
     }
 
     /// Where a change leads.
-    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, String> {
+    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, LiveChangeError> {
         let in_force = &before.instruction.assignment;
         let record = self.state.record(in_force.job).unwrap_or_default();
-        let change = live_change(&self.fabric, &self.desired, &record, in_force, plan);
-        change.map_err(|error| error.to_string())
+        live_change(&self.fabric, &self.desired, &record, in_force, plan)
+    }
+
+    /// Ends the run of an elastic job, whose next one is to have that plan; what becomes of the change.
+    fn end_run_for(&mut self, number: u32, job: JobId, plan: Plan) -> End {
+        let record = self.state.record(job).unwrap_or_default();
+        if let Err(why) = next_run(&self.fabric, &self.desired, &record, job, plan.clone()) {
+            return End::Refused(why.to_string());
+        }
+        if let Some((earlier, _)) = self.next.insert(job, (number, plan)) {
+            let problem = format!("change {number} came before the run had ended");
+            self.state.changes(|log| log.end(earlier, ChangeStage::Refused, problem));
+        }
+        self.state.changes(|log| log.stage(number, ChangeStage::Moving));
+        tracing::info!(job = job.get(), number, "the run is to end, and the next one to have that plan");
+        self.state.at_rendezvous(job, |membership, now| membership.end_run(now));
+        End::Later
     }
 
     /// Writes the new tables beside the old ones, or else nothing.

@@ -9,11 +9,12 @@ use inart_wire::{Epoch, Incarnation, JobId};
 
 use super::changer::Changer;
 use super::hosts::Told;
+use crate::api::proto::ChangeStage;
 use crate::membership::{Formation, Place};
 use crate::runs::next_run;
 
 /// How long planning may take.
-const PLANNING: Duration = Duration::from_secs(2);
+const PLANNING: Duration = Duration::from_millis(500);
 
 impl Changer {
     /// Forms a run, and tells the rendezvous what came of it.
@@ -41,10 +42,16 @@ impl Changer {
         let others = self.state.all_records();
         let others = others.iter().filter(|(other, _)| **other != job);
         let others: Vec<_> = others.filter_map(|(_, record)| Some(record.live()?.plan.clone())).collect();
-        let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
-        let names = formation.clone();
-        let planned = tokio::task::spawn_blocking(move || planned(&topology, &others, &running, &names));
-        let plan = planned.await.map_err(|error| error.to_string())??;
+        let (ordered, plan) = match self.ordered(job, formation) {
+            Some((number, plan)) => (Some(number), plan),
+            None => {
+                let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
+                let names = formation.clone();
+                let planned = move || planned(&topology, &others, &running, &names);
+                let planned = tokio::task::spawn_blocking(planned).await;
+                (None, planned.map_err(|error| error.to_string())??)
+            }
+        };
         let next =
             next_run(&self.fabric, &self.desired, &record, job, plan).map_err(|why| why.to_string())?;
         let epoch = next.to.epoch;
@@ -60,7 +67,25 @@ impl Changer {
         );
         let instruction = Instruction { assignment: next.assignment, beside: None, ending: Ending::None };
         self.state.begin_run(Told { instruction, rate_bps: next.to.plan.rate_bps });
+        if let Some(number) = ordered {
+            self.state.changes(|log| {
+                log.leads(number, live.epoch, epoch);
+                log.updates(number, written, 0);
+                log.end(number, ChangeStage::Done, String::new());
+            });
+        }
         Ok(epoch)
+    }
+
+    /// The plan that somebody has ordered for the next run, and the change's number, if it is for those hosts.
+    fn ordered(&mut self, job: JobId, formation: &Formation) -> Option<(u32, Plan)> {
+        let (number, plan) = self.next.remove(&job)?;
+        if is_for(&plan, formation) {
+            return Some((number, plan));
+        }
+        let problem = "the job's hosts are others by now: plan for those that are there".to_owned();
+        self.state.changes(|log| log.end(number, ChangeStage::Refused, problem));
+        None
     }
 }
 

@@ -8,6 +8,7 @@ mod decider;
 mod departed;
 mod former;
 mod hosts;
+mod meeting;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
@@ -29,8 +30,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub(crate) use hosts::Answer;
+pub(crate) use meeting::{Answered, SaidOfEnd};
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
-pub(crate) use rendezvous::{Answered, SaidOfEnd};
+
 pub(crate) use state::NotFollowed;
 pub use state::State;
 pub use steered::Steer;
@@ -131,7 +133,8 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
     let decider = decider(&config, &fabric, state);
-    let changer = Changer { fabric, desired, switches, state: state.clone(), limit: config.change_within };
+    let (limit, next) = (config.change_within, BTreeMap::new());
+    let changer = Changer { fabric, desired, switches, state: state.clone(), limit, next };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
     tokio::pin!(changer, watch, decider);

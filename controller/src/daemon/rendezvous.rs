@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use inart_control::{Ending, Role, Seat};
+use inart_control::{Role, Seat};
 use inart_core::Assignment;
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 use tokio::time::{sleep, timeout};
 
 use super::change_log::Command;
+use super::meeting::{Answered, Rendezvous, SaidOfEnd};
 use super::state::State;
 use crate::api::proto;
 use crate::membership::{
@@ -21,37 +22,6 @@ use crate::records::JobRecord;
 
 /// What is waited for is looked at this often, if nobody says anything.
 const LOOK: Duration = Duration::from_millis(500);
-
-/// The rendezvous of all elastic jobs.
-pub(super) struct Rendezvous {
-    started: Instant,
-    jobs: BTreeMap<JobId, Membership>,
-    rosters: BTreeMap<JobId, Roster>,
-    /// Open connections of members.
-    streams: BTreeMap<(JobId, String, u32), usize>,
-}
-
-impl Rendezvous {
-    pub fn new() -> Self {
-        let (jobs, rosters, streams) = Default::default();
-        Self { started: Instant::now(), jobs, rosters, streams }
-    }
-}
-
-/// What a host that asks for a run is answered.
-#[expect(clippy::large_enum_variant, reason = "one at a time")]
-pub(crate) enum Answered {
-    Seated(Seat),
-    Waiting(String),
-}
-
-/// What a member says of its run's end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SaidOfEnd {
-    pub ending: Ending,
-    pub started: u32,
-    pub holds: bool,
-}
 
 impl State {
     fn rendezvous(&self) -> MutexGuard<'_, Rendezvous> {
@@ -157,13 +127,25 @@ impl State {
 
     /// A host asks for a run.
     pub(crate) fn join(&self, job: JobId, joining: Joining) -> Option<Result<Answered, Refusal>> {
-        let replied = self.at_rendezvous(job, |membership, now| membership.join(now, joining))?;
-        Some(replied.and_then(|reply| match reply {
-            Reply::Waiting(why) => Ok(Answered::Waiting(why)),
-            Reply::Seated(seat) => Ok(match self.assigned(job) {
+        let replied = self.at_rendezvous(job, |membership, now| {
+            let (waited, told) = (membership.waits(&joining.host), joining.clone());
+            let replied = membership.join(now, joining);
+            if !waited && membership.waits(&told.host) {
+                let Joining { host, rounds, boundary, .. } = told;
+                let last = told.last.map(Epoch::get);
+                tracing::info!(job = job.get(), host, last, boundary, rounds, "a host joins");
+            }
+            if let Err(why) = &replied {
+                tracing::warn!(job = job.get(), "a host is refused: {why}");
+            }
+            replied
+        })?;
+        Some(replied.map(|reply| match reply {
+            Reply::Waiting(why) => Answered::Waiting(why),
+            Reply::Seated(seat) => match self.assigned(job) {
                 Some(assignment) => Answered::Seated(seated(seat, assignment)),
                 None => Answered::Waiting("the plans are not installed".to_owned()),
-            }),
+            },
         }))
     }
 

@@ -13,8 +13,8 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::change_log::{ChangeLog, Command};
 use super::hosts::{Answer, JobHosts, Progress, Told};
+use super::meeting::{Rendezvous, SaidOfEnd};
 use super::reconcile::Reconciled;
-use super::rendezvous::{Rendezvous, SaidOfEnd};
 use super::steered::Steered;
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
@@ -333,7 +333,7 @@ impl State {
     pub(crate) fn order_change(&self, plan: Plan) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
-        let _ = self.commands.send(Command::Change { number, plan });
+        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan) });
         number
     }
 

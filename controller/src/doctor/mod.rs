@@ -18,6 +18,7 @@ use trace::Tracer;
 pub use view::{Hosts, SwitchState, SwitchView};
 
 use crate::error::InstallError;
+use crate::members::members;
 use crate::ports::PortMap;
 use crate::records::Push;
 use crate::requirements::Roles;
@@ -41,6 +42,7 @@ pub fn examine(
     let found = topology
         .job_named(&plan.job)
         .ok_or_else(|| InstallError::NoJob { job: plan.job.clone(), topology: topology.name().to_owned() })?;
+    let found = members(topology, found, plan);
     let names = found.workers.iter().map(|worker| topology.node(*worker).name.as_str());
     let roles = Roles::new(names, plan).map_err(|source| InstallError::plan(&plan.job, source))?;
     let examiner = Examiner { job, epoch: push.epoch, roles: &roles, hosts };

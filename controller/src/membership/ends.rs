@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use inart_control::Ending;
+
+use super::Membership;
 use super::boundary::Boundary;
+use super::phase::{Leaving, Phase};
 use super::run::{Link, Member};
-use super::{Ending, Leaving, Membership, Phase, Timing};
+use super::timing::Timing;
 
 impl Membership {
     /// A run goes on: whether anything is to be done about it.
@@ -102,7 +106,7 @@ impl Membership {
         let phase: Vec<_> = match &self.phase {
             Phase::Gathering { until } => vec![*until],
             Phase::Bounded(boundary) => {
-                vec![boundary.stage_since() + regroup_within, boundary.since() + hold_within]
+                vec![boundary.stage_since + regroup_within, boundary.since + hold_within]
             }
             Phase::Leaving(leaving) => vec![leaving.since + regroup_within, leaving.since + hold_within],
             Phase::Forming(_) | Phase::Running | Phase::Finished { .. } => vec![],

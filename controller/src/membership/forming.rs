@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use inart_wire::Epoch;
 
+use super::Membership;
+use super::names::Place;
+use super::phase::{Attendance, Formation, Order, Phase};
 use super::run::{Member, Run};
-use super::{Attendance, Formation, Membership, Order, Phase, Place};
 
 impl Membership {
     /// Hosts gather: whether a run is to be formed.

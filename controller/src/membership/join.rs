@@ -2,86 +2,13 @@
 
 use std::time::Duration;
 
-use inart_wire::{Epoch, Incarnation};
+use inart_control::Ending;
+use inart_wire::Incarnation;
 
-use super::run::{Link, Seat};
-use super::{Attendance, Ending, Leaving, Membership, Phase};
-
-/// What a host says that asks for a run. It asks again and again until it has one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joining {
-    /// Its name in the topology.
-    pub host: String,
-    /// Its life: another one for each process.
-    pub life: Incarnation,
-    /// The run that it was in last, if any.
-    pub last: Option<Epoch>,
-    /// The tensor before which it left that run, if all had agreed on it; else it left in the middle of one.
-    pub boundary: Option<u32>,
-    /// Of a worker, how many rounds are in the state that it holds.
-    pub rounds: u64,
-    /// Of a worker, whether it still has to load the state of another one.
-    pub loading: bool,
-}
-
-/// The answer to a host that asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// Its run has begun.
-    Seated(Seat),
-    /// It is to ask again, within [`Timing::gone_after`](super::Timing::gone_after). This is what is waited
-    /// for, in words.
-    Waiting(String),
-}
-
-/// Why a host cannot take part.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The job has no such host.
-    #[error("job {job} has no host {host}: give one of {hosts}")]
-    Stranger {
-        /// The job.
-        job: String,
-        /// What was asked for.
-        host: String,
-        /// Those that it has.
-        hosts: String,
-    },
-    /// A host must have a life to be told from itself after a restart.
-    #[error("{host} tells incarnation 0, by which nobody can be told apart: give another one")]
-    NoLife {
-        /// The host.
-        host: String,
-    },
-    /// There is another host of that name.
-    #[error("another {host} of job {job} is there, and it answers: stop one of the two")]
-    Taken {
-        /// The job.
-        job: String,
-        /// The host.
-        host: String,
-    },
-    /// The host contradicts itself.
-    #[error("{host} has told {before} completed rounds before, and tells {now}: start it again")]
-    Backwards {
-        /// The host.
-        host: String,
-        /// What it said.
-        before: u64,
-        /// What it says.
-        now: u64,
-    },
-    /// The job is done.
-    #[error(
-        "job {job} is done after {rounds} rounds: to run it again, start the controller with --new-epoch, and all hosts"
-    )]
-    Finished {
-        /// The job.
-        job: String,
-        /// Its rounds.
-        rounds: u64,
-    },
-}
+use super::Membership;
+use super::joining::{Joining, Refusal, Reply};
+use super::phase::{Attendance, Contender, Leaving, Phase};
+use super::run::Link;
 
 impl Membership {
     /// A host asks for a run, for the first time or again.
@@ -147,29 +74,33 @@ impl Membership {
     /// Another life of a host that is there waits until the first one is silent; for how long, if it has to.
     fn contend(&mut self, now: Duration, joining: &Joining) -> Result<Option<Reply>, Refusal> {
         let Joining { host, life, .. } = joining;
-        let is_other = |other: Incarnation| other != *life;
-        let waits = self.present.get(host).is_some_and(|there| {
-            is_other(there.life) && now.saturating_sub(there.heard) < self.timing.gone_after
-        });
-        let member = self.run.as_ref().and_then(|run| run.member(host));
-        let runs = member.is_some_and(|member| {
-            let is_there = match member.link {
-                Link::Connected => true,
-                Link::NotYet => self.run.as_ref().is_some_and(|run| now < run.since + self.timing.gone_after),
-                Link::Lost(since) => now < since + self.timing.gone_after,
-                Link::Gone | Link::Done(_) => false,
+        let gone_after = self.timing.gone_after;
+        let there = self.present.get(host).filter(|there| there.life != *life);
+        let asked = there.map(|there| there.heard).filter(|heard| now.saturating_sub(*heard) < gone_after);
+        let run = self.run.as_ref();
+        let member = run.and_then(|run| run.member(host)).filter(|member| member.life != *life);
+        let link = member.filter(|member| !member.has_left).map(|member| member.link);
+        let is_connected = link == Some(Link::Connected);
+        let may_run = is_connected
+            || match link {
+                Some(Link::NotYet) => run.is_some_and(|run| now < run.since + gone_after),
+                Some(Link::Lost(since)) => now < since + gone_after,
+                _ => false,
             };
-            is_other(member.life) && !member.has_left && is_there
-        });
-        if !waits && !runs {
+        if asked.is_none() && !may_run {
             self.contenders.remove(host);
             return Ok(None);
         }
-        let (contender, since) = self.contenders.entry(host.clone()).or_insert((*life, now));
-        if *contender != *life {
-            (*contender, *since) = (*life, now);
+        let fresh = Contender { life: *life, since: now, heard: now };
+        let contender = self.contenders.entry(host.clone()).or_insert(fresh);
+        if contender.life != *life {
+            *contender = fresh;
         }
-        if now.saturating_sub(*since) >= 2 * self.timing.gone_after {
+        contender.heard = now;
+        let since = contender.since;
+        // A process that stands still keeps its connection for two pings.
+        let answers = asked.is_some_and(|asked| asked > since + gone_after) || is_connected;
+        if answers && now.saturating_sub(since) >= 3 * gone_after {
             self.contenders.remove(host);
             return Err(Refusal::Taken { job: self.roster.job.clone(), host: host.clone() });
         }

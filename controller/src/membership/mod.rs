@@ -6,11 +6,15 @@
 //! [boundary](Ending) that all its workers agree on, or because it was aborted. Then the members come back,
 //! those who are there are planned for, and the next run begins.
 
+mod agree;
 mod boundary;
+mod describe;
 mod ends;
 mod forming;
 mod join;
+mod joining;
 mod names;
+mod phase;
 mod run;
 mod status;
 mod timing;
@@ -20,72 +24,15 @@ use std::time::Duration;
 
 use inart_wire::{Epoch, Incarnation};
 
-use boundary::Boundary;
 pub use inart_control::Ending;
-pub use join::{Joining, Refusal, Reply};
+pub use joining::{Joining, Refusal, Reply};
 pub use names::{Place, Roster};
+use phase::{Attendance, Contender, Phase};
+pub use phase::{Formation, Order};
 use run::{Link, Run};
 pub use run::{Member, Seat};
 pub use status::{MemberState, MembershipStatus};
 pub use timing::Timing;
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The members of the run are told this about its end, in place of what they were told before.
-    Tell(Ending),
-    /// A run is to be planned and installed for these hosts. The outcome is told to
-    /// [`Membership::formed`].
-    Form(Formation),
-}
-
-/// For whom a run is to be planned, each kind in the order of the topology.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Formation {
-    /// The workers with their lives; a worker's rank is its place.
-    pub workers: Vec<(String, Incarnation)>,
-    /// The servers with their lives.
-    pub servers: Vec<(String, Incarnation)>,
-}
-
-/// A host that waits for a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Attendance {
-    life: Incarnation,
-    rounds: u64,
-    loading: bool,
-    /// When it asked last.
-    heard: Duration,
-}
-
-/// What the job is at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Phase {
-    /// There is no run: it begins when all hosts are there, or from that moment on when a worker and a server
-    /// are.
-    Gathering { until: Duration },
-    /// A run is being planned and installed.
-    Forming(Formation),
-    /// A run goes on.
-    Running,
-    /// It goes on, and its workers agree where it ends.
-    Bounded(Boundary),
-    /// It has ended, and its members come back.
-    Leaving(Leaving),
-    /// All workers have done their last round.
-    Finished { rounds: u64 },
-}
-
-/// A run that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Leaving {
-    /// When this step began.
-    since: Duration,
-    /// Whether a worker has left in the middle of a tensor.
-    is_broken: bool,
-    /// Whether all workers are there or given up, and the servers are waited for.
-    servers: bool,
-}
 
 /// The rendezvous of one job.
 #[derive(Clone, Debug)]
@@ -95,8 +42,8 @@ pub struct Membership {
     phase: Phase,
     /// By name: who waits for a run.
     present: BTreeMap<String, Attendance>,
-    /// By name: another life of a host that is there, and when it asked first.
-    contenders: BTreeMap<String, (Incarnation, Duration)>,
+    /// By name: another life of a host that is there.
+    contenders: BTreeMap<String, Contender>,
     /// By name: the rounds that a life of a host has told.
     told: BTreeMap<String, (Incarnation, u64)>,
     /// The present run, or the last one until its members are gathered.
@@ -144,6 +91,11 @@ impl Membership {
     /// Time has passed.
     pub fn tick(&mut self, now: Duration) {
         self.advance(now);
+    }
+
+    /// Whether a host waits for a run.
+    pub fn waits(&self, host: &str) -> bool {
+        self.present.contains_key(host)
     }
 
     /// A member has connected, and hears what the run's members are told.
@@ -221,6 +173,6 @@ impl Membership {
         }
         let silent_after = self.timing.gone_after;
         self.present.retain(|_, there| now.saturating_sub(there.heard) < silent_after);
-        self.contenders.retain(|_, (_, since)| now.saturating_sub(*since) < 3 * silent_after);
+        self.contenders.retain(|_, contender| now.saturating_sub(contender.heard) < silent_after);
     }
 }

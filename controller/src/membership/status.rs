@@ -1,11 +1,8 @@
 //! What a job's rendezvous is at, for people.
 
-use std::time::Duration;
-
 use inart_wire::Epoch;
 
-use super::run::Link;
-use super::{Ending, Membership, Phase, Place};
+use super::names::Place;
 
 /// How an elastic job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,78 +43,6 @@ impl MemberState {
             Self::Disconnected => "disconnected",
             Self::Back => "back",
             Self::Ended => "ended",
-        }
-    }
-}
-
-impl Membership {
-    /// How the job is.
-    pub fn status(&self) -> MembershipStatus {
-        let members = self.run.iter().flat_map(|run| &run.members).map(|member| {
-            let state = match member.link {
-                _ if self.present.contains_key(&member.host) => MemberState::Back,
-                Link::NotYet => MemberState::Awaited,
-                Link::Connected => MemberState::Running,
-                Link::Lost(_) => MemberState::Disconnected,
-                Link::Gone | Link::Done(_) => MemberState::Ended,
-            };
-            (member.host.clone(), member.place, state)
-        });
-        MembershipStatus {
-            job: self.roster.job.clone(),
-            run: self.run.as_ref().map(|run| run.number),
-            phase: self.awaited(),
-            members: members.collect(),
-            waiting: self.present.keys().cloned().collect(),
-        }
-    }
-
-    /// The member in a place, such as worker-3.
-    pub fn host_in(&self, role: &str) -> Option<&str> {
-        let mut members = self.run.iter().flat_map(|run| &run.members);
-        members.find(|member| member.place.to_string() == role).map(|member| member.host.as_str())
-    }
-
-    /// What is waited for, in words.
-    pub(super) fn awaited(&self) -> String {
-        match &self.phase {
-            Phase::Gathering { .. } if self.is_paused => "the job is paused".to_owned(),
-            Phase::Gathering { .. } => self.gathering(),
-            Phase::Forming(formation) => format!(
-                "a run of {} workers and {} servers is being planned and installed",
-                formation.workers.len(),
-                formation.servers.len()
-            ),
-            Phase::Running => "the run goes on".to_owned(),
-            Phase::Bounded(boundary) => match boundary.asked() {
-                Ending::Agreed(tensor) => format!("the run ends before tensor {tensor}"),
-                _ => "the run goes on until its workers have agreed where it ends".to_owned(),
-            },
-            Phase::Leaving(leaving) => {
-                let missing: Vec<_> =
-                    self.missing(Duration::ZERO, leaving).map(|member| member.host.as_str()).collect();
-                format!("the run has ended, {} is waited for", missing.join(", "))
-            }
-            Phase::Finished { rounds } => format!("the job is done after {rounds} rounds"),
-        }
-    }
-
-    fn gathering(&self) -> String {
-        let formation = self.formation();
-        let lacks = |kind: &str, names: &[String]| {
-            format!("no {kind} of job {} is there: start one of {}", self.roster.job, names.join(", "))
-        };
-        if let Some(problem) = &self.problem {
-            return format!("no run can be formed of {} hosts: {problem}", self.present.len());
-        }
-        match (formation.workers.is_empty(), formation.servers.is_empty()) {
-            (true, true) => "nobody is there".to_owned(),
-            (true, false) => lacks("worker", &self.roster.workers),
-            (false, true) => lacks("server", &self.roster.servers),
-            (false, false) => {
-                let missing = self.roster.hosts().filter(|host| !self.present.contains_key(*host));
-                format!("{} is waited for", missing.collect::<Vec<_>>().join(", "))
-            }
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inart_control::Source;
+use inart_controller::api::proto::ChangeStage;
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
@@ -20,6 +22,7 @@ use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
 use inart_wire::{MacAddr, ValuesPerPacket};
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 /// Sizes as in the real program.
 const LIMITS: Limits =
@@ -45,13 +48,21 @@ jobs:
   - {name: digits, elastic: true}
 ";
 
+/// A daemon's thread, which ends when the sender is dropped.
+type Daemon = (oneshot::Sender<()>, JoinHandle<()>);
+
 /// A controller and the network of its hosts.
 #[derive(Clone)]
 pub struct Controller {
+    topology: Topology,
+    /// Ends the daemon, with all its connections.
+    running: Arc<Mutex<Option<Daemon>>>,
+    /// What the switches hold outlives it.
+    target: InMemory,
     network: InProcess,
     ports: Arc<PortMap>,
     address: String,
-    _folder: Arc<TempDir>,
+    folder: Arc<TempDir>,
 }
 
 impl Controller {
@@ -62,15 +73,64 @@ impl Controller {
         let folder = Arc::new(TempDir::new().unwrap());
         let address = format!("unix:{}", folder.path().join("api.sock").display());
         let (network, ports) = (InProcess::new(), Arc::new(PortMap::new(&topology).unwrap()));
-        let (listening, records) = (address.clone(), folder.path().to_owned());
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(run(topology, &records, &listening));
-        });
-        Self { network, ports, address, _folder: folder }
+        let (running, target) = (Arc::default(), InMemory::new(ValuesPerPacket::N64, LIMITS));
+        let controller = Self { topology, running, target, network, ports, address, folder };
+        controller.begin(1);
+        controller
     }
 
-    fn source(&self) -> Source {
+    /// Starts the daemon with that precedence.
+    fn begin(&self, precedence: u128) {
+        let (topology, target) = (self.topology.clone(), self.target.clone());
+        let (listening, records) = (self.address.clone(), self.folder.path().to_owned());
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                tokio::select! {
+                    () = run(topology, target, precedence, &records, &listening) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        *self.running.lock().unwrap() = Some((stop, thread));
+    }
+
+    /// Ends the daemon as a process that is killed does.
+    pub fn kill(&self) {
+        let (stop, thread) = self.running.lock().unwrap().take().unwrap();
+        drop(stop);
+        thread.join().unwrap();
+    }
+
+    /// Starts it again on the same records.
+    pub fn restart(&self) {
+        self.begin(2);
+    }
+
+    /// Orders a plan for the job that was made for a slower link of server s1; how that ends.
+    pub fn change_shares(&self) -> ChangeStage {
+        let text = NETWORK.replace("[s1, v1], rate: 1 Gbps", "[s1, v1], rate: 300 Mbps");
+        let topology = Topology::from_yaml(&text).unwrap();
+        let plan = plan_all(&topology, &Planning::new(schemes::INART)).unwrap().remove(0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
+            let number = client.change(plan.to_json()).await.unwrap();
+            for _ in 0..6000 {
+                let status = client.status().await.unwrap();
+                let change = status.changes.iter().find(|change| change.number == number).unwrap();
+                if !matches!(change.stage(), ChangeStage::Waiting | ChangeStage::Moving) {
+                    eprintln!("{change:?}");
+                    return change.stage();
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            panic!("in vain");
+        })
+    }
+
+    pub fn source(&self) -> Source {
         Source::Controller { address: self.address.clone(), job: String::new(), security: Security::Local }
     }
 
@@ -88,8 +148,13 @@ impl Controller {
         runtime.block_on(async {
             let mut seen = String::new();
             for _ in 0..6000 {
-                let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
-                seen = client.status().await.unwrap().jobs[0].rendezvous.clone().unwrap().phase;
+                // It may just be starting.
+                if let Ok(client) = api::Client::connect(&self.address, &Security::Local).await
+                    && let Ok(status) = client.status().await
+                    && let Some(job) = status.jobs.first()
+                {
+                    seen = job.rendezvous.clone().unwrap().phase;
+                }
                 if words.split('|').any(|words| seen.contains(words)) {
                     return;
                 }
@@ -100,7 +165,7 @@ impl Controller {
     }
 }
 
-async fn run(topology: Topology, folder: &Path, address: &str) {
+async fn run(topology: Topology, target: InMemory, precedence: u128, folder: &Path, address: &str) {
     let plans = plan_all(&topology, &Planning::new(schemes::LBMM)).unwrap();
     let jobs = plans.into_iter().map(|plan| JobPlan {
         job: job_number(&topology, &plan.job).unwrap(),
@@ -112,9 +177,9 @@ async fn run(topology: Topology, folder: &Path, address: &str) {
     let state = Arc::new(State::new(topology.name(), [("v1", "v1")].into_iter()));
     let config = Config {
         jobs: jobs.collect(),
-        program: InMemory::new(ValuesPerPacket::N64, LIMITS).program(ValuesPerPacket::N64, None).unwrap(),
+        program: target.program(ValuesPerPacket::N64, None).unwrap(),
         switches: BTreeMap::from([("v1".to_owned(), Place::local("v1", 0))]),
-        precedence: Precedence(1),
+        precedence: Precedence(precedence),
         records: Records::open(folder, topology.name()).unwrap(),
         replace_program: false,
         check_every: Duration::from_secs(5),

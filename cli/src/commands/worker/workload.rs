@@ -1,10 +1,9 @@
 //! What a worker computes between all-reduces.
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, Split, quantise};
-use inart_host_agent::Worker;
+use inart_core::{Assignment, RoundRecord, Split, quantise};
 use inart_host_agent::report::Trained;
 use inart_trainer::{Config, Trainer};
 use inart_wire::Rank;
@@ -35,8 +34,7 @@ enum DataSet {
 
 impl WorkloadArgs {
     /// The workload of one worker.
-    pub fn build(&self, assignment: &Assignment, rank: Rank) -> anyhow::Result<Workload> {
-        let workers = assignment.workers.len();
+    pub fn build(&self, workers: usize, rank: Rank) -> anyhow::Result<Workload> {
         match (self.train, self.all_reduce) {
             (_, Some(len)) => Ok(Workload::Random { seed: self.seed, len, rank: rank.index() }),
             (Some(DataSet::Digits) | None, None) => {
@@ -61,6 +59,30 @@ impl Workload {
         }
     }
 
+    /// From now on this is the worker of that rank, of so many.
+    pub fn set_place(&mut self, new_rank: usize, workers: usize) -> anyhow::Result<()> {
+        match self {
+            Self::Train(trainer) => trainer.set_place(new_rank, workers)?,
+            Self::Random { rank, .. } => *rank = new_rank,
+        }
+        Ok(())
+    }
+
+    /// What another worker has to know to go on here; of random gradients, only that there is something.
+    pub fn state(&self) -> Vec<f32> {
+        match self {
+            Self::Train(trainer) => trainer.state(),
+            Self::Random { .. } => vec![0.0],
+        }
+    }
+
+    /// Goes on where another worker was after so many rounds.
+    pub fn load(&mut self, state: &[f32], rounds: u64) {
+        if let Self::Train(trainer) = self {
+            trainer.load(state, rounds);
+        }
+    }
+
     /// Computes this round's gradient; a training also tells its loss.
     pub fn gradient(&mut self, round: u32, gradient: &mut [f32]) -> Option<f32> {
         match self {
@@ -81,13 +103,13 @@ impl Workload {
         round: u32,
         assignment: &Assignment,
         sum: &[f32],
-        worker: &Worker,
+        record: impl FnOnce() -> Option<RoundRecord>,
         audited: bool,
     ) -> anyhow::Result<()> {
         match self {
             Self::Train(trainer) => trainer.apply(sum),
             Self::Random { .. } if audited => {}
-            Self::Random { seed, len, .. } => check_sum(*seed, *len, round, assignment, worker)?,
+            Self::Random { seed, len, .. } => check_sum(*seed, *len, round, assignment, record())?,
         }
         Ok(())
     }
@@ -116,9 +138,9 @@ fn check_sum(
     len: usize,
     round: u32,
     assignment: &Assignment,
-    worker: &Worker,
+    record: Option<RoundRecord>,
 ) -> anyhow::Result<()> {
-    let record = worker.record().expect("a round has ended");
+    let record = record.context("no round has ended")?;
     for (chunk, values) in Split::new(assignment, len).chunks().enumerate() {
         let exponent = record.exponents[chunk];
         let mut gradients = Vec::with_capacity(assignment.workers.len());

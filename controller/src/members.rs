@@ -1,0 +1,21 @@
+//! For whom a plan is: all of a job, or those of an elastic one that were there when it was made.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use inart_planner::{Job, NodeId, Plan, Topology};
+
+/// The job of a plan: as the topology has it, or of an elastic job those of its hosts that the plan is for.
+pub(crate) fn members<'a>(topology: &Topology, job: &'a Job, plan: &Plan) -> Cow<'a, Job> {
+    if !job.elastic {
+        return Cow::Borrowed(job);
+    }
+    let workers: BTreeSet<_> = plan.flows.iter().map(|flow| flow.worker.as_str()).collect();
+    let servers: BTreeSet<_> = plan.shards.iter().map(|shard| shard.server.as_str()).collect();
+    let there = |hosts: &[NodeId], names: &BTreeSet<&str>| {
+        let named = |host: &&NodeId| names.contains(topology.node(**host).name.as_str());
+        hosts.iter().filter(named).copied().collect::<Vec<_>>()
+    };
+    let (workers, servers) = (there(&job.workers, &workers), there(&job.servers, &servers));
+    Cow::Owned(Job { workers, servers, ..job.clone() })
+}

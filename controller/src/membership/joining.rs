@@ -1,0 +1,81 @@
+//! What hosts that ask for a run say, and what they are answered.
+
+use inart_wire::{Epoch, Incarnation};
+
+use super::run::Seat;
+
+/// What a host says that asks for a run. It asks again and again until it has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joining {
+    /// Its name in the topology.
+    pub host: String,
+    /// Its life: another one for each process.
+    pub life: Incarnation,
+    /// The run that it was in last, if any.
+    pub last: Option<Epoch>,
+    /// The tensor before which it left that run, if all had agreed on it; else it left in the middle of one.
+    pub boundary: Option<u32>,
+    /// Of a worker, how many rounds are in the state that it holds.
+    pub rounds: u64,
+    /// Of a worker, whether it still has to load the state of another one.
+    pub loading: bool,
+}
+
+/// The answer to a host that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Its run has begun.
+    Seated(Seat),
+    /// It is to ask again, within [`Timing::gone_after`](super::Timing::gone_after). This is what is waited
+    /// for, in words.
+    Waiting(String),
+}
+
+/// Why a host cannot take part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The job has no such host.
+    #[error("job {job} has no host {host}: give one of {hosts}")]
+    Stranger {
+        /// The job.
+        job: String,
+        /// What was asked for.
+        host: String,
+        /// Those that it has.
+        hosts: String,
+    },
+    /// A host must have a life to be told from itself after a restart.
+    #[error("{host} tells incarnation 0, by which nobody can be told apart: give another one")]
+    NoLife {
+        /// The host.
+        host: String,
+    },
+    /// There is another host of that name.
+    #[error("another {host} of job {job} is there, and it answers: stop one of the two")]
+    Taken {
+        /// The job.
+        job: String,
+        /// The host.
+        host: String,
+    },
+    /// The host contradicts itself.
+    #[error("{host} has told {before} completed rounds before, and tells {now}: start it again")]
+    Backwards {
+        /// The host.
+        host: String,
+        /// What it said.
+        before: u64,
+        /// What it says.
+        now: u64,
+    },
+    /// The job is done.
+    #[error(
+        "job {job} is done after {rounds} rounds: to run it again, start the controller with --new-epoch, and all hosts"
+    )]
+    Finished {
+        /// The job.
+        job: String,
+        /// Its rounds.
+        rounds: u64,
+    },
+}

@@ -1,0 +1,15 @@
+//! Assignments within reports: as JSON, since they leave out what is as usual, and postcard cannot.
+
+use inart_core::Assignment;
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub fn serialize<S: Serializer>(assignment: &Assignment, serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::to_string(assignment).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<Assignment>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    serde_json::from_str(&text).map(Box::new).map_err(D::Error::custom)
+}

@@ -1,0 +1,88 @@
+//! The rendezvous of an elastic job as a model: how a run's workers agree on the boundary before which it
+//! ends, how they come back, and when the next run begins (docs/protocol.md, "Boundaries and regroups").
+//!
+//! **What is in it.** The workers of a run start tensors one after the other; a tensor is complete at a worker
+//! once all members have started it. Somebody joins at any moment, and one worker may die at any moment. What
+//! the controller tells is heard at any later moment, and only the newest of it (as a stream that is watched);
+//! answers may be late, too. A worker in the middle of a tensor that cannot be completed notices that at any
+//! later moment, as by the peer timeout.
+//!
+//! **What is not.** Servers, which are told to end when all workers are back. Hosts that hang: the real
+//! rendezvous gives them up by a clock. Frames: that a tensor is summed right is what the rest of this crate is
+//! about.
+//!
+//! **Ends** is decided for each reachable state by itself, as there: nobody dies from then on, everything that
+//! was said is heard, and every living host must come to be in the next run.
+
+mod end;
+mod invariant;
+mod mutant;
+mod state;
+mod steps;
+
+pub use invariant::Invariant;
+pub use mutant::Mutant;
+pub use state::{Ending, Limit, Phase, State, Where, Worker};
+pub use steps::{Action, Config, System};
+
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+/// Whether an invariant holds there.
+fn holds(invariant: Invariant, system: &System, state: &State) -> bool {
+    match invariant {
+        Invariant::Boundary => state.boundary_holds(),
+        Invariant::Apart => state.phase != Phase::Formed || !state.members().any(Worker::is_in_run),
+        Invariant::Nothing => {
+            let mut completed = state.members().map(|worker| worker.completed);
+            let first = completed.next();
+            state.phase != Phase::Formed
+                || state.has_died
+                || completed.all(|completed| Some(completed) == first)
+        }
+        Invariant::Ends => end::ends(system, state),
+    }
+}
+
+impl Model for System {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![State::new(self.config.workers)]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.extend(self.possible(state, true));
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        self.act(&mut state, action);
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always(Invariant::Boundary.words(), |system, state| {
+                holds(Invariant::Boundary, system, state)
+            }),
+            Property::always(Invariant::Apart.words(), |system, state| {
+                holds(Invariant::Apart, system, state)
+            }),
+            Property::always(Invariant::Nothing.words(), |system, state| {
+                holds(Invariant::Nothing, system, state)
+            }),
+            Property::always(Invariant::Ends.words(), |system, state| holds(Invariant::Ends, system, state)),
+        ]
+    }
+}
+
+/// What an exploration found: different states, and the invariants that are broken, with the way there.
+pub fn explore(config: Config, mutant: Option<Mutant>) -> (usize, Vec<(Invariant, Vec<Action>)>) {
+    let checker = System { config, mutant }.checker().finish_when(HasDiscoveries::All).spawn_bfs().join();
+    let mut found = checker.discoveries();
+    let broken = Invariant::ALL.into_iter();
+    let broken =
+        broken.filter_map(|invariant| Some((invariant, found.remove(invariant.words())?.into_actions())));
+    (checker.unique_state_count(), broken.collect())
+}

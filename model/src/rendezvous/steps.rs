@@ -1,0 +1,260 @@
+//! What may happen, and what comes of it.
+
+use super::mutant::Mutant;
+use super::state::{Ending, Limit, Phase, State, Where, Worker};
+
+/// A run to explore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Its workers.
+    pub workers: usize,
+    /// Tensors that a worker starts at most, unless a boundary is further off.
+    pub tensors: u8,
+    /// How far off boundaries are.
+    pub margin: u8,
+    /// Whether a worker may die.
+    pub death: bool,
+}
+
+/// The rendezvous of one run, maybe with a mistake.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    /// What to explore.
+    pub config: Config,
+    /// What is wrong with it.
+    pub mutant: Option<Mutant>,
+}
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Somebody else asks for a run.
+    Join,
+    /// A worker starts its next tensor.
+    Start(usize),
+    /// A worker's tensor is complete.
+    Complete(usize),
+    /// A worker hears what is told, and answers.
+    Hear(usize),
+    /// The controller hears its answer.
+    Answer(usize),
+    /// A worker leaves where it was told to.
+    Leave(usize),
+    /// A worker notices that its tensor will not be complete.
+    Abort(usize),
+    /// A worker dies.
+    Die(usize),
+    /// The controller notices that.
+    Notice(usize),
+    /// The controller lets those who hold go on, since somebody does not answer.
+    Relent,
+    /// The next run begins.
+    Form,
+}
+
+/// Tensors to which no boundary is raised.
+const MOST_TENSORS: u8 = 100;
+
+impl System {
+    fn has(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    /// What may happen; if not `freely`, nobody dies any more, and tensors are started whatever the limit of
+    /// the exploration.
+    pub(super) fn possible(&self, state: &State, freely: bool) -> Vec<Action> {
+        let mut actions = Vec::new();
+        // Who comes later is in the rendezvous of the next run.
+        if !state.joiner.0 && freely && state.phase != Phase::Formed {
+            actions.push(Action::Join);
+        }
+        for index in 0..state.workers.len() {
+            self.of_worker(state, index, freely, &mut actions);
+        }
+        let somebody_is_gone = state.known_dead.iter().any(|dead| *dead);
+        if state.phase == Phase::Bounded
+            && matches!(state.told, Ending::Before(_))
+            && somebody_is_gone
+            && !self.has(Mutant::NoRelenting)
+        {
+            actions.push(Action::Relent);
+        }
+        if state.phase == Phase::Leaving && self.is_gathered(state) {
+            actions.push(Action::Form);
+        }
+        actions
+    }
+
+    fn of_worker(&self, state: &State, index: usize, freely: bool, actions: &mut Vec<Action>) {
+        let worker = &state.workers[index];
+        if worker.at == Where::Dead && !state.known_dead[index] {
+            actions.push(Action::Notice(index));
+        }
+        if worker.said.is_some() {
+            actions.push(Action::Answer(index));
+        }
+        if !worker.is_in_run() {
+            return;
+        }
+        let may_start = match worker.limit {
+            Limit::None => true,
+            Limit::Hold(tensor) | Limit::Leave(tensor) => {
+                worker.started < tensor || self.has(Mutant::IgnoresBoundary)
+            }
+            Limit::Over => false,
+        };
+        if may_start
+            && !worker.is_busy()
+            && worker.started < if freely { self.config.tensors } else { MOST_TENSORS }
+        {
+            actions.push(Action::Start(index));
+        }
+        if worker.is_busy() && state.started_by_all() > worker.completed {
+            actions.push(Action::Complete(index));
+        }
+        if worker.heard != state.told {
+            actions.push(Action::Hear(index));
+        }
+        let leaves = match worker.limit {
+            Limit::Leave(tensor) => !worker.is_busy() && worker.started >= tensor,
+            Limit::Hold(tensor) => {
+                self.has(Mutant::LeavesEarly) && !worker.is_busy() && worker.started >= tensor
+            }
+            Limit::Over => true,
+            Limit::None => false,
+        };
+        if leaves {
+            actions.push(Action::Leave(index));
+        }
+        let is_stuck = |other: &Worker| !other.is_in_run() && other.started <= worker.completed;
+        if worker.is_busy() && state.workers.iter().any(is_stuck) {
+            actions.push(Action::Abort(index));
+        }
+        if freely && self.config.death && !state.has_died {
+            actions.push(Action::Die(index));
+        }
+    }
+
+    /// Whether all members of the run are back, or known to be dead.
+    fn is_gathered(&self, state: &State) -> bool {
+        let is_back = |(index, worker): (usize, &Worker)| match worker.at {
+            Where::LeftBefore(_) | Where::Left => true,
+            Where::Dead => state.known_dead[index] && !self.has(Mutant::WaitsForTheDead),
+            Where::Run | Where::Next => false,
+        };
+        let mut back = state.workers.iter().enumerate().map(is_back);
+        match self.has(Mutant::FormsEarly) {
+            true => back.any(|back| back),
+            false => back.all(|back| back),
+        }
+    }
+
+    /// Does it.
+    pub(super) fn act(&self, state: &mut State, action: Action) {
+        match action {
+            Action::Join => {
+                state.joiner.0 = true;
+                if state.phase == Phase::Running {
+                    state.phase = Phase::Bounded;
+                    tell(state, Ending::Prepare);
+                }
+            }
+            Action::Start(index) => state.workers[index].started += 1,
+            Action::Complete(index) => state.workers[index].completed += 1,
+            Action::Hear(index) => self.hear(state, index),
+            Action::Answer(index) => self.answered(state, index),
+            Action::Leave(index) => {
+                let at = match state.workers[index].limit {
+                    Limit::Leave(tensor) | Limit::Hold(tensor) => Where::LeftBefore(tensor),
+                    Limit::None | Limit::Over => Where::Left,
+                };
+                leave(state, index, at);
+            }
+            Action::Abort(index) => leave(state, index, Where::Left),
+            Action::Die(index) => {
+                (state.workers[index].at, state.workers[index].said) = (Where::Dead, None);
+                state.has_died = true;
+            }
+            Action::Notice(index) => {
+                state.known_dead[index] = true;
+                if state.workers.iter().all(|worker| worker.at == Where::Dead) {
+                    state.phase = Phase::Leaving;
+                }
+            }
+            Action::Relent => tell(state, Ending::Prepare),
+            Action::Form => {
+                state.phase = Phase::Formed;
+                for worker in state
+                    .workers
+                    .iter_mut()
+                    .filter(|worker| matches!(worker.at, Where::Left | Where::LeftBefore(_)))
+                {
+                    worker.at = Where::Next;
+                }
+                state.joiner.1 = state.joiner.0;
+            }
+        }
+    }
+
+    /// As `RunEnd::tell` of the hosts.
+    fn hear(&self, state: &mut State, index: usize) {
+        let told = state.told;
+        let worker = &mut state.workers[index];
+        worker.heard = told;
+        let mut holds = true;
+        let refuses = |tensor: u8| worker.started > tensor && !self.has(Mutant::NeverRefuses);
+        worker.limit = match (told, worker.limit) {
+            (_, Limit::Over) | (Ending::Now, _) => Limit::Over,
+            (_, Limit::Leave(tensor)) => Limit::Leave(tensor),
+            (_, Limit::Hold(tensor)) if self.has(Mutant::StaysHeld) => Limit::Hold(tensor),
+            (Ending::None | Ending::Prepare, _) => Limit::None,
+            (Ending::Before(tensor) | Ending::Agreed(tensor), _) if refuses(tensor) => {
+                holds = false;
+                Limit::None
+            }
+            (Ending::Before(tensor), _) => Limit::Hold(tensor),
+            (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
+        };
+        worker.said = Some((told, worker.started, holds));
+    }
+
+    /// As `Membership::heard` of the controller.
+    fn answered(&self, state: &mut State, index: usize) {
+        let Some((ending, started, holds)) = state.workers[index].said.take() else { return };
+        if state.phase != Phase::Bounded || ending != state.told {
+            return;
+        }
+        state.answers[index] = Some((started, holds));
+        let mut answers = state.answers.iter().flatten();
+        let largest = answers.clone().map(|(started, _)| *started).max().unwrap_or(0);
+        let is_refused = answers.any(|(_, holds)| !holds);
+        let are_all = state.answers.iter().all(Option::is_some) || self.has(Mutant::AgreesWithOne);
+        match state.told {
+            Ending::Prepare if are_all => tell(state, Ending::Before(largest + self.config.margin)),
+            Ending::Before(_) if is_refused && self.has(Mutant::NoLaterTensor) => {}
+            Ending::Before(tensor) if is_refused => {
+                tell(state, Ending::Before(largest.max(tensor) + self.config.margin));
+            }
+            Ending::Before(tensor) if are_all => tell(state, Ending::Agreed(tensor)),
+            _ => {}
+        }
+    }
+}
+
+/// All members are told that from now on.
+fn tell(state: &mut State, ending: Ending) {
+    state.told = ending;
+    state.answers.fill(None);
+}
+
+/// A worker leaves the run and joins again, as `Membership::join` of the controller.
+fn leave(state: &mut State, index: usize, at: Where) {
+    (state.workers[index].at, state.workers[index].said) = (at, None);
+    if state.phase == Phase::Formed {
+        return;
+    }
+    state.phase = Phase::Leaving;
+    if at == Where::Left {
+        tell(state, Ending::Now);
+    }
+}
