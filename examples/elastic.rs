@@ -164,6 +164,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
         timing: Timing::default(),
+        steer: None,
         remove_departed: false,
         steer: None,
     };
