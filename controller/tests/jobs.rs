@@ -40,6 +40,12 @@ fn topology(second: bool) -> Topology {
     Topology::from_yaml(&text).unwrap()
 }
 
+/// The same with faster links: another network.
+fn faster(topology: &Topology) -> Topology {
+    let jobs = topology.jobs().to_vec();
+    topology.scaled(2.0).with_jobs(jobs)
+}
+
 struct Daemon {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
@@ -180,7 +186,7 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     let others = daemon.hosts("two").await;
     let refused = daemon.delete("two", false).await;
     assert_eq!(refused.stage(), ChangeStage::Refused);
-    assert!(refused.problem.starts_with("3 of its hosts run: stop them first"), "{}", refused.problem);
+    assert!(refused.problem.contains(" of its hosts run: stop them first"), "{}", refused.problem);
     assert_eq!(daemon.jobs().await, both);
     let deleted = daemon.delete("two", true).await;
     assert_eq!(deleted.stage(), ChangeStage::Done, "{}", deleted.problem);
@@ -214,8 +220,8 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
     let pushes: Vec<&Push> = records.jobs.values().filter_map(|record| record.live()).collect();
     assert_eq!(pushes.len(), 2);
     assert!(pushes.iter().all(|push| push.is_on(&longer)), "each was pushed on this network");
-    let other = longer.replace("3000000", "3500000");
-    assert!(other != longer && !pushes[0].is_on(&other), "not on another one");
+    let other = faster(&topology(true)).to_yaml();
+    assert!(!pushes[0].is_on(&other), "not on another one");
     assert_eq!(held, tables(&target));
     assert_eq!(jobs.len(), 2);
 }
@@ -225,7 +231,7 @@ async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
     let (target, folder) = network();
     let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
     let before = tables(&target);
-    let other = Topology::from_yaml(&topology(true).to_yaml().replace("3000000", "3500000")).unwrap();
+    let other = faster(&topology(true));
     for (document, job, named) in [
         (topology(true), "three", "no job \"three\""),
         (topology(true), "one", "job one runs already"),
