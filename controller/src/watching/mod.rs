@@ -123,7 +123,10 @@ impl Watching {
         interval: Duration,
     ) -> Option<LinkSeen> {
         let (sent, arrived) = (self.counted(from, to, 0), self.counted(to, from, 0));
-        let sent_before = self.counted(from, to, 1).map_or(0, |counted| counted.frames_out());
+        // What was sent before the last interval has had time to come, and may have come before it, too.
+        let none_came = self.counted(to, from, 1).is_some_and(|counted| counted.frames_in() == 0);
+        let sent_before = self.counted(from, to, 1).filter(|_| none_came);
+        let sent_before = sent_before.map_or(0, |counted| counted.frames_out());
         let of_both = self.kind(from) == NodeKind::Switch;
         let memory = &mut self.directions[id.index()][usize::from(back)];
         let came = arrived.map(|counted| counted.frames_in());
@@ -132,7 +135,6 @@ impl Watching {
                 *memory = Direction::default();
                 Some(true)
             }
-            // What was sent before the last interval has had time to come.
             Some(_) if of_both => {
                 memory.unanswered += sent_before;
                 (memory.unanswered >= UNANSWERED).then_some(false)

@@ -3,9 +3,9 @@
 use crate::plan::Plan;
 use crate::topology::Topology;
 
+use super::demand::demand_of;
 use super::network::Network;
-use super::violation::Findings;
-use super::{Violation, demand_of};
+use super::violation::{Findings, Violation};
 
 /// What a plan can send on a network as it is.
 #[derive(Debug, Clone, PartialEq)]

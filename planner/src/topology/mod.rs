@@ -1,5 +1,6 @@
 //! The network and its jobs: nodes, full-duplex links, background traffic, workers and servers of each job.
 
+mod background_rates;
 mod document;
 mod error;
 pub mod generate;
@@ -14,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 
+pub use background_rates::BackgroundRates;
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
-pub use state::BackgroundRates;
 
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;

@@ -5,16 +5,8 @@ use std::collections::HashSet;
 
 use petgraph::graph::UnGraph;
 
+use super::background_rates::BackgroundRates;
 use super::{LinkId, NodeId, NodeKind, Topology};
-
-/// What other traffic uses of every capacity, bit/s: b(e), c(v) and b(s).
-#[derive(Debug, Clone, PartialEq)]
-pub struct BackgroundRates {
-    /// By position in [`Topology::links`]: from the first end to the second, and back.
-    pub links: Vec<[f64; 2]>,
-    /// By position in [`Topology::nodes`]: of a switch's aggregation or a server's ingress; 0 for workers.
-    pub nodes: Vec<f64>,
-}
 
 impl Topology {
     /// What the document says of background traffic.
