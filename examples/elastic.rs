@@ -166,7 +166,6 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         timing: Timing::default(),
         steer: None,
         remove_departed: false,
-        steer: None,
     };
     let listener = Listener::bind(listen, false).await?;
     tokio::select! {

@@ -35,6 +35,7 @@ mod steps;
 mod tally;
 mod verdict;
 mod watch;
+mod watching;
 mod wire;
 
 pub use alternatives::alternatives;

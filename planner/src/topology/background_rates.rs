@@ -3,8 +3,10 @@
 /// What other traffic uses of every capacity, bit/s: b(e), c(v) and b(s).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackgroundRates {
-    /// By position in [`Topology::links`](super::Topology::links): from the first end to the second, and back.
+    /// By position in [`Topology::links`](super::Topology::links): from the first end to the second, and
+    /// back.
     pub links: Vec<[f64; 2]>,
-    /// By position in [`Topology::nodes`](super::Topology::nodes): of a switch's aggregation or a server's ingress; 0 for workers.
+    /// By position in [`Topology::nodes`](super::Topology::nodes): of a switch's aggregation or a server's
+    /// ingress; 0 for workers.
     pub nodes: Vec<f64>,
 }

@@ -130,3 +130,10 @@ pub fn with_flag(error: inart_simulator::Error) -> anyhow::Error {
         error => error.into(),
     }
 }
+
+impl Args {
+    /// Whether the flags ask for any of this.
+    pub fn watches(&self) -> bool {
+        self.follow || self.background.is_some()
+    }
+}

@@ -23,11 +23,6 @@ const SETTLES: Span = Span(2_000_000_000);
 /// What is measured after that.
 const MEASURED: Span = Span(4_000_000_000);
 
-/// Whether the flags ask for any of this.
-pub fn is_wanted(args: &Args) -> bool {
-    args.follow || args.background.is_some()
-}
-
 /// The moments of a run.
 struct Moments {
     /// When the traffic begins, or what goes wrong first does.

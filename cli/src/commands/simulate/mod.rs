@@ -24,7 +24,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(trials) = args.soak {
         return soak::run(args.first, trials, json);
     }
-    if follow::is_wanted(&args) {
+    if args.watches() {
         return follow::run(&args, json);
     }
     let Question { network, faults, options } = Question::new(&args)?;

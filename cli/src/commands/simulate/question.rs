@@ -11,7 +11,7 @@ use inart_planner::{Plan, Topology, plan_all};
 use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, Options};
 
 use super::args::Args;
-use super::{changes, follow};
+use super::changes;
 use crate::commands::{plan as plans, topology};
 
 /// Rounds, unless others are asked for.
@@ -67,7 +67,7 @@ fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
 
 /// What the flags say of the run.
 fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
-    let compares = args.changes.is_some() || follow::is_wanted(args);
+    let compares = args.changes.is_some() || args.watches();
     let rounds = args.rounds.unwrap_or(if compares { 1 } else { ROUNDS });
     ensure!((1..=MAX_ROUNDS).contains(&rounds), "--rounds: {rounds}; give a number from 1 to {MAX_ROUNDS}");
     ensure!(

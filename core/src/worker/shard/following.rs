@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 /// Of a flow that follows its server. In that time every chunk belongs to one epoch, the same at all workers:
 /// that which the result of the chunk before it at its window position says.
 #[derive(Clone, Debug, Default)]
-pub(in crate::worker) struct Following {
+pub(crate) struct Following {
     /// Whether the server leads, or will: until the epoch before is closed, or the worker is told to move.
     pub led: bool,
     /// Whether everything is sent in the epoch that the worker came from, until the server moves.
