@@ -7,7 +7,7 @@
 //! | 12 | 2 | EtherType | `0x88B5`, IEEE local experimental 1 |
 //! | 14 | ½ | version | high four bits: 2 |
 //! | 14 | ½ | kind | low four bits: 1 gradient, 2 partial, 3 result, 4 probe, 5 control |
-//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass, `0x04` overflow, `0x08` congestion, `0x10` last chunk, `0x20` vanished |
+//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass (on a result: other-epoch), `0x04` overflow, `0x08` congestion, `0x10` last chunk, `0x20` vanished |
 //! | 16 | 2 | epoch | version of the installed plan that steers the frame |
 //! | 18 | 2 | job | job number |
 //! | 20 | 2 | shard | index of the parameter server and its part of the gradient |
