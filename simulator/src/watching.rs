@@ -1,4 +1,5 @@
-//! The observer's intervals in virtual time: what it looks at, and what it has changed. Other traffic on links.
+//! The observer's intervals in virtual time: what it looks at, and what it has changed. Other traffic on
+//! links.
 
 use std::time::Duration;
 
