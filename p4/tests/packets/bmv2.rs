@@ -147,6 +147,10 @@ impl Switch for Bmv2 {
         cells.into_iter().map(|cell| cell.packets as u64).collect()
     }
 
+    fn sends_markers(&self) -> bool {
+        true
+    }
+
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>> {
         None
     }
