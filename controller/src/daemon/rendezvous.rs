@@ -170,6 +170,16 @@ impl State {
         }))
     }
 
+    /// A member of an elastic job's run that takes no part in it now, and how it is, in words. `None` if all
+    /// do, or if the job is not elastic.
+    pub(super) fn absent(&self, job: JobId) -> Option<String> {
+        let members = self.rendezvous().jobs.get(&job)?.status().members;
+        let is_absent =
+            |state| matches!(state, MemberState::Disconnected | MemberState::Back | MemberState::Ended);
+        let absent = members.into_iter().find(|(_, _, state)| is_absent(*state));
+        absent.map(|(host, place, state)| format!("{host} ({place}) is {}", state.name()))
+    }
+
     /// A job has no rendezvous any more.
     pub(super) fn disband(&self, job: JobId) {
         let mut rendezvous = self.rendezvous();

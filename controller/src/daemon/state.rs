@@ -19,6 +19,9 @@ use super::steered::Steered;
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
+/// Whether a host that is waited for is gone is looked at this often.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// How one switch is.
 #[derive(Debug, Clone, Default)]
 struct SwitchState {
@@ -316,7 +319,12 @@ impl State {
             if progress.missing.is_empty() {
                 return Ok(progress.hosts);
             }
-            if tokio::time::timeout_at(until, heard).await.is_err() {
+            // A member that is gone says nothing more: its job forms another run.
+            if let Some(absent) = self.absent(job) {
+                return Err(absent);
+            }
+            let look = (tokio::time::Instant::now() + LOOK).min(until);
+            if tokio::time::timeout_at(look, heard).await.is_err() && look == until {
                 let seconds = limit.as_secs_f64();
                 return Err(format!("no word from {} within {seconds} s", progress.missing.join(", ")));
             }
