@@ -113,7 +113,10 @@ mod tests {
                 admit(&now, &both, &running, "three"),
                 "no job \"three\": add it to the topology's list of jobs, or name one of one, two",
             ),
-            (admit(&now, &topology("2 Gbps", &format!("{ONE}, {TWO}")), &running, "two"), "2000000000"),
+            (
+                admit(&now, &topology("2 Gbps", &format!("{ONE}, {TWO}")), &running, "two"),
+                "is not of the network that the controller runs",
+            ),
             (admit(&now, &topology("1 Gbps", TWO), &running, "two"), "job one of the controller is missing"),
             (admit(&now, &topology("1 Gbps", &format!("{TWO}, {ONE}")), &running, "two"), "in another place"),
             (
