@@ -12,9 +12,10 @@ use std::time::Duration;
 use inart_control::{Following, Source};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
 use inart_controller::api::{self, Listener};
-use inart_controller::daemon::{self, Config, State};
-use inart_controller::{Push, Records};
+use inart_controller::daemon::{self, Config, State, Steer};
+use inart_controller::{JobPlan, Push, Records};
 use inart_planner::{Options, Topology, plan, schemes};
+use inart_steering::Policy;
 use inart_tables::SwitchTables;
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Place, Precedence, Target};
@@ -54,10 +55,23 @@ struct Daemon {
 }
 
 impl Daemon {
+    /// With the first job of the topology.
     async fn start(target: &InMemory, folder: &Path, precedence: u128, topology: Topology) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        Self::with_jobs(target, folder, precedence, topology, vec![job(1, &first)]).await
+    }
+
+    /// It watches, and only says what it would do.
+    async fn with_jobs(
+        target: &InMemory,
+        folder: &Path,
+        precedence: u128,
+        topology: Topology,
+        jobs: Vec<JobPlan>,
+    ) -> Self {
+        let policy = Policy { dry_run: true, ..Policy::default() };
         let config = Config {
-            jobs: vec![job(1, &first)],
+            jobs,
             program: target.program(ValuesPerPacket::N64, None).unwrap(),
             switches: [("v".to_owned(), Place::local("v", 0))].into(),
             precedence: Precedence(precedence),
@@ -67,7 +81,12 @@ impl Daemon {
             change_within: Duration::from_millis(500),
             timing: Default::default(),
             remove_departed: false,
-            steer: None,
+            steer: Some(Steer {
+                policy,
+                every: Duration::from_millis(20),
+                plan_within: Duration::from_millis(300),
+                scheme: schemes::INART,
+            }),
             topology,
         };
         let address = format!("unix:{}", folder.join(format!("{precedence}.sock")).display());
@@ -137,6 +156,21 @@ impl Daemon {
         jobs.map(|job| (job.name, job.epoch, (job.rate_bps / 1e3).round() / 1e3)).collect()
     }
 
+    /// Waits until the controller plans that job again, too; the decision.
+    async fn planned_again(&self, job: &str) -> String {
+        let mut said = String::new();
+        for _ in 0..600 {
+            match self.api.replan(false).await {
+                Ok(decision) if decision.line.contains(&format!("; job {job}: ")) => return decision.line,
+                Ok(decision) => said = decision.line,
+                // The plans in force changed meanwhile, or nobody follows yet.
+                Err(why) => said = why.to_string(),
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("job {job} is not planned again: {said}");
+    }
+
     /// All hosts of a job of two workers and a server, which do as they are told.
     async fn hosts(&self, job: &str) -> Vec<Following> {
         let mut hosts = Vec::new();
@@ -184,6 +218,9 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
 
     // Its hosts run: it is left alone, unless by force.
     let others = daemon.hosts("two").await;
+    // Who watches knows of it.
+    let decision = daemon.planned_again("two").await;
+    assert!(!decision.contains("no plan") && !decision.contains("topology lacks"), "{decision}");
     let refused = daemon.delete("two", false).await;
     assert_eq!(refused.stage(), ChangeStage::Refused);
     assert!(refused.problem.contains(" of its hosts run: stop them first"), "{}", refused.problem);
@@ -216,14 +253,15 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
     drop(hosts);
     daemon.kill();
     let records = Records::open(folder.path(), "shared").unwrap();
-    let longer = topology(true).to_yaml();
-    let pushes: Vec<&Push> = records.jobs.values().filter_map(|record| record.live()).collect();
-    assert_eq!(pushes.len(), 2);
-    assert!(pushes.iter().all(|push| push.is_on(&longer)), "each was pushed on this network");
-    let other = faster(&topology(true)).to_yaml();
-    assert!(!pushes[0].is_on(&other), "not on another one");
-    assert_eq!(held, tables(&target));
-    assert_eq!(jobs.len(), 2);
+    let longer = topology(true);
+    let pushes: Vec<(&JobId, &Push)> =
+        records.jobs.iter().filter_map(|(job, record)| Some((job, record.live()?))).collect();
+    assert!(pushes.iter().all(|(_, push)| push.is_on(&longer.to_yaml())), "each was pushed on this network");
+    assert!(!pushes[0].1.is_on(&faster(&longer).to_yaml()), "not on another one");
+    let plans = pushes.iter().map(|(job, push)| push.job_plan(**job)).collect();
+    let next = Daemon::with_jobs(&target, folder.path(), 2, longer, plans).await;
+    assert_eq!((next.jobs().await, tables(&target)), (jobs, held), "nothing was written");
+    next.kill();
 }
 
 #[tokio::test]

@@ -80,6 +80,11 @@ impl Steering {
         }
     }
 
+    /// The network has these jobs from now on; those that were watched are among them.
+    pub fn know_jobs(&mut self, jobs: Vec<Job>) {
+        self.topology = self.topology.with_jobs(jobs);
+    }
+
     /// The plans in force are others, by somebody else's hand: jobs that came, went, or were moved. A
     /// question that is open is forgotten.
     pub fn in_force(&mut self, plans: Vec<Plan>) {

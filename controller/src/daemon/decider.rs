@@ -60,7 +60,7 @@ impl Decider {
             tokio::select! {
                 _ = ticks.tick() => {}
                 Some(Asked { shares, answer }) = asked.recv() => {
-                    steering.in_force(in_force.read(&self.state));
+                    self.look_at_jobs(&mut steering, &mut in_force);
                     let decided = match self.command(&mut steering, start.elapsed(), shares) {
                         Ok(question) => {
                             let decided = self.decide(&mut steering, start, question, &mut in_force).await;
@@ -76,7 +76,7 @@ impl Decider {
             let answers = self.sampler.sample().await;
             let now = start.elapsed();
             let Some(seen) = self.watching.see(now, answers) else { continue };
-            steering.in_force(in_force.read(&self.state));
+            self.look_at_jobs(&mut steering, &mut in_force);
             let failed = steering.failed();
             let question = steering.observe(now, &seen);
             self.tell(&steering, &failed);
@@ -85,6 +85,14 @@ impl Decider {
                 self.decide(&mut steering, start, question, &mut in_force).await;
             }
         }
+    }
+
+    /// Which jobs there are, and what is in force.
+    fn look_at_jobs(&self, steering: &mut Steering, in_force: &mut InForce) {
+        if let Some(jobs) = self.state.steered.take_jobs() {
+            steering.know_jobs(jobs);
+        }
+        steering.in_force(in_force.read(&self.state));
     }
 
     /// The question of somebody who asked.

@@ -70,6 +70,7 @@ impl Changer {
         };
         match self.install(number, &plan).await {
             Ok(told) => {
+                self.state.steered.know_jobs(topology.jobs().to_vec());
                 self.state.add_job(told.clone());
                 if listed.elastic {
                     let roster = Roster::of(&topology, &listed);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use inart_planner::Scheme;
+use inart_planner::{Job, Scheme};
 use inart_steering::{Decision, Policy, Shares};
 use inart_wire::JobId;
 use tokio::sync::{mpsc, oneshot};
@@ -53,6 +53,8 @@ pub(super) struct Steered {
     seen: Mutex<Seen>,
     /// To the task, once it runs.
     asking: Mutex<Option<mpsc::UnboundedSender<Asked>>>,
+    /// The network's jobs, if others were submitted since the task looked last.
+    jobs: Mutex<Option<Vec<Job>>>,
     /// What hosts said last, by job and role.
     reports: Mutex<BTreeMap<(JobId, String), proto::ReportRequest>>,
 }
@@ -75,6 +77,16 @@ impl Steered {
     /// Whether a switch is known to be gone.
     pub fn is_gone(&self, switch: &str) -> bool {
         self.lock().gone.contains(switch)
+    }
+
+    /// The network has these jobs from now on.
+    pub fn know_jobs(&self, jobs: Vec<Job>) {
+        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = Some(jobs);
+    }
+
+    /// The network's jobs, if they are others than at the last call.
+    pub fn take_jobs(&self) -> Option<Vec<Job>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Hears a host.
