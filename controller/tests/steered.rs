@@ -455,7 +455,13 @@ async fn a_worker_that_others_wait_for_is_named() {
         let (following, source, life) = session.host(role).await;
         hosts.push(following);
         if started > 0 {
-            let said = HostReport { started, ended: 4, rate_bps: 1e9, planned_rate_bps: 1e9 };
+            let said = HostReport {
+                started,
+                ended: 4,
+                rate_bps: 1e9,
+                planned_rate_bps: 1e9,
+                ..HostReport::default()
+            };
             let report = source.report(JobId::from(1), role, life, move || Some(said)).unwrap();
             reporting.extend(report);
         }

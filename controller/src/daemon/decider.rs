@@ -14,7 +14,7 @@ use super::sampler::Sampler;
 use super::state::State;
 use super::steered::{Asked, Steer};
 use crate::api::proto::ChangeStage;
-use crate::watching::{Late, Progress, Watching};
+use crate::watching::{Late, Progress, Said, Watching};
 
 /// Rates of a plan over the same routes that differ by less are not worth telling the hosts.
 const SAME: f64 = 0.01;
@@ -54,6 +54,7 @@ impl Decider {
         let mut asked = self.state.steered.listen();
         let mut steering = Steering::new(self.topology.clone(), Vec::new(), self.steer.policy.clone());
         let (start, mut in_force, mut late) = (Instant::now(), InForce::default(), Late::default());
+        let mut said = Said::default();
         let mut ticks = tokio::time::interval(self.steer.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -75,7 +76,8 @@ impl Decider {
             }
             let answers = self.sampler.sample().await;
             let now = start.elapsed();
-            let Some(seen) = self.watching.see(now, answers) else { continue };
+            let Some(mut seen) = self.watching.see(now, answers) else { continue };
+            seen.hosts = said.see(&self.topology, self.state.said_by_hosts());
             self.look_at_jobs(&mut steering, &mut in_force);
             let failed = steering.failed();
             let question = steering.observe(now, &seen);
@@ -128,10 +130,12 @@ impl Decider {
     /// Names workers that others wait for; the log hears of each once.
     fn name_the_late(&self, now: Duration, late: &mut Late) {
         let names = self.state.followed_names();
-        let said = self.state.steered.reports().into_iter().filter_map(|((job, role), said)| {
-            let progress = Progress { started: said.started, ended: said.ended };
-            Some(((names.get(&job)?.clone(), role), progress))
-        });
+        let said = self.state.steered.reports().into_iter();
+        let said =
+            said.filter(|((_, role), _)| role.starts_with("worker-")).filter_map(|((job, role), said)| {
+                let progress = Progress { started: said.started, ended: said.ended };
+                Some(((names.get(&job)?.clone(), role), progress))
+            });
         let named = late.see(now, &said.collect());
         let named: BTreeMap<String, String> =
             named.into_iter().map(|((job, role), why)| (format!("{role} of job {job}"), why)).collect();
