@@ -10,6 +10,7 @@ use inart_host_agent::report::Trained;
 use inart_planner::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
+use crate::changing::ChangesFigures;
 use crate::relay::RelayCounters;
 use crate::scale::Scale;
 use crate::timeline::{Event, Timeline};
@@ -39,6 +40,9 @@ pub struct Summary {
     pub elapsed_seconds: f64,
     /// The same training without a network, per job.
     pub single_host: Vec<SingleHost>,
+    /// What changes of plans came to, if there were some.
+    #[serde(flatten)]
+    pub changes: Option<ChangesFigures>,
     /// In the order in which they ran.
     #[serde(serialize_with = "as_map")]
     pub schemes: Vec<SchemeFigures>,
@@ -100,6 +104,9 @@ pub struct SchemeFigures {
     /// When rounds ended, and how fast they were; goodputs are unscaled.
     #[serde(skip)]
     pub timeline: Timeline,
+    /// What changes of plans came to, if there were some.
+    #[serde(skip)]
+    pub changes: Option<ChangesFigures>,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
     /// Per job.
@@ -237,6 +244,7 @@ impl SchemeFigures {
             links: RelayCounters::default(),
             faults: Vec::new(),
             timeline: Timeline::default(),
+            changes: None,
             switch_drops: BTreeMap::new(),
             scheme,
             jobs,
