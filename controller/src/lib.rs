@@ -55,7 +55,7 @@ pub use live::{LiveChange, LiveChangeError, live_change, without};
 pub use names::Names;
 pub use ports::{PortMap, PortsError};
 pub use records::{
-    Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, file_name,
+    Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, Success, file_name,
 };
-pub use runs::{NextRun, next_run};
+pub use runs::{NextRun, first_run, is_for, next_run, plan_run};
 pub use slots::SlotMap;

@@ -2,13 +2,14 @@
 //! that any more. Pure.
 
 use inart_core::Assignment;
-use inart_planner::Plan;
-use inart_wire::JobId;
+use inart_planner::{Job, Options, Plan, Results, Topology, plan, schemes};
+use inart_wire::{Incarnation, JobId};
 
 use crate::assignment::JobPlan;
 use crate::fabric::{Fabric, Numbers};
 use crate::intent::{self, Network};
 use crate::live::LiveChangeError;
+use crate::membership::Formation;
 use crate::records::{JobRecord, Push};
 
 /// Where the next run of a job leads.
@@ -43,4 +44,57 @@ pub fn next_run(
     let intent = intent::beside(fabric.limits, current, &wanted)?;
     assignment.epoch = intent.epochs[&job.job];
     Ok(NextRun { to: fabric.push(&job, assignment.epoch), assignment, desired: intent.desired })
+}
+
+/// Computes where the first run of a job leads that no host runs, beside those that do. `record` is what is
+/// known of a job of that number before. All its older epochs go.
+///
+/// # Errors
+/// Why it cannot be installed.
+pub fn first_run(
+    fabric: &Fabric,
+    current: &Network,
+    record: &JobRecord,
+    job: &JobPlan,
+) -> Result<NextRun, LiveChangeError> {
+    let mut assignment = fabric.assignment(job)?;
+    let mut wanted = fabric.wanted(job, Some(record), Numbers::Taken)?;
+    wanted.known.stale.extend(wanted.known.live);
+    let intent = intent::beside(fabric.limits, current, &wanted)?;
+    assignment.epoch = intent.epochs[&job.job];
+    Ok(NextRun { to: fabric.push(job, assignment.epoch), assignment, desired: intent.desired })
+}
+
+/// Whether a plan is for exactly these hosts.
+pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
+    let servers = plan.shards.iter().map(|shard| &shard.server);
+    let workers = || formation.workers.iter().map(|(host, _)| host);
+    servers.eq(formation.servers.iter().map(|(host, _)| host))
+        && workers().all(|host| plan.flows.iter().any(|flow| flow.worker == *host))
+        && plan.flows.iter().all(|flow| workers().any(|host| *host == flow.worker))
+}
+
+/// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
+/// use as background traffic. `time_left` is in seconds.
+///
+/// # Errors
+/// Why there is no plan, in words.
+pub fn plan_run(
+    topology: &Topology,
+    others: &[Plan],
+    running: &Plan,
+    formation: &Formation,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Plan, String> {
+    let job = topology.job_named(&running.job);
+    let job = job.ok_or_else(|| format!("topology {} has no job {}", topology.name(), running.job))?;
+    let ids = |hosts: &[(String, Incarnation)]| {
+        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
+    };
+    let job = Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() };
+    let topology = topology.occupied_by(others).with_jobs(vec![job]);
+    let scheme = schemes::named(&running.scheme).unwrap_or(schemes::DEFAULT);
+    let results = if running.results_counted { Results::Counted } else { Results::Ignored };
+    let options = Options { seed: running.seed, results, time_left, ..Options::new(scheme) };
+    plan(&topology, &topology.jobs()[0], &options).map_err(|error| error.to_string())
 }

@@ -12,7 +12,7 @@ use inart_wire::Exponent;
 
 /// How floats are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Digits {
+pub struct Digits {
     bits: u32,
 }
 
@@ -47,7 +47,7 @@ impl Digits {
 }
 
 /// Whether whole numbers were not rounded in that sum.
-pub(crate) fn is_exact(record: &RoundRecord) -> bool {
+pub fn is_exact(record: &RoundRecord) -> bool {
     // Floats as they are, in an exact-sum job, have an exponent below 0, too.
     record.exponents.iter().chain(&record.result_exponents).all(|exponent| *exponent <= Exponent::from(0))
 }

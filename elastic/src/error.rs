@@ -75,6 +75,25 @@ pub enum Left {
     Aborted(String),
 }
 
+impl Left {
+    /// How a worker leaves its run because of a failure; `None` if its program has to know, since in the next
+    /// run it would be the same.
+    pub fn because_of(failure: &Failure, own: Rank) -> Option<Self> {
+        match failure {
+            Failure::NotFinite { .. }
+            | Failure::Aborted { reason: AbortReason::Mismatch { .. } | AbortReason::OtherNumbers, .. } => {
+                None
+            }
+            Failure::Aborted { culprit, reason: AbortReason::Stopped | AbortReason::NotFinite, .. }
+                if *culprit == own =>
+            {
+                None
+            }
+            _ => Some(Self::Aborted(failure.to_string())),
+        }
+    }
+}
+
 /// What becomes of a worker whose agent has failed: it leaves the run, or its program has to know.
 pub(crate) fn left(
     error: inart_host_agent::Error,
@@ -82,21 +101,12 @@ pub(crate) fn left(
     assignment: &Assignment,
 ) -> Result<Left, Error> {
     let inart_host_agent::Error::Failure(failure) = &error else { return Err(Error::Host(error)) };
-    match failure {
-        Failure::NotFinite { .. } => Err(Error::Host(error)),
-        // In the next run it would be the same.
-        Failure::Aborted { reason: AbortReason::Mismatch { .. } | AbortReason::OtherNumbers, .. } => {
-            Err(Error::Host(error))
-        }
-        Failure::Aborted { culprit, reason: AbortReason::Stopped, .. } if *culprit == own => {
-            Err(Error::Stopped)
-        }
-        Failure::Aborted { culprit, reason: AbortReason::NotFinite, .. } if *culprit == own => {
-            Err(Error::Host(error))
-        }
-        _ => {
+    match (Left::because_of(failure, own), failure) {
+        (Some(left), _) => {
             tracing::warn!(job = assignment.name, "the run is over: {failure}");
-            Ok(Left::Aborted(failure.to_string()))
+            Ok(left)
         }
+        (None, Failure::Aborted { reason: AbortReason::Stopped, .. }) => Err(Error::Stopped),
+        (None, _) => Err(Error::Host(error)),
     }
 }

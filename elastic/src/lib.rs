@@ -32,13 +32,18 @@
 
 mod digits;
 mod error;
+mod gate;
 mod host;
+mod progress;
 mod run_end;
 mod seated;
 mod server;
 mod worker;
 
+pub use digits::{Digits, is_exact};
 pub use error::{Error, Left};
+pub use gate::Gate;
 pub use host::Host;
+pub use progress::{Progress, Standing};
 pub use server::{ElasticServer, ServerStopper};
 pub use worker::{ElasticWorker, Event, Membership};

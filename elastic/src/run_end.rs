@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use inart_control::{Ending, Held};
 
 use crate::error::Left;
+use crate::gate::Gate;
 
 /// A host's knowledge of its run's end.
 #[derive(Clone, Default)]
@@ -13,58 +14,20 @@ pub(crate) struct RunEnd(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    gate: Mutex<Gate>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    /// Tensors that were started in the run.
-    started: u32,
-    limit: Limit,
-}
-
-/// Which tensors may be started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Limit {
-    /// All.
-    #[default]
-    None,
-    /// Those before that one; the others may have to wait.
-    Hold(u32),
-    /// Those before that one, and the run ends there.
-    Leave(u32),
-    /// None: the run is over.
-    Over,
-}
-
 impl RunEnd {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Gate> {
+        self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The controller says where the run ends; how far this host is with that.
     pub fn tell(&self, ending: Ending) -> Held {
-        let mut state = self.lock();
-        let started = state.started;
-        let mut holds = true;
-        state.limit = match (ending, state.limit) {
-            // What all have agreed on stays.
-            (_, Limit::Over) | (Ending::Now, _) => Limit::Over,
-            (Ending::None | Ending::Prepare | Ending::Before(_), Limit::Leave(tensor)) => {
-                Limit::Leave(tensor)
-            }
-            (Ending::None | Ending::Prepare, _) => Limit::None,
-            (Ending::Before(tensor) | Ending::Agreed(tensor), _) if started > tensor => {
-                holds = false;
-                Limit::None
-            }
-            (Ending::Before(tensor), _) => Limit::Hold(tensor),
-            (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
-        };
-        drop(state);
+        let held = self.lock().tell(ending);
         self.0.changed.notify_all();
-        Held { started, holds }
+        held
     }
 
     /// Waits until the next tensor may be started, and counts it.
@@ -72,25 +35,16 @@ impl RunEnd {
     /// # Errors
     /// How the run has ended instead.
     pub fn start(&self) -> Result<(), Left> {
-        let mut state = self.lock();
-        loop {
-            match state.limit {
-                Limit::Over => return Err(Left::Told),
-                Limit::Leave(tensor) if state.started >= tensor => return Err(Left::Boundary(tensor)),
-                Limit::Hold(tensor) if state.started >= tensor => {
-                    state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                }
-                Limit::None | Limit::Hold(_) | Limit::Leave(_) => {
-                    state.started += 1;
-                    return Ok(());
-                }
-            }
+        let mut gate = self.lock();
+        while !gate.start()? {
+            gate = self.0.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
         }
+        Ok(())
     }
 
     /// Whether the run is over, in the middle of tensors too.
     pub fn is_over(&self) -> bool {
-        self.lock().limit == Limit::Over
+        self.lock().is_over()
     }
 }
 

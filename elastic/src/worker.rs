@@ -10,6 +10,7 @@ use inart_wire::{Epoch, Rank};
 use crate::digits::{Digits, is_exact};
 use crate::error::{Error, Left, left};
 use crate::host::Host;
+use crate::progress::{Progress, Standing};
 use crate::run_end::RunEnd;
 
 /// Who takes part in a run.
@@ -44,12 +45,7 @@ pub struct ElasticWorker {
     run: Option<Run>,
     seat: Seat,
     rank: Rank,
-    /// Rounds in the state that the program holds.
-    rounds: u64,
-    /// Whether the program has still to load the newest state.
-    loading: bool,
-    /// How the run before was left, where the program has to know of this one first.
-    news: Option<Left>,
+    progress: Progress,
     /// What has happened since it was asked last.
     events: Vec<Event>,
 }
@@ -85,12 +81,11 @@ impl ElasticWorker {
     /// # Errors
     /// Why it cannot take part.
     pub fn join(mut host: Host) -> Result<Self, Error> {
-        let rounds = host.rounds;
-        let seat = host.wait_for_run(None, rounds, true)?;
+        let mut progress = Progress::new(host.rounds);
+        let seat = host.wait_for_run(None, progress.rounds(), progress.loading())?;
         let (run, rank) = Run::begin(&mut host, &seat)?;
-        let run = Some(run);
-        let mut worker =
-            Self { host, run, seat, rank, rounds, loading: true, news: None, events: Vec::new() };
+        progress.begin(standing(&seat));
+        let mut worker = Self { host, run: Some(run), seat, rank, progress, events: Vec::new() };
         worker.note_run();
         Ok(worker)
     }
@@ -103,7 +98,7 @@ impl ElasticWorker {
     /// Rounds in the state that the program holds: those that it began with, and those that it has completed
     /// or loaded since.
     pub fn rounds(&self) -> u64 {
-        self.rounds
+        self.progress.rounds()
     }
 
     /// Who takes part in the run.
@@ -124,7 +119,7 @@ impl ElasticWorker {
     /// # Errors
     /// Why this worker cannot take part. There is no such reason where another run has begun already.
     pub fn regroup(&mut self) -> Result<Membership, Error> {
-        self.news = None;
+        self.progress.take_notice();
         Ok(self.membership())
     }
 
@@ -136,15 +131,14 @@ impl ElasticWorker {
     /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as
     /// it was. All others end this worker's part.
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
-        if let Some(why) = self.news.clone() {
+        if let Some(why) = self.progress.news().cloned() {
             return Err(self.membership_error(why));
         }
-        // From here on the state is this program's own, whether it has loaded another one or not.
-        self.settle();
+        self.progress.settle();
         loop {
             match self.reduce(gradient)? {
                 Ok(stats) => {
-                    self.rounds += 1;
+                    self.progress.summed();
                     return Ok(stats);
                 }
                 Err(left) => self.go_on(left)?,
@@ -159,11 +153,10 @@ impl ElasticWorker {
     /// # Errors
     /// As [`all_reduce`](Self::all_reduce).
     pub fn broadcast(&mut self, values: &mut [f32], from: Rank) -> Result<(), Error> {
-        if let Some(why) = self.news.clone() {
+        if let Some(why) = self.progress.news().cloned() {
             return Err(self.membership_error(why));
         }
-        // Whoever has it goes on, and others may have not.
-        self.loading = true;
+        self.progress.begin_load();
         let digits = Digits::for_workers(self.assignment().workers.len());
         let own = (self.rank == from).then(|| digits.write(values));
         let mut tensor = Vec::new();
@@ -182,10 +175,7 @@ impl ElasticWorker {
             }
             if self.record().is_none_or(|record| is_exact(&record)) {
                 digits.read(&tensor, values);
-                if from == self.seat.newest {
-                    self.settle();
-                }
-                self.loading = false;
+                self.progress.loaded(from);
                 return Ok(());
             }
         }
@@ -230,7 +220,7 @@ impl ElasticWorker {
     /// What the controller says.
     pub fn finish(mut self) -> Result<(), Error> {
         self.run = None;
-        self.host.leave(self.rounds, true)
+        self.host.leave(self.rounds(), true)
     }
 
     /// This worker takes part no more, though others go on.
@@ -239,15 +229,7 @@ impl ElasticWorker {
     /// What the controller says.
     pub fn leave(mut self) -> Result<(), Error> {
         self.run = None;
-        self.host.leave(self.rounds, false)
-    }
-
-    /// The program's state is the newest, as it says.
-    fn settle(&mut self) {
-        if self.loading && self.seat.loads {
-            self.rounds = self.seat.rounds;
-        }
-        self.loading = false;
+        self.host.leave(self.rounds(), false)
     }
 
     fn membership_error(&self, why: Left) -> Error {
@@ -264,7 +246,7 @@ impl ElasticWorker {
             let left = left(error, self.rank, &self.seat.assignment);
             if matches!(left, Err(Error::Stopped)) {
                 // Nobody has to wait for it; a controller that is gone waits for nobody.
-                let _ = self.host.leave(self.rounds, false);
+                let _ = self.host.leave(self.rounds(), false);
             }
             left.map(Err)
         };
@@ -299,15 +281,17 @@ impl ElasticWorker {
     fn go_on(&mut self, left: Left) -> Result<(), Error> {
         let number = self.seat.run;
         self.run = None;
-        self.seat = self.host.wait_for_run(Some((number, &left)), self.rounds, self.loading)?;
+        self.seat = self.host.wait_for_run(Some((number, &left)), self.rounds(), self.progress.loading())?;
         let (run, rank) = Run::begin(&mut self.host, &self.seat)?;
         (self.run, self.rank) = (Some(run), rank);
         self.note_run();
-        if !self.seat.loads {
-            return Ok(());
+        match self.progress.go_on(standing(&self.seat), left.clone()) {
+            false => Ok(()),
+            true => Err(self.membership_error(left)),
         }
-        self.loading = true;
-        self.news = Some(left.clone());
-        Err(self.membership_error(left))
     }
+}
+
+fn standing(seat: &Seat) -> Standing {
+    Standing { newest: seat.newest, rounds: seat.rounds, loads: seat.loads }
 }

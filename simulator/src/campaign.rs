@@ -1,5 +1,6 @@
 //! Random trials: a network, jobs and faults drawn from a seed; and the least that still fails.
 
+mod lively;
 mod more;
 
 use std::sync::Arc;
@@ -15,7 +16,9 @@ use rand_chacha::ChaCha8Rng;
 use more::{PEER_TIMEOUT, span};
 
 use crate::gradients::Sizes;
-use crate::{Changes, Dataplane, Error, InstalledNetwork, Options, Report, alternatives, simulate};
+use crate::{
+    Changes, Dataplane, Error, InstalledNetwork, Live, LiveChange, Options, Report, alternatives, simulate,
+};
 
 /// A random run of the simulation.
 #[derive(Clone, Debug)]
@@ -39,6 +42,7 @@ impl Trial {
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
+        let (topology, live) = lively::jobs(seed, topology);
         let scheme = *[schemes::INART, schemes::R_INART, schemes::ATP, schemes::LBMM, schemes::EVEN]
             .choose(&mut rng)
             .expect("there are some");
@@ -64,6 +68,10 @@ impl Trial {
             options,
         };
         more::add_more(&mut trial.options, &mut trial.faults, &trial.topology, seed, ideal);
+        if let Some(live) = live {
+            trial.levels = Levels::One;
+            lively::enliven(&mut trial.options, &mut trial.faults, &trial.topology, live, seed);
+        }
         trial
     }
 
@@ -80,13 +88,24 @@ impl Trial {
             time_left: &|| 0.0,
             ..inart_planner::Options::new(self.scheme)
         };
-        let plans = plan_all(&self.topology, &how)?;
+        let plans = plan_all(&self.first_jobs(), &how)?;
         let network = InstalledNetwork::install(&self.topology, dataplane, &plans, self.window_chunks)?;
         let mut options = self.options.clone();
         if let Some(changes) = &mut options.changes {
             changes.plans = alternatives(&self.topology, &plans, self.options.seed, 1);
         }
         simulate(&network, &self.faults, &options, None)
+    }
+
+    /// The network with those jobs that are there when it begins.
+    fn first_jobs(&self) -> Topology {
+        let comes = |job: &Job| {
+            let events = self.options.live.iter().flat_map(|live| &live.events);
+            let first = events.filter(|event| event.job == job.name).min_by_key(|event| event.at.0);
+            first.is_some_and(|event| event.what == LiveChange::Submit)
+        };
+        let first = self.topology.jobs().iter().filter(|job| !comes(job)).cloned();
+        self.topology.with_jobs(first.collect())
     }
 
     /// Leaves out of a trial that fails whatever it also fails without.
@@ -137,6 +156,40 @@ impl Trial {
         }
         if self.options.sizes != Sizes::default() {
             push(&|trial| trial.options.sizes = Sizes::default());
+        }
+        if self.options.refused.get() > 0.0 {
+            push(&|trial| trial.options.refused = Share::default());
+        }
+        for index in 0..self.options.others.len() {
+            push(&|trial| drop(trial.options.others.remove(index)));
+        }
+        if self.options.watch.is_some() {
+            push(&|trial| trial.options.watch = None);
+        }
+        if let Some(live) = &self.options.live {
+            let mut change = |change: &dyn Fn(&mut Live)| {
+                push(&|trial| trial.options.live.iter_mut().for_each(change));
+            };
+            for index in 0..live.events.len() {
+                change(&|live| drop(live.events.remove(index)));
+            }
+            if live.computes.0 > 0 {
+                change(&|live| live.computes.0 = 0);
+            }
+            if live.plans_within.0 > 0 {
+                change(&|live| live.plans_within.0 = 0);
+            }
+            if let [_, .., last] = self.topology.jobs() {
+                push(&|trial| {
+                    let jobs = trial.topology.jobs();
+                    trial.topology = trial.topology.with_jobs(jobs[..jobs.len() - 1].to_vec());
+                    trial
+                        .options
+                        .live
+                        .iter_mut()
+                        .for_each(|live| live.events.retain(|event| event.job != last.name));
+                });
+            }
         }
         if self.options.odd_length.is_some() {
             push(&|trial| trial.options.odd_length = None);

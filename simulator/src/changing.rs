@@ -14,6 +14,8 @@ use crate::event_queue::ProcessId;
 pub(crate) struct Changing {
     /// A stream of its own, so that the same moments are drawn whatever else happens.
     pub rng: ChaCha8Rng,
+    /// For switches that refuse: a stream of its own, too.
+    pub refuser: ChaCha8Rng,
     /// What every switch holds.
     pub tables: BTreeMap<String, SwitchTables>,
     /// By job: the epoch so far, and the one that it changes to.
@@ -45,9 +47,12 @@ pub(crate) struct Changing {
 impl Changing {
     pub fn new(tables: BTreeMap<String, SwitchTables>, assignments: &[Assignment], seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut refuser = rng.clone();
         rng.set_stream(3);
+        refuser.set_stream(4);
         Self {
             rng,
+            refuser,
             tables,
             now: assignments.to_vec(),
             next: Vec::new(),

@@ -52,20 +52,26 @@ impl Simulation<'_> {
         let own = || self.network.jobs.iter().map(|job| job.plan.clone()).collect();
         let plans: Vec<Plan> = set.checked_sub(1).map_or_else(own, |set| changes.plans[set].clone());
         (changing.led, changing.told_within) = (changes.led, changes.told_within.0);
-        self.put_beside(&plans)?;
+        if !self.put_beside(&plans)? {
+            return Ok(self.next_change());
+        }
         self.changing.undoing = undoing;
         self.tell_first(part)
     }
 
-    /// A change to those plans begins, one for each job.
-    pub(crate) fn change_to(&mut self, plans: &[Plan], led: bool, told_within: Span) -> Result<(), Error> {
+    /// A change to those plans begins, one for each job, unless a switch refuses its tables; whether it does.
+    pub(crate) fn change_to(&mut self, plans: &[Plan], led: bool, told_within: Span) -> Result<bool, Error> {
         (self.changing.led, self.changing.told_within) = (led, told_within.0);
-        self.put_beside(plans)?;
-        self.tell_first(1.0)
+        let begins = self.put_beside(plans)?;
+        if begins {
+            self.tell_first(1.0)?;
+        }
+        Ok(begins)
     }
 
-    /// The tables of the next epoch are put beside those that are there.
-    fn put_beside(&mut self, plans: &[Plan]) -> Result<(), Error> {
+    /// The tables of the next epoch are put beside those that are there. Where a switch refuses them, all
+    /// hold what they held, and nobody is told; whether none does.
+    fn put_beside(&mut self, plans: &[Plan]) -> Result<bool, Error> {
         let changing = &mut self.changing;
         let (mut next, mut newest) = (changing.now.clone(), changing.newest.clone());
         let mut tables = changing.tables.clone();
@@ -75,11 +81,19 @@ impl Simulation<'_> {
             newest[job] = beside.assignment.epoch;
             (next[job], tables) = (beside.assignment, beside.tables);
         }
-        (changing.next, changing.newest, changing.tables) = (next, newest, tables);
         changing.begun += 1;
-        self.write_tables()?;
+        let before = std::mem::replace(&mut changing.tables, tables);
+        if self.is_refused()? {
+            self.changing.tables = before;
+            self.write_tables()?;
+            self.wire
+                .log
+                .note(self.wire.now, || "tables of a new epoch were refused, and are gone".to_owned());
+            return Ok(false);
+        }
+        (self.changing.next, self.changing.newest) = (next, newest);
         self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
-        Ok(())
+        Ok(true)
     }
 
     /// Tells that part of the hosts whose turn it is first.
@@ -138,7 +152,7 @@ impl Simulation<'_> {
             (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
             (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
             (Role::Server(server, _), _) => server.reroute(next.clone())?,
-            (Role::Gone(_), _) => {}
+            (Role::Gone(_) | Role::Absent, _) => {}
         }
         if what != Tell::Close {
             process.told.clone_from(next);
@@ -215,9 +229,16 @@ impl Simulation<'_> {
         self.wire.tally.changes += 1;
         self.wire.tally.undone += u64::from(self.changing.undoing);
         self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
+        self.next_change();
+        Ok(())
+    }
+
+    /// A change has ended, or did not come about: the next one is planned.
+    fn next_change(&mut self) {
+        self.changing.next.clear();
         let Some(changes) = &self.options.changes else {
-            self.changed(None);
-            return Ok(());
+            self.wire.tally.followed += 1;
+            return self.changed(None);
         };
         if self.changing.begun == changes.count {
             self.changing.over = Some((self.wire.now, self.slowest_results()));
@@ -227,7 +248,6 @@ impl Simulation<'_> {
         } else {
             self.wire.events.schedule(self.wire.now + changes.gap.0.max(1), EventKind::Change);
         }
-        Ok(())
     }
 
     /// The workers of every job end with the same round: the one after the furthest that any of them is in.
@@ -236,20 +256,5 @@ impl Simulation<'_> {
             let furthest = self.workers(job).map(|worker| worker.round).max().unwrap_or(0);
             self.jobs[job].last_round = self.options.rounds.max(furthest + 1);
         }
-    }
-
-    /// Makes the switches hold what they should.
-    fn write_tables(&mut self) -> Result<(), Error> {
-        for (name, tables) in &self.changing.tables {
-            let node = self.network.topology.node_named(name).map(|id| id.index());
-            let Some(Node::Switch(node)) = node.map(|index| &mut self.nodes[index]) else { continue };
-            // One that is down is installed as a whole when it is back.
-            if node.switch.program().is_some() {
-                let refused = self.network.dataplane.update(&mut node.switch, &node.tables, tables);
-                refused.map_err(|error| Error::Switch { switch: name.clone(), reason: error.to_string() })?;
-                node.tables.clone_from(tables);
-            }
-        }
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inart_softswitch::control::{Match, Replica};
 use inart_softswitch::{ControlError, Port, Program, Switch};
-use inart_tables::{Entity, Limits, Op, PortNo, SwitchTables, Update, diff};
+use inart_tables::{Entity, Limits, Op, PortNo, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 
 use crate::Error;
@@ -30,28 +30,25 @@ impl Dataplane {
         Ok(Self { values, limits, program })
     }
 
-    /// Changes the entries of a switch that runs the program.
+    /// Changes an entry of a switch that runs the program.
     pub(crate) fn update(
         &self,
         switch: &mut Switch,
-        from: &SwitchTables,
-        to: &SwitchTables,
+        Update { op, item }: &Update,
     ) -> Result<(), ControlError> {
-        for Update { op, item } in diff(from, to) {
-            match (op, item.entity()) {
-                (Op::Delete, Entity::Group(group, _)) => switch.delete_multicast_group(group.0.into())?,
-                (op, Entity::Group(group, ports)) => {
-                    switch.put_multicast_group(group.0.into(), replicas(ports), op == Op::Modify)?;
-                }
-                (Op::Delete, Entity::Row(row)) => {
-                    let key = row.key.iter().flatten();
-                    let key: Vec<_> = key.map(|number| Match::Exact(number.to_be_bytes().to_vec())).collect();
-                    switch.delete_entry(row.table.full_name, &key, 0)?;
-                }
-                (_, Entity::Row(row)) => {
-                    let action = row.action.full_name;
-                    switch.put_numbers(row.table.full_name, row.key.as_deref(), action, &row.params)?;
-                }
+        match (*op, item.entity()) {
+            (Op::Delete, Entity::Group(group, _)) => switch.delete_multicast_group(group.0.into())?,
+            (op, Entity::Group(group, ports)) => {
+                switch.put_multicast_group(group.0.into(), replicas(ports), op == Op::Modify)?;
+            }
+            (Op::Delete, Entity::Row(row)) => {
+                let key = row.key.iter().flatten();
+                let key: Vec<_> = key.map(|number| Match::Exact(number.to_be_bytes().to_vec())).collect();
+                switch.delete_entry(row.table.full_name, &key, 0)?;
+            }
+            (_, Entity::Row(row)) => {
+                let action = row.action.full_name;
+                switch.put_numbers(row.table.full_name, row.key.as_deref(), action, &row.params)?;
             }
         }
         Ok(())

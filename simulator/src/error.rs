@@ -1,6 +1,6 @@
 //! Why a run cannot be made as asked for.
 
-use inart_controller::InstallError;
+use inart_controller::{InstallError, RecordsError};
 use inart_core::{AssignmentError, RerouteError};
 use inart_planner::PlanError;
 use inart_targets::ProgramError;
@@ -45,6 +45,12 @@ pub enum Error {
     /// The switch cannot run the compiled program.
     #[error("the compiled program: {0}")]
     Program(String),
+    /// More workers than there are ranks.
+    #[error("a run has more workers than there are ranks")]
+    Ranks,
+    /// The daemon's records contradict each other.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
     /// A switch refuses what the controller wrote.
     #[error("switch {switch}: {reason}")]
     Switch {

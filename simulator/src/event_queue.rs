@@ -68,6 +68,8 @@ pub(crate) enum EventKind {
     Watch,
     /// The next frame of other traffic on a link.
     Inject(u32),
+    /// What the daemon, or a host of its jobs, has planned.
+    Live(u32),
     /// The controller asks whether workers have followed their servers to a new epoch.
     Ask,
 }

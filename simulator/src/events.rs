@@ -94,7 +94,7 @@ impl Simulation<'_> {
                 let Node::Host(node) = &self.nodes[host] else { return };
                 let id = node.processes[index];
                 let now = Instant::from_nanos(self.wire.now);
-                heard |= !matches!(self.processes[id.0 as usize].role, Role::Gone(_));
+                heard |= !matches!(self.processes[id.0 as usize].role, Role::Gone(_) | Role::Absent);
                 if let Some(state) = self.processes[id.0 as usize].state_machine() {
                     state.handle_frame(now, &bytes);
                     self.pump(id);
@@ -170,6 +170,9 @@ impl Simulation<'_> {
 
     /// If a worker's round has ended, begins the next; false if there is nothing left to be done now.
     fn end_round(&mut self, id: ProcessId) -> bool {
+        if self.daemon.is_elastic(self.processes[id.0 as usize].job) {
+            return self.look_at_member(id);
+        }
         let process = &mut self.processes[id.0 as usize];
         let Role::Worker(worker) = &mut process.role else { return false };
         if worker.end.is_some() || !worker.flow.is_idle() {
@@ -177,7 +180,7 @@ impl Simulation<'_> {
         }
         let job = &mut self.jobs[process.job];
         let rank = worker.rank.index();
-        let name = || self.network.assignments[process.job].workers[rank].name.as_str();
+        let name = || self.assignments[process.job].workers[rank].name.as_str();
         match worker.finish_round() {
             Err(failure) => {
                 self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
@@ -214,6 +217,7 @@ impl Simulation<'_> {
                 self.shared = Some((self.wire.now, self.slowest_results()));
             }
             self.plan_rerun(job);
+            self.job_has_ended(job);
         }
     }
 

@@ -78,6 +78,19 @@ impl Worker {
         Ok(ended)
     }
 
+    /// Ends a round of one tensor that has come to its end: its sum.
+    pub fn finish_tensor(&mut self, sum: &mut Vec<f32>) -> Result<RoundRecord, Failure> {
+        self.flow.check()?;
+        let mut ended = RoundRecord::default();
+        for tensor in self.tensors.drain(..) {
+            let reduced = self.flow.finish(tensor)?;
+            sum.resize(reduced.len(), 0.0);
+            reduced.read(sum);
+            ended.append(reduced.record());
+        }
+        Ok(ended)
+    }
+
     /// What it has put into its present round so far and what it got.
     pub fn record(&self) -> Option<RoundRecord> {
         if self.tensors.is_empty() {
@@ -117,6 +130,8 @@ pub(crate) enum Role {
     Server(ServerShard, ShardId),
     /// A server that was killed.
     Gone(ShardId),
+    /// A host of an elastic job that is in no run, or a server of a job that is gone.
+    Absent,
 }
 
 /// A process with its one timer.
@@ -164,7 +179,7 @@ impl Process {
         match &mut self.role {
             Role::Worker(worker) if worker.end.is_none() => Some(&mut worker.flow),
             Role::Server(server, _) => Some(server),
-            Role::Worker(_) | Role::Gone(_) => None,
+            Role::Worker(_) | Role::Gone(_) | Role::Absent => None,
         }
     }
 

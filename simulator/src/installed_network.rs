@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use inart_controller::requirements::{self, Roles};
 use inart_controller::{
-    Controller, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
+    Controller, Fabric, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
     frames_fit, intent, job_number,
 };
 use inart_core::Assignment;
@@ -27,7 +27,7 @@ pub struct InstalledNetwork {
     /// By name of the switch.
     pub(crate) tables: BTreeMap<String, SwitchTables>,
     pub(crate) jobs: Vec<JobPlan>,
-    records: Records,
+    pub(crate) records: Records,
 }
 
 /// A plan under a new epoch, beside the one that is live.
@@ -107,6 +107,11 @@ impl InstalledNetwork {
     /// The topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    /// What changes of its plans are computed from.
+    pub(crate) fn fabric(&self) -> Result<Fabric, Error> {
+        Ok(Fabric::new(self.topology.clone(), self.dataplane.values, self.dataplane.limits)?)
     }
 
     /// A plan under a new epoch beside what the switches hold; `live` is the epoch that the job's hosts are

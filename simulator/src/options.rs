@@ -9,6 +9,7 @@ use inart_faults::quantity::{Share, Span};
 
 use crate::changes::Changes;
 use crate::gradients::{Adjust, Sizes};
+use crate::live::Live;
 use crate::watch::{LinkTraffic, Watch};
 use crate::wire::SingleFault;
 
@@ -74,6 +75,11 @@ pub struct Options {
     pub peer_timeout: Duration,
     /// Virtual time after which a run that has not ended is a failure.
     pub limit: Span,
+    /// Share of new plans' tables that some switch refuses, so that what was written is taken back.
+    pub refused: Share,
+    /// Jobs that come and go, and elastic jobs' hosts that do, if there are such; not together with other
+    /// changes of plans.
+    pub live: Option<Live>,
     /// Changes of plans while the jobs run, if there are any.
     pub changes: Option<Changes>,
     /// Other traffic on links.
@@ -98,6 +104,8 @@ impl Default for Options {
             seed: 1,
             peer_timeout: Duration::from_secs(2),
             limit: Span(600_000_000_000),
+            refused: Share::default(),
+            live: None,
             changes: None,
             others: Vec::new(),
             watch: None,

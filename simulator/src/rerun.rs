@@ -39,9 +39,7 @@ impl Simulation<'_> {
 
     /// Starts all hosts of a job anew.
     pub(crate) fn rerun(&mut self, job: usize) -> Result<(), Error> {
-        self.wire
-            .log
-            .note(self.wire.now, || format!("job {} is run again", self.network.assignments[job].name));
+        self.wire.log.note(self.wire.now, || format!("job {} is run again", self.assignments[job].name));
         self.wire.tally.reruns += 1;
         self.audit_open(job);
         let failure = self.job_failure(job, true);
@@ -60,6 +58,7 @@ impl Simulation<'_> {
                 Role::Server(_, shard) | Role::Gone(shard) => {
                     Process::server(told, job, host, *shard, life, peer_timeout)?
                 }
+                Role::Absent => continue,
             };
         }
         for id in processes.into_iter().map(|index| ProcessId(index as u32)) {

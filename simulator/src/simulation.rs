@@ -5,7 +5,7 @@ use std::io;
 
 use inart_core::Assignment;
 use inart_faults::quantity::Span;
-use inart_faults::{FaultEvent, Faults, Schedule, Step};
+use inart_faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::Switch;
 use inart_tables::SwitchTables;
@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::changing::Changing;
 use crate::channel::Channel;
+use crate::daemon::Daemon;
 use crate::event_queue::{ChannelId, EventKind, EventQueue, ProcessId};
 use crate::expected_aborts::ExpectedAborts;
 use crate::gradients::{Gradients, Sizes};
@@ -78,6 +79,10 @@ pub(crate) struct Simulation<'a> {
     pub changing: Changing,
     /// What is seen, and follows from it.
     pub observer: Observer,
+    /// What the daemon does of what comes and goes.
+    pub daemon: Daemon,
+    /// What the hosts of each job are told, or were when it ended.
+    pub assignments: Vec<Assignment>,
     /// Whether rounds that went on only because something was measured come to their end.
     pub released: bool,
     /// Workers that have not ended.
@@ -127,7 +132,8 @@ impl<'a> Simulation<'a> {
     ) -> Result<Self, Error> {
         let topology = &network.topology;
         let peer_timeout = Span(u64::try_from(options.peer_timeout.as_nanos()).unwrap_or(u64::MAX));
-        let schedule = Schedule::new(topology, faults, &CAPABILITIES)?;
+        let capabilities = Capabilities { worker_restart: options.live.is_some(), ..CAPABILITIES };
+        let schedule = Schedule::new(topology, faults, &capabilities)?;
         let (mut channels, mut names) = (Vec::new(), Vec::new());
         for (link, link_faults) in topology.links().iter().zip(&schedule.links) {
             let [first, second] = link.ends;
@@ -155,10 +161,12 @@ impl<'a> Simulation<'a> {
                 odd: options.odd_length.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
                 tensors: (options.tensors > 1).into(),
+                follows: options.watch.as_ref().is_some_and(|watch| watch.follow.is_some()).into(),
                 ..Tally::default()
             },
             log: Log::new(log, names),
         };
+        let daemon = Daemon::new(network.fabric()?, network.records.clone(), options.seed);
         let mut simulation = Self {
             network,
             options,
@@ -177,6 +185,8 @@ impl<'a> Simulation<'a> {
                 topology,
                 network.jobs.iter().map(|job| job.plan.clone()).collect(),
             ),
+            daemon,
+            assignments: Vec::new(),
             released: false,
             running: 0,
             floats: vec![0.0; options.gradient_values],
@@ -229,40 +239,52 @@ impl<'a> Simulation<'a> {
     }
 
     fn start_processes(&mut self) -> Result<(), Error> {
-        let (network, peer_timeout) = (self.network, self.options.peer_timeout);
-        let host = |name: &str| network.topology.node_named(name).expect("jobs run on hosts").index();
-        for (job, assignment) in network.assignments.iter().enumerate() {
+        for assignment in &self.network.assignments {
+            self.add_job(assignment.clone())?;
+        }
+        Ok(())
+    }
+
+    /// The processes of a job, which it has from now on.
+    fn add_job(&mut self, assignment: Assignment) -> Result<usize, Error> {
+        let (job, network) = (self.jobs.len(), self.network);
+        let mut workers = Vec::new();
+        if !self.comes_and_goes(&assignment) {
+            let host = |name: &str| network.topology.node_named(name).expect("jobs run on hosts").index();
+            let timeout = self.options.peer_timeout;
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-                let process = Process::server(
-                    assignment,
-                    job,
-                    host(&server.server),
-                    shard,
-                    self.new_life(),
-                    peer_timeout,
-                )?;
+                let (host, life) = (host(&server.server), self.new_life());
+                let process = Process::server(&assignment, job, host, shard, life, timeout)?;
                 self.add(process);
             }
-            let mut workers = Vec::new();
             for (rank, worker) in assignment.workers.iter().enumerate() {
                 let rank = Rank::try_from(rank).expect("a valid assignment has ranks for its workers");
-                let process = Process::worker(
-                    assignment,
-                    job,
-                    host(&worker.name),
-                    rank,
-                    self.new_life(),
-                    peer_timeout,
-                )?;
+                let (host, life) = (host(&worker.name), self.new_life());
+                let process = Process::worker(&assignment, job, host, rank, life, timeout)?;
                 workers.push(self.add(process));
             }
-            let rounds = self.first_rounds(job, assignment)?;
-            let runs_left = self.options.runs.saturating_sub(1);
-            let last_round = if self.holds() { u32::MAX } else { self.options.rounds };
-            let state =
-                Job { rounds, workers, ended_at: None, last_round, runs_left, wrong: None, failure: None };
-            self.jobs.push(state);
+        }
+        self.running += workers.len();
+        let rounds = self.first_rounds(job, &assignment)?;
+        let runs_left = self.options.runs.saturating_sub(1);
+        let last_round = if self.holds() { u32::MAX } else { self.options.rounds };
+        let state =
+            Job { rounds, workers, ended_at: None, last_round, runs_left, wrong: None, failure: None };
+        self.jobs.push(state);
+        self.assignments.push(assignment.clone());
+        if self.options.live.is_some() {
+            self.attend(job, &assignment)?;
+        }
+        Ok(job)
+    }
+
+    /// A job that has come begins.
+    pub(crate) fn begin_job(&mut self, assignment: Assignment) -> Result<(), Error> {
+        let job = self.add_job(assignment)?;
+        for id in self.jobs[job].workers.clone() {
+            self.start_round(id);
+            self.pump(id);
         }
         Ok(())
     }
@@ -289,7 +311,7 @@ impl<'a> Simulation<'a> {
         Incarnation::new(self.lives.random_range(1..=u32::MAX))
     }
 
-    fn add(&mut self, process: Process) -> ProcessId {
+    pub(crate) fn add(&mut self, process: Process) -> ProcessId {
         let id = ProcessId(self.processes.len() as u32);
         if let Node::Host(host) = &mut self.nodes[process.host] {
             host.processes.push(id);
@@ -316,14 +338,14 @@ impl<'a> Simulation<'a> {
         if let Some(watch) = &self.options.watch {
             self.wire.events.schedule(watch.every.0.max(1), EventKind::Watch);
         }
-        self.running = self.jobs.iter().map(|job| job.workers.len()).sum();
+        self.plan_live();
         for job in 0..self.jobs.len() {
             for id in self.jobs[job].workers.clone() {
                 self.start_round(id);
                 self.pump(id);
             }
         }
-        while self.running > 0 {
+        while self.running > 0 || self.daemon.is_busy() {
             let Some((at, kind)) = self.wire.events.next().filter(|(at, _)| *at <= self.options.limit.0)
             else {
                 return Ok(false);
@@ -339,6 +361,7 @@ impl<'a> Simulation<'a> {
                 EventKind::Change => self.begin_change()?,
                 EventKind::Tell(id, what) => self.tell(id, what)?,
                 EventKind::Ask => self.ask()?,
+                EventKind::Live(number) => self.live(number)?,
                 EventKind::Watch => self.watch()?,
                 EventKind::Inject(index) => self.inject(index as usize),
             }

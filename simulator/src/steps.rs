@@ -28,7 +28,7 @@ impl Simulation<'_> {
             Step::Start(Victim::Switch(node)) => {
                 self.wire.log.note(now, || format!("{} is installed again", name(node)));
                 let follows = self.options.watch.as_ref().is_some_and(|watch| watch.follow.is_some());
-                let tables = match self.options.changes.is_some() || follows {
+                let tables = match self.options.changes.is_some() || self.options.live.is_some() || follows {
                     true => self.changing.tables[&name(node)].clone(),
                     false => self.network.reinstall(&name(node))?,
                 };
@@ -110,12 +110,13 @@ impl Simulation<'_> {
         }
         let Node::Host(host) = &mut self.nodes[node.index()] else { return };
         for id in host.processes.clone() {
+            self.kill_member(id);
             match &mut self.processes[id.0 as usize].role {
                 Role::Worker(worker) if worker.end.is_none() => {
                     worker.end = Some(End::Killed);
                     self.ended(id);
                 }
-                Role::Worker(_) | Role::Gone(_) => {}
+                Role::Worker(_) | Role::Gone(_) | Role::Absent => {}
                 Role::Server(_, shard) => {
                     let gone = Role::Gone(*shard);
                     self.processes[id.0 as usize].role = gone;
@@ -128,6 +129,7 @@ impl Simulation<'_> {
     fn start(&mut self, node: NodeId) -> Result<(), Error> {
         let Node::Host(host) = &self.nodes[node.index()] else { return Ok(()) };
         for id in host.processes.clone() {
+            self.revive_member(id);
             let Process { job, host, role, .. } = &self.processes[id.0 as usize];
             if let (Role::Gone(shard), job, host) = (role, *job, *host) {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);

@@ -68,6 +68,40 @@ tally! {
     changes "change of plans",
     /// Those that were undone.
     undone "change of plans undone",
+    /// Those whose tables a switch refused.
+    refused_writes "tables refused by a switch",
+    /// Runs in which plans followed what was seen of the network.
+    follows "plans that follow",
+    /// Changes that followed.
+    followed "change that follows",
+    /// Jobs that were installed while others ran.
+    jobs_come "job that came",
+    /// Those that were not: without a plan, room, or since a switch refused.
+    jobs_refused "job that was not admitted",
+    /// Jobs that were taken off the switches.
+    jobs_gone "job that went",
+    /// Those that were deleted while their hosts ran.
+    jobs_deleted "job deleted while it ran",
+    /// Elastic jobs that were paused.
+    pauses_of_jobs "job paused",
+    /// Jobs that were moved by the daemon.
+    moves "job moved",
+    /// Moves that were undone, since some host did not follow.
+    moves_undone "move undone",
+    /// Moves that were not begun.
+    moves_refused "move not begun",
+    /// Runs of elastic jobs.
+    runs "run of an elastic job",
+    /// Workers that left their run at a boundary.
+    boundaries "boundary",
+    /// States that a worker loaded from another one.
+    loads "state loaded",
+    /// Hosts of elastic jobs that were killed.
+    member_deaths "host that died",
+    /// Those that were started again.
+    member_returns "host that came back",
+    /// Hosts that were still in a run when the next one began.
+    hanging "host given up",
     /// Hosts that were paused.
     pauses "host pause",
     /// Workers that were killed.

@@ -23,7 +23,7 @@ impl Simulation<'_> {
             match &process.role {
                 Role::Server(server, _) => Some(server.counters()),
                 Role::Gone(_) => Some(ServerCounters::default()),
-                Role::Worker(_) => None,
+                Role::Worker(_) | Role::Absent => None,
             }
         })
     }
@@ -37,6 +37,7 @@ impl Simulation<'_> {
     /// The report of the run; `ended` tells whether every worker has ended.
     pub(crate) fn report(mut self, ended: bool) -> Report {
         (0..self.jobs.len()).for_each(|job| self.audit_open(job));
+        self.close_audits();
         let failure = self.failure(ended);
         let mut switched = std::mem::take(&mut self.switched_before);
         for node in &self.nodes {
@@ -97,7 +98,7 @@ impl Simulation<'_> {
 
     /// Why the run is a failure, if it is one.
     fn failure(&self, ended: bool) -> Option<String> {
-        for (job, assignment) in self.jobs.iter().zip(&self.network.assignments) {
+        for (job, assignment) in self.jobs.iter().zip(&self.assignments) {
             if let Some(wrong) = &job.wrong {
                 return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
             }
@@ -105,12 +106,13 @@ impl Simulation<'_> {
         if self.wire.tally.heard > 0 {
             return Some(format!("{} forged frames came to a host", self.wire.tally.heard));
         }
-        (0..self.jobs.len()).find_map(|job| self.jobs[job].failure.clone().or(self.job_failure(job, ended)))
+        let of_job = |job: usize| self.jobs[job].failure.clone().or(self.job_failure(job, ended));
+        (0..self.jobs.len()).find_map(of_job).or_else(|| self.live_failure()).or_else(|| self.wrong_tables())
     }
 
     /// Why the present run of a job is a failure, if it is one and its sums are right.
     pub(crate) fn job_failure(&self, index: usize, ended: bool) -> Option<String> {
-        let assignment = &self.network.assignments[index];
+        let assignment = &self.assignments[index];
         let blamed = self.blamed(index);
         for (worker, address) in self.workers(index).zip(&assignment.workers) {
             let (name, job) = (&address.name, &assignment.name);
@@ -168,7 +170,7 @@ impl Simulation<'_> {
 
     /// Whether the faults are a reason for this failure of a job, and it names who is the cause.
     fn is_excused(&self, failure: &Failure, job: usize) -> bool {
-        let workers = &self.network.assignments[job].workers;
+        let workers = &self.assignments[job].workers;
         let named = match failure {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
@@ -183,13 +185,14 @@ impl Simulation<'_> {
     }
 
     fn job_report(&self, job: usize) -> JobReport {
-        let assignment = &self.network.assignments[job];
+        let assignment = &self.assignments[job];
         let state = &self.jobs[job];
         let seconds = state.ended_at.unwrap_or(self.wire.now) as f64 / 1e9;
         let bits = f64::from(state.rounds.audited) * self.options.gradient_values as f64 * 32.0;
         let (shared_at, slowest) = self.shared.clone().unwrap_or((self.wire.now, self.slowest_results()));
         let per_second = |bits: f64, seconds: f64| if seconds > 0.0 { bits / seconds } else { 0.0 };
-        let shared_bits = slowest[job] as f64 * self.network.dataplane.values.get() as f64 * 32.0;
+        let shared_bits =
+            slowest.get(job).copied().unwrap_or(0) as f64 * self.network.dataplane.values.get() as f64 * 32.0;
         let ends = self.workers(job).zip(&assignment.workers).filter_map(|(worker, address)| {
             let end = match worker.end.as_ref() {
                 Some(End::Done) => return None,

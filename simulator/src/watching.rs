@@ -53,7 +53,8 @@ impl Simulation<'_> {
         if let (true, Ok(plans)) = (decision.is_change(), planned) {
             let refused = self.change_to(&plans, !question.is_urgent, follow.told_within);
             match refused {
-                Ok(()) => self.observer.next = plans,
+                Ok(true) => self.observer.next = plans,
+                Ok(false) => self.changed(Some("a switch refuses the tables".to_owned())),
                 Err(Error::Install(why)) => self.changed(Some(why.to_string())),
                 Err(error) => return Err(error),
             }

@@ -4,14 +4,14 @@
 use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Instruction};
-use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
+use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation, JobId};
 
 use super::changer::Changer;
 use super::hosts::Told;
 use crate::api::proto::ChangeStage;
 use crate::membership::{Formation, Place};
-use crate::runs::next_run;
+use crate::runs::{is_for, next_run, plan_run};
 
 /// How long planning may take.
 const PLANNING: Duration = Duration::from_millis(500);
@@ -47,7 +47,12 @@ impl Changer {
             None => {
                 let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
                 let names = formation.clone();
-                let planned = move || planned(&topology, &others, &running, &names);
+                let planned = move || {
+                    let begun = Instant::now();
+                    let time_left = || PLANNING.saturating_sub(begun.elapsed()).as_secs_f64();
+                    let planned = plan_run(&topology, &others, &running, &names, &time_left)?;
+                    Ok::<_, String>(Plan { solve_ms: begun.elapsed().as_secs_f64() * 1e3, ..planned })
+                };
                 let planned = tokio::task::spawn_blocking(planned).await;
                 (None, planned.map_err(|error| error.to_string())??)
             }
@@ -95,40 +100,4 @@ fn claims(formation: &Formation) -> Vec<(String, Incarnation)> {
     let workers = formation.workers.iter().enumerate().map(|(rank, host)| (Place::Worker(rank), host.1));
     let servers = formation.servers.iter().enumerate().map(|(shard, host)| (Place::Server(shard), host.1));
     workers.chain(servers).map(|(place, life)| (place.to_string(), life)).collect()
-}
-
-/// Whether a plan is for exactly these hosts.
-fn is_for(plan: &Plan, formation: &Formation) -> bool {
-    let servers = plan.shards.iter().map(|shard| &shard.server);
-    let workers = || formation.workers.iter().map(|(host, _)| host);
-    servers.eq(formation.servers.iter().map(|(host, _)| host))
-        && workers().all(|host| plan.flows.iter().any(|flow| flow.worker == *host))
-        && plan.flows.iter().all(|flow| workers().any(|host| *host == flow.worker))
-}
-
-/// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
-/// use as background traffic.
-fn planned(
-    topology: &Topology,
-    others: &[Plan],
-    running: &Plan,
-    formation: &Formation,
-) -> Result<Plan, String> {
-    let job = topology.job_named(&running.job);
-    let job = job.ok_or_else(|| format!("topology {} has no job {}", topology.name(), running.job))?;
-    let ids = |hosts: &[(String, Incarnation)]| {
-        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
-    };
-    let job = Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() };
-    let topology = topology.occupied_by(others).with_jobs(vec![job]);
-    let begun = Instant::now();
-    let time_left = || PLANNING.saturating_sub(begun.elapsed()).as_secs_f64();
-    let scheme = schemes::named(&running.scheme).unwrap_or(schemes::DEFAULT);
-    let results = match running.results_counted {
-        true => inart_planner::Results::Counted,
-        false => inart_planner::Results::Ignored,
-    };
-    let options = Options { seed: running.seed, results, time_left: &time_left, ..Options::new(scheme) };
-    let planned = plan(&topology, &topology.jobs()[0], &options).map_err(|error| error.to_string())?;
-    Ok(Plan { solve_ms: begun.elapsed().as_secs_f64() * 1e3, ..planned })
 }

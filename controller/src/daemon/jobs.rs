@@ -12,11 +12,12 @@ use super::hosts::Told;
 use crate::admission::admit;
 use crate::api::proto::ChangeStage;
 use crate::assignment::{JobPlan, job_number};
-use crate::fabric::{Fabric, Numbers};
-use crate::intent::{self, newest};
+use crate::fabric::Fabric;
+use crate::intent::newest;
 use crate::live::without;
 use crate::membership::Roster;
 use crate::records::{Push, Success};
+use crate::runs::first_run;
 
 /// How long planning may take.
 const PLANNING: Duration = Duration::from_secs(2);
@@ -91,14 +92,8 @@ impl Changer {
         let job = plan.job;
         let refused = |error: &dyn std::fmt::Display| End::Refused(error.to_string());
         let record = self.state.record(job).unwrap_or_default();
-        let mut assignment = self.fabric.assignment(plan).map_err(|error| refused(&error))?;
-        let mut wanted =
-            self.fabric.wanted(plan, Some(&record), Numbers::Taken).map_err(|error| refused(&error))?;
-        wanted.known.stale.extend(wanted.known.live);
-        let next =
-            intent::beside(self.fabric.limits, &self.desired, &wanted).map_err(|error| refused(&error))?;
-        let epoch = next.epochs[&job];
-        assignment.epoch = epoch;
+        let next = first_run(&self.fabric, &self.desired, &record, plan).map_err(|error| refused(&error))?;
+        let (assignment, epoch) = (next.assignment, next.to.epoch);
         self.state.changes(|log| {
             log.leads(number, record.live().map_or(Epoch::from(0), |live| live.epoch), epoch);
             log.stage(number, ChangeStage::Writing);
@@ -114,7 +109,7 @@ impl Changer {
                 return Err(End::Undone(why));
             }
         }
-        let push = self.fabric.push(plan, epoch);
+        let push = next.to;
         let (document, success) = (push.topology.clone(), Success { job, push, stale: Default::default() });
         self.note(move |records| records.succeed(0, document, vec![success])).await.map_err(End::Undone)?;
         let instruction = Instruction { assignment, beside: None, ending: Ending::None };

@@ -7,27 +7,23 @@ use inart_control::Ending;
 use super::Membership;
 use super::boundary::Boundary;
 use super::phase::{Leaving, Phase};
-use super::run::{Link, Member};
+use super::run::{Link, Member, Run};
 use super::timing::Timing;
 
 impl Membership {
     /// A run goes on: whether anything is to be done about it.
     pub(super) fn run_on(&mut self, now: Duration) -> bool {
         let Some(run) = &self.run else { return false };
-        if run.workers().all(|worker| matches!(worker.link, Link::Done(_) | Link::Gone)) {
-            let rounds = run.workers().map(|worker| match worker.link {
-                Link::Done(rounds) => rounds,
-                _ => 0,
-            });
-            let (rounds, is_done) =
-                (rounds.max().unwrap_or(0), run.workers().any(|worker| matches!(worker.link, Link::Done(_))));
-            return match is_done {
-                true => self.finish(rounds),
-                false => {
-                    self.begin_leaving(now, true);
-                    true
-                }
-            };
+        let gone_after = self.timing.gone_after;
+        let is_gone = |worker: &Member| worker.is_gone(now, gone_after);
+        if let Some(rounds) = run.done()
+            && run.workers().all(is_gone)
+        {
+            return self.finish(rounds);
+        }
+        if run.workers().all(|worker| matches!(worker.link, Link::Gone)) {
+            self.begin_leaving(now, true);
+            return true;
         }
         let given_up = run.since + self.timing.regroup_within;
         if run.members.iter().any(|member| member.link == Link::NotYet) && now >= given_up {
@@ -35,7 +31,7 @@ impl Membership {
             return true;
         }
         // A worker that is done starts no more tensors, and the others are about to be.
-        let is_at_its_end = run.workers().any(|worker| matches!(worker.link, Link::Done(_)));
+        let is_at_its_end = run.done().is_some();
         if (self.present.is_empty() && !self.is_ending) || is_at_its_end {
             return false;
         }
@@ -59,6 +55,12 @@ impl Membership {
             self.phase = Phase::Leaving(Leaving { since: now, servers: true, ..leaving });
             self.tell(Ending::Now);
             return true;
+        }
+        let is_worker = |host: &String| self.roster.workers.contains(host);
+        if let Some(rounds) = self.run.as_ref().and_then(Run::done)
+            && !self.present.keys().any(is_worker)
+        {
+            return self.finish(rounds);
         }
         if let Some(run) = self.run.take() {
             self.before = run.workers().map(|worker| (worker.host.clone(), worker.life)).collect();

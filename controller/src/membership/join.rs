@@ -20,6 +20,10 @@ impl Membership {
         if let Some(wait) = self.contend(now, &joining)? {
             return Ok(wait);
         }
+        if self.comes_too_late(&joining) {
+            self.advance(now);
+            return self.check(&joining).map(|()| Reply::Waiting(self.awaited()));
+        }
         let Joining { host, life, last, boundary, rounds, loading } = joining;
         self.told.insert(host.clone(), (life, rounds));
         // It may not have heard the answer before.
@@ -69,6 +73,15 @@ impl Membership {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether it is a worker that was not in the run of which a worker has done all its rounds: there is
+    /// nothing left for it to do, and it is refused once the others are done, too.
+    fn comes_too_late(&self, joining: &Joining) -> bool {
+        let Joining { host, life, .. } = joining;
+        let is_in = |run: &super::Run| run.member(host).is_some_and(|member| member.life == *life);
+        let run = self.run.as_ref().filter(|run| run.done().is_some());
+        self.roster.workers.contains(host) && run.is_some_and(|run| !is_in(run))
     }
 
     /// Another life of a host that is there waits until the first one is silent; for how long, if it has to.

@@ -98,10 +98,18 @@ impl Membership {
         self.present.contains_key(host)
     }
 
+    /// The rounds of a job that is done.
+    pub fn finished(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Finished { rounds } => Some(rounds),
+            _ => None,
+        }
+    }
+
     /// A member has connected, and hears what the run's members are told.
     pub fn connected(&mut self, now: Duration, host: &str, life: Incarnation) {
         if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
-            member.link = Link::Connected;
+            member.set_connected(Link::Connected);
         }
         self.advance(now);
     }
@@ -109,7 +117,7 @@ impl Membership {
     /// A member's connection has ended.
     pub fn disconnected(&mut self, now: Duration, host: &str, life: Incarnation) {
         if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
-            member.link = Link::Lost(now);
+            member.set_connected(Link::Lost(now));
         }
         self.advance(now);
     }

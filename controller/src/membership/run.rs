@@ -41,6 +41,22 @@ impl Member {
         Self { host, life, place, link: Link::NotYet, has_left: false }
     }
 
+    /// Its connection begins or ends. That of a member that has said that it ends means nothing.
+    pub(super) fn set_connected(&mut self, link: Link) {
+        if !matches!(self.link, Link::Gone | Link::Done(_)) {
+            self.link = link;
+        }
+    }
+
+    /// Whether nothing more comes of it in its run: it has ended, or has had no connection for that long.
+    pub(super) fn is_gone(&self, now: Duration, gone_after: Duration) -> bool {
+        match self.link {
+            Link::NotYet | Link::Connected => false,
+            Link::Lost(at) => now >= at + gone_after,
+            Link::Gone | Link::Done(_) => true,
+        }
+    }
+
     pub(super) fn is_worker(&self) -> bool {
         matches!(self.place, Place::Worker(_))
     }
@@ -89,6 +105,15 @@ impl Run {
 
     pub fn workers(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.is_worker())
+    }
+
+    /// The rounds of the workers that have done all of theirs, if any has.
+    pub fn done(&self) -> Option<u64> {
+        let done = self.workers().filter_map(|worker| match worker.link {
+            Link::Done(rounds) => Some(rounds),
+            _ => None,
+        });
+        done.max()
     }
 
     /// The seat of a member.

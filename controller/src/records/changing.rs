@@ -39,7 +39,10 @@ impl JobRecord {
 
 impl Records {
     /// Notes how far a job's change is.
-    pub(crate) fn note_change(&mut self, job: JobId, stage: Stage, other: Epoch) -> Result<(), RecordsError> {
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn note_change(&mut self, job: JobId, stage: Stage, other: Epoch) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             records.jobs.entry(job).or_default().change = Some(Change { stage, other });
         })
@@ -47,7 +50,10 @@ impl Records {
 
     /// Notes that all hosts of a job have moved to `push`, which is in force from then on; who has run, has
     /// run under it. The epoch before is to be closed and removed.
-    pub(crate) fn commit_change(&mut self, job: JobId, push: Push) -> Result<(), RecordsError> {
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn commit_change(&mut self, job: JobId, push: Push) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             records.topology = Some(push.topology.clone());
             records.values = Some(push.values);
@@ -62,7 +68,10 @@ impl Records {
 
     /// Notes that a run of an elastic job begins, under `push` or the live one, and who has which role in it.
     /// No host uses the epochs before, and none has entries.
-    pub(crate) fn begin_run(
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn begin_run(
         &mut self,
         job: JobId,
         push: Option<Push>,
@@ -81,7 +90,10 @@ impl Records {
 
     /// Notes the end of a job's change, whatever came of it. Of its epochs that no host uses, those of
     /// `stale` may still have entries.
-    pub(crate) fn end_change(&mut self, job: JobId, stale: BTreeSet<Epoch>) -> Result<(), RecordsError> {
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn end_change(&mut self, job: JobId, stale: BTreeSet<Epoch>) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             let record = records.jobs.entry(job).or_default();
             record.drop_change();

@@ -161,8 +161,10 @@ pub enum Claim {
 }
 
 /// An install that succeeded, for one job.
-pub(crate) struct Success {
+pub struct Success {
+    /// The job.
     pub job: JobId,
+    /// What was pushed.
     pub push: Push,
     /// Epochs that still have entries though no host uses them.
     pub stale: BTreeSet<Epoch>,
@@ -228,7 +230,10 @@ impl Records {
 
     /// Notes, before anything is written, under which epochs an install is about to leave entries. These
     /// records must still be what the epochs were chosen by.
-    pub(crate) fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
         self.change_jobs(epochs.keys(), |records| {
             for (job, epoch) in epochs {
                 let record = records.jobs.entry(*job).or_default();
@@ -241,7 +246,10 @@ impl Records {
 
     /// Notes an install that succeeded on the topology in document `topology`, in place of each job's last
     /// `struck` pushes.
-    pub(crate) fn succeed(
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn succeed(
         &mut self,
         struck: usize,
         topology: String,
@@ -272,7 +280,10 @@ impl Records {
 
     /// Notes that the jobs are on no switch any more. Of their epochs, `newest` (by job) were the newest on
     /// switches.
-    pub(crate) fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
         self.change_jobs(newest.keys(), |records| {
             for (job, on_switches) in newest {
                 let record = records.jobs.entry(*job).or_default();

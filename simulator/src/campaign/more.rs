@@ -6,6 +6,7 @@ use std::time::Duration;
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
 use inart_planner::{Job, NodeKind, Topology};
+use inart_steering::Policy;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,11 +14,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::changes::Changes;
 use crate::gradients::Sizes;
 use crate::options::{OddLength, Options};
+use crate::watch::{Follow, LinkTraffic, Watch};
 
 /// How long hosts wait for each other.
 pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 
-fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+pub(super) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     rng
@@ -83,7 +85,48 @@ pub(super) fn add_more(
             pretend: None,
         });
     }
+    let mut rng = stream(seed, 10);
+    if options.changes.is_some() && rng.random_bool(0.4) {
+        options.refused = Share::near(rng.random_range(0.1..0.7));
+    }
+    add_followed(options, topology, seed, ideal);
     add_events(faults, topology, seed, ideal);
+}
+
+/// In some runs without other changes of plans, other traffic on links, and plans that follow what is seen.
+fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Span) {
+    let mut rng = stream(seed, 11);
+    let is_free = options.changes.is_none() && options.runs == 1 && options.odd_length.is_none();
+    if !rng.random_bool(0.25) || !is_free {
+        return;
+    }
+    for _ in 0..rng.random_range(0..=2) {
+        let link = topology.links().choose(&mut rng).expect("hosts have links");
+        let mut ends = link.ends.map(|id| topology.node(id).name.clone());
+        if rng.random_bool(0.5) {
+            ends.reverse();
+        }
+        let [from, to] = ends;
+        let rate_bps = (link.rate_bps * rng.random_range(0.2..0.95)).min(100e6);
+        let at = Span((ideal.0 as f64 * rng.random::<f64>()) as u64);
+        options.others.push(LinkTraffic { from, to, rate_bps, at });
+    }
+    let every = span(&mut rng, Span(ideal.0 / 20 + 500_000), Span(ideal.0 + 1_000_000));
+    let intervals = |count: u32| Duration::from_nanos(every.0) * count;
+    let policy = Policy {
+        gap: intervals(rng.random_range(1..=3)),
+        time_constant: intervals(3),
+        back_after: intervals(2),
+        forget_after: intervals(10),
+        again_after: intervals(4),
+        ..Policy::default()
+    };
+    let told_within = span(&mut rng, Span(1_000), Span(20_000_000));
+    let until = Some(Span(every.0 * rng.random_range(3..=10)));
+    options.watch = Some(Watch { every, until, follow: Some(Follow { policy, told_within, quick: true }) });
+    if rng.random_bool(0.3) {
+        options.refused = Share::near(rng.random_range(0.1..0.7));
+    }
 }
 
 /// A time from `least` to `most`, short ones as likely as long ones.

@@ -141,7 +141,8 @@ fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
 /// Writes the least that fails into files; the command that runs it.
 fn replay(seed: u64, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
     let trial = Trial::of_seed(seed).shrink(dataplane);
-    if trial.options.changes.is_some() {
+    let Options { changes, watch, live, others, .. } = &trial.options;
+    if changes.is_some() || watch.is_some() || live.is_some() || !others.is_empty() {
         // What changes to what is drawn from the seed.
         return Ok(format!("inart simulate --soak 1 --first {seed}"));
     }

@@ -1,0 +1,111 @@
+//! Trials with jobs that come and go, and hosts that die and come back, drawn apart.
+
+use inart_faults::quantity::{Share, Span};
+use inart_faults::{FaultEvent, Faults};
+use inart_planner::{Job, NodeId, Topology};
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::more::{span, stream};
+use crate::live::{Live, LiveChange, LiveEvent};
+use crate::options::Options;
+
+/// Virtual time that such a run may take.
+const LIMIT: Span = Span(600_000_000_000);
+/// The time in which something happens to jobs and hosts.
+const FIRST: Span = Span(500_000);
+const LAST: Span = Span(6_000_000_000);
+/// Other traffic lasts so long at most, since such runs are long.
+const TRAFFIC: Span = Span(100_000_000);
+
+/// The same network, mostly; else with jobs some of which are elastic, and what happens to them.
+pub(super) fn jobs(seed: u64, topology: Topology) -> (Topology, Option<Live>) {
+    let mut rng = stream(seed, 12);
+    if !rng.random_bool(0.3) {
+        return (topology, None);
+    }
+    let first = topology.jobs()[0].clone();
+    let mut jobs = Vec::new();
+    for number in 0..rng.random_range(1..=3) {
+        let (workers, servers) = (some(&mut rng, &first.workers), some(&mut rng, &first.servers));
+        let (exact, elastic) = (rng.random_bool(0.15), rng.random_bool(0.65));
+        let name = format!("job{number}");
+        jobs.push(Job { name, workers, servers, exact, elastic, ..first.clone() });
+    }
+    let mut live = Live {
+        events: Vec::new(),
+        told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
+        computes: span(&mut rng, Span(10_000_000), Span(1_500_000_000)),
+        plans_within: span(&mut rng, Span(1_000_000), Span(500_000_000)),
+    };
+    for (number, job) in jobs.iter().enumerate() {
+        happen(&mut rng, &mut live.events, job, number > 0);
+    }
+    (topology.with_jobs(jobs), Some(live))
+}
+
+/// Some of them, in their order; one at least.
+fn some(rng: &mut ChaCha8Rng, all: &[NodeId]) -> Vec<NodeId> {
+    let sure = *all.choose(rng).expect("jobs have hosts");
+    all.iter().copied().filter(|id| *id == sure || rng.random_bool(0.8)).collect()
+}
+
+/// Draws what happens to a job.
+fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come: bool) {
+    let mut push = |at: u64, what| events.push(LiveEvent { at: Span(at), job: job.name.clone(), what });
+    let comes = may_come && rng.random_bool(0.7);
+    let begins = if comes { span(rng, FIRST, LAST).0 } else { 0 };
+    if comes {
+        push(begins, LiveChange::Submit);
+    }
+    for _ in 0..rng.random_range(0..=3) {
+        push(begins + span(rng, FIRST, LAST).0, LiveChange::Move);
+    }
+    if !job.elastic {
+        return;
+    }
+    if rng.random_bool(0.3) {
+        let at = begins + span(rng, FIRST, LAST).0;
+        push(at, LiveChange::Pause);
+        push(at + span(rng, FIRST, LAST).0, LiveChange::Resume);
+    }
+    if rng.random_bool(0.15) {
+        let at = begins + span(rng, FIRST, LAST).0;
+        push(at, LiveChange::Delete);
+        if rng.random_bool(0.5) {
+            push(at + span(rng, FIRST, LAST).0, LiveChange::Submit);
+        }
+    }
+}
+
+/// Makes a trial one of jobs that come and go: hosts of elastic jobs die, and most come back.
+pub(super) fn enliven(
+    options: &mut Options,
+    faults: &mut Faults,
+    topology: &Topology,
+    live: Live,
+    seed: u64,
+) {
+    let mut rng = stream(seed, 13);
+    (options.changes, options.watch, options.odd_length, options.runs) = (None, None, None, 1);
+    options.others.clear();
+    options.limit = LIMIT;
+    options.refused = match rng.random_bool(0.4) {
+        true => Share::near(rng.random_range(0.05..0.5)),
+        false => Share::default(),
+    };
+    options.live = Some(live);
+    faults.background.iter_mut().for_each(|traffic| traffic.lasts = Some(TRAFFIC));
+    let elastic = topology.jobs().iter().filter(|job| job.elastic);
+    let hosts: Vec<_> = elastic.flat_map(|job| job.workers.iter().chain(&job.servers)).copied().collect();
+    if hosts.is_empty() || rng.random_bool(0.25) {
+        return;
+    }
+    for _ in 0..rng.random_range(1..=4) {
+        let crash = hosts.choose(&mut rng).map(|host| topology.node(*host).name.clone());
+        let lasts = rng.random_bool(0.75).then(|| span(&mut rng, Span(10_000_000), Span(8_000_000_000)));
+        let at = span(&mut rng, FIRST, LAST);
+        faults.events.push(FaultEvent { at, crash, lasts, ..FaultEvent::default() });
+    }
+}

@@ -1,0 +1,169 @@
+//! What hosts are told, and what they answer.
+
+use inart_controller::membership::Ending;
+use inart_core::{Assignment, Instant};
+use inart_elastic::Left;
+use inart_wire::{Epoch, Incarnation};
+
+use super::Pending;
+use super::member::At;
+use crate::event_queue::ProcessId;
+use crate::host::Role;
+use crate::simulation::Simulation;
+
+/// A host's answer.
+#[derive(Debug)]
+pub(crate) struct Said {
+    life: Incarnation,
+    run: u32,
+    version: u32,
+    ending: Ending,
+    started: u32,
+    holds: bool,
+    moved: Result<(), String>,
+}
+
+impl Simulation<'_> {
+    /// The processes of a job.
+    pub(super) fn processes_of(&self, job: usize) -> Vec<ProcessId> {
+        let ids = (0..self.processes.len() as u32).map(ProcessId);
+        ids.filter(|id| self.processes[id.0 as usize].job == job).collect()
+    }
+
+    /// The hosts of a job are told something else, each at a moment of its own.
+    pub(super) fn tell_job(&mut self, job: usize) {
+        self.daemon.jobs[job].told.version += 1;
+        for id in self.processes_of(job) {
+            let life = self.life_of(id);
+            self.post(Pending::Hear(id, life));
+        }
+    }
+
+    /// The life of a host of an elastic job; others have one only.
+    fn life_of(&self, id: ProcessId) -> Incarnation {
+        self.member(id).map_or(Incarnation::UNKNOWN, |member| member.life)
+    }
+
+    /// A host hears what its job is told.
+    pub(super) fn hear(&mut self, id: ProcessId, life: Incarnation) {
+        let job = self.processes[id.0 as usize].job;
+        let told = self.daemon.jobs[job].told.clone();
+        let is_gone = self.daemon.jobs[job].is_gone;
+        let mut said = Said {
+            life,
+            run: told.run,
+            version: told.version,
+            ending: told.ending,
+            started: 0,
+            holds: true,
+            moved: Ok(()),
+        };
+        if self.daemon.is_elastic(job) {
+            let Some(member) = self.member_mut(id).filter(|member| member.life == life) else { return };
+            let At::Running(running) = &mut member.at else { return };
+            let is_given_up = is_gone || running.run != told.run;
+            let held = running.gate.tell(if is_given_up { Ending::Now } else { told.ending });
+            (said.started, said.holds) = (held.started, held.holds);
+            let is_over = running.gate.is_over();
+            if is_over {
+                self.is_told_to_leave(id);
+            }
+            if is_given_up {
+                return;
+            }
+            if !is_over {
+                said.moved = self.move_process(id, &told.assignment, told.beside);
+                self.go_on_at_gate(id);
+            }
+        } else {
+            let has_ended = match &self.processes[id.0 as usize].role {
+                Role::Worker(worker) => worker.end.is_some(),
+                Role::Server(..) => false,
+                Role::Gone(_) | Role::Absent => return,
+            };
+            if !has_ended {
+                said.moved = self.move_process(id, &told.assignment, told.beside);
+            }
+        }
+        self.post(Pending::Said(id, said));
+    }
+
+    /// A host leaves its run since the controller says so: a worker that computes, when it has done that.
+    fn is_told_to_leave(&mut self, id: ProcessId) {
+        let Some(At::Running(running)) = self.member(id).map(|member| &member.at) else { return };
+        if !running.computes() {
+            self.leave_run(id, Left::Told);
+        }
+    }
+
+    /// Does what `inart_host_agent::Mover` does: sends by that plan, and accepts frames of `beside` as well.
+    fn move_process(&mut self, id: ProcessId, to: &Assignment, beside: Option<Epoch>) -> Result<(), String> {
+        let now = Instant::from_nanos(self.wire.now);
+        let process = &mut self.processes[id.0 as usize];
+        let open: Vec<Epoch> = match &process.role {
+            Role::Worker(worker) => worker.flow.open_epochs().collect(),
+            Role::Server(server, _) => server.open_epochs().collect(),
+            Role::Gone(_) | Role::Absent => return Ok(()),
+        };
+        let (current, other) = (open.first().copied(), open.get(1).copied());
+        let close = |role: &mut Role| match role {
+            Role::Worker(worker) => worker.flow.close_old_epoch(),
+            Role::Server(server, _) => server.close_old_epoch(),
+            Role::Gone(_) | Role::Absent => {}
+        };
+        if other.is_some() && other != Some(to.epoch) && other != beside {
+            close(&mut process.role);
+        }
+        if current != Some(to.epoch) {
+            let moved = match &mut process.role {
+                Role::Worker(worker) => worker.flow.reroute(now, to.clone()),
+                Role::Server(server, _) => server.reroute(to.clone()),
+                Role::Gone(_) | Role::Absent => Ok(()),
+            };
+            moved.map_err(|why| why.to_string())?;
+        }
+        if beside.is_none() {
+            close(&mut process.role);
+        }
+        process.told.clone_from(to);
+        self.pump(id);
+        Ok(())
+    }
+
+    /// The controller hears what a host has done.
+    pub(super) fn said(&mut self, id: ProcessId, said: Said) {
+        let job = self.processes[id.0 as usize].job;
+        let Said { life, run, version, ending, started, holds, moved } = said;
+        if run != self.daemon.jobs[job].told.run {
+            return;
+        }
+        self.daemon.jobs[job].answers.insert(id, (version, moved));
+        if let Some(member) = self.member(id) {
+            let host = member.name.clone();
+            self.at_rendezvous(job, |membership, now| {
+                membership.heard(now, &host, life, ending, started, holds);
+            });
+        }
+    }
+
+    /// Whether all hosts of a job do what they were told last; `None` if some have not said so yet.
+    pub(super) fn all_follow(&self, job: usize) -> Option<Result<(), String>> {
+        let live = &self.daemon.jobs[job];
+        let answer = |id: ProcessId| {
+            let (version, moved) = live.answers.get(&id)?;
+            (*version == live.told.version).then_some(moved)
+        };
+        let expected: Vec<ProcessId> = match &live.meeting {
+            Some(meeting) => meeting.seated.clone(),
+            None => self.processes_of(job),
+        };
+        let refusal = expected.iter().filter_map(|id| answer(*id)).find_map(|moved| moved.clone().err());
+        if let Some(why) = refusal {
+            return Some(Err(why));
+        }
+        if expected.iter().all(|id| answer(*id).is_some()) {
+            return Some(Ok(()));
+        }
+        live.meeting.as_ref().and_then(|meeting| meeting.absent()).map(Err)
+    }
+}

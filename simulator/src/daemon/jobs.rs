@@ -1,0 +1,194 @@
+//! Jobs that come and go while others run: as the daemon's.
+
+use std::collections::BTreeMap;
+
+use inart_controller::membership::{Ending, Roster};
+use inart_controller::{JobPlan, Success, first_run, job_number, without};
+use inart_core::Assignment;
+use inart_planner::{Job, Options, Plan, plan_joining, schemes};
+use inart_wire::JobId;
+
+use super::meeting::Meeting;
+use super::member::Member;
+use super::{Command, LiveJob, Pending, Told};
+use crate::Error;
+use crate::host::{Process, Role};
+use crate::simulation::Simulation;
+
+/// A job's rate that changes by less than this part stays.
+const SAME: f64 = 1e-3;
+/// Chunks in flight where no job runs that could tell.
+const WINDOW: u32 = 64;
+/// Hosts of an elastic job start within this.
+const START_NANOS: u64 = 300_000_000;
+
+impl Simulation<'_> {
+    /// Whether the hosts of a job come and go.
+    pub(crate) fn comes_and_goes(&self, assignment: &Assignment) -> bool {
+        let job = self.network.topology.job_named(&assignment.name);
+        self.options.live.is_some() && job.is_some_and(|job| job.elastic)
+    }
+
+    /// The daemon knows a job that is there; its hosts start.
+    pub(crate) fn attend(&mut self, job: usize, assignment: &Assignment) -> Result<(), Error> {
+        let told =
+            Told { assignment: assignment.clone(), beside: None, ending: Ending::None, version: 0, run: 0 };
+        let live = LiveJob { told, answers: BTreeMap::new(), meeting: None, is_gone: false };
+        self.daemon.jobs.push(live);
+        if self.comes_and_goes(assignment) {
+            self.gather(job, assignment);
+        } else {
+            self.tell_job(job);
+        }
+        Ok(())
+    }
+
+    /// The hosts of an elastic job start, each when it likes.
+    fn gather(&mut self, job: usize, assignment: &Assignment) {
+        let topology = &self.network.topology;
+        let Some(listed) = topology.job_named(&assignment.name) else { return };
+        let roster = Roster::of(topology, listed);
+        let hosts: Vec<_> = listed.workers.iter().chain(&listed.servers).copied().collect();
+        let workers = listed.workers.len();
+        let mut members = Vec::new();
+        for (index, host) in hosts.into_iter().enumerate() {
+            let (host, name) = (host.index(), self.network.topology.node(host).name.clone());
+            let told = assignment.clone();
+            let id = self.add(Process { job, host, role: Role::Absent, told, wake_at: None });
+            let life = self.new_life();
+            members.push(Member::new(name, id, index < workers, life, self.options.gradient_values));
+        }
+        let ids: Vec<_> = members.iter().map(|member| member.process).collect();
+        self.daemon.jobs[job].meeting = Some(Meeting::new(roster, members));
+        ids.into_iter().for_each(|id| self.plan_ask(id, START_NANOS));
+        self.running += 1;
+    }
+
+    /// The workers of a job that is not elastic have ended: it is taken off.
+    pub(crate) fn job_has_ended(&mut self, job: usize) {
+        if self.options.live.is_some() {
+            self.daemon.queue.push_back(Command::Delete(job));
+            self.post(Pending::Proceed);
+        }
+    }
+
+    /// The jobs that are there, with the plans in force.
+    fn plans_in_force(&self) -> Vec<(usize, Plan)> {
+        let jobs = self.daemon.jobs.iter().enumerate().filter(|(_, job)| !job.is_gone);
+        let plan = |number: JobId| Some(self.daemon.records.jobs.get(&number)?.live()?.plan.clone());
+        jobs.filter_map(|(index, job)| Some((index, plan(job.told.assignment.job)?))).collect()
+    }
+
+    /// The plans of those jobs and of one that joins them, if any; none if there is no such set.
+    fn plan_with(&self, running: &[(usize, Plan)], joining: &[&Job]) -> Option<Vec<Plan>> {
+        let plans: Vec<_> = running.iter().map(|(_, plan)| plan.clone()).collect();
+        let scheme = plans.first().and_then(|plan| schemes::named(&plan.scheme)).unwrap_or(schemes::DEFAULT);
+        let options = Options { time_left: &|| 0.0, seed: self.options.seed, ..Options::new(scheme) };
+        plan_joining(&self.network.topology, &plans, joining, &options).ok()
+    }
+
+    /// Plans a job beside those that run, and slows these down as fairness asks.
+    pub(super) fn make_room(&mut self, name: &str) -> Result<(), Error> {
+        let running = self.plans_in_force();
+        let listed = self.network.topology.job_named(name).cloned();
+        let Some(mut plans) = listed.and_then(|job| self.plan_with(&running, &[&job])) else {
+            self.wire.tally.jobs_refused += 1;
+            return Ok(());
+        };
+        let Some(plan) = plans.pop() else { return Ok(()) };
+        self.daemon.queue.push_front(Command::Install(Box::new(plan), running.clone()));
+        self.change_rates(&running, &plans, |now, wanted| wanted < now * (1.0 - SAME));
+        Ok(())
+    }
+
+    /// Moves those jobs next whose rate differs so that it `matters`.
+    fn change_rates(
+        &mut self,
+        running: &[(usize, Plan)],
+        plans: &[Plan],
+        matters: impl Fn(f64, f64) -> bool,
+    ) {
+        for ((job, now), plan) in running.iter().zip(plans).rev() {
+            if matters(now.rate_bps, plan.rate_bps) {
+                self.daemon.queue.push_front(Command::Move(*job, Some(Box::new(plan.clone()))));
+            }
+        }
+    }
+
+    /// Installs a job that no host runs, or gives the others their rates again.
+    pub(super) fn install_job(&mut self, plan: Plan, before: Vec<(usize, Plan)>) -> Result<(), Error> {
+        let Some(job) = job_number(&self.network.topology, &plan.job) else { return Ok(()) };
+        let first = before.first().and_then(|(index, _)| {
+            let number = self.daemon.jobs[*index].told.assignment.job;
+            Some(self.daemon.records.jobs.get(&number)?.live()?.window_chunks)
+        });
+        let window_chunks = first.unwrap_or(WINDOW);
+        let plan = JobPlan { job, plan, window_chunks, rate_scale: 1.0, new_epoch: true };
+        let record = self.daemon.records.jobs.get(&job).cloned().unwrap_or_default();
+        let next = match first_run(&self.daemon.fabric, &self.changing.tables, &record, &plan) {
+            Ok(next) => next,
+            Err(_) => return Ok(self.give_back(&before)),
+        };
+        self.daemon.records.begin(&[(job, next.to.epoch)].into())?;
+        let held = std::mem::replace(&mut self.changing.tables, next.desired);
+        if self.is_refused()? {
+            self.changing.tables = held;
+            self.write_tables()?;
+            return Ok(self.give_back(&before));
+        }
+        let done = Success { job, push: next.to, stale: Default::default() };
+        self.daemon.records.succeed(0, self.network.topology.to_yaml(), vec![done])?;
+        self.wire.tally.jobs_come += 1;
+        self.begin_job(next.assignment)
+    }
+
+    /// A job was not installed: the others have their rates again.
+    fn give_back(&mut self, before: &[(usize, Plan)]) {
+        self.wire.tally.jobs_refused += 1;
+        let plans: Vec<_> = before.iter().map(|(_, plan)| plan.clone()).collect();
+        let now = self.plans_in_force();
+        self.change_rates(&now, &plans, |now, wanted| wanted != now);
+    }
+
+    /// Takes a job off, and gives the others what it leaves.
+    pub(super) fn take_off(&mut self, job: usize) -> Result<(), Error> {
+        if std::mem::replace(&mut self.daemon.jobs[job].is_gone, true) {
+            return Ok(());
+        }
+        let number = self.daemon.jobs[job].told.assignment.job;
+        let epochs: std::collections::BTreeSet<_> =
+            self.changing.tables.values().flat_map(|tables| tables.epochs(number)).collect();
+        let newest = epochs.last().copied();
+        for epoch in epochs {
+            self.changing.tables = without(&self.changing.tables, number, epoch);
+        }
+        self.write_tables()?;
+        self.daemon.records.forget(&[(number, newest)].into())?;
+        self.wire.tally.jobs_gone += 1;
+        self.tell_job(job);
+        match &mut self.daemon.jobs[job].meeting {
+            Some(meeting) => {
+                if !std::mem::replace(&mut meeting.is_done, true) {
+                    self.wire.tally.jobs_deleted += 1;
+                    self.jobs[job].ended_at = Some(self.wire.now);
+                    self.running -= 1;
+                }
+            }
+            None => self.stop_servers(job),
+        }
+        let running = self.plans_in_force();
+        if let Some(plans) = self.plan_with(&running, &[]) {
+            self.change_rates(&running, &plans, |now, wanted| wanted > now * (1.0 + SAME));
+        }
+        Ok(())
+    }
+
+    fn stop_servers(&mut self, job: usize) {
+        for id in self.processes_of(job) {
+            let process = &mut self.processes[id.0 as usize];
+            if matches!(process.role, Role::Server(..) | Role::Gone(_)) {
+                (process.role, process.wake_at) = (Role::Absent, None);
+            }
+        }
+    }
+}

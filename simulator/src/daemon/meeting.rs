@@ -1,0 +1,142 @@
+//! The rendezvous of an elastic job: the controller's side.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_controller::membership::{
+    Formation, Joining, MemberState, Membership, Order, Refusal, Reply, Roster, Timing,
+};
+use inart_wire::Incarnation;
+use rand::Rng;
+
+use super::audit::RunAudit;
+use super::member::Member;
+use super::{Command, Pending};
+use crate::event_queue::ProcessId;
+use crate::simulation::Simulation;
+
+/// The rendezvous of an elastic job, and its hosts.
+pub(crate) struct Meeting {
+    pub membership: Membership,
+    /// In the order of the topology, workers first.
+    pub hosts: Vec<Member>,
+    /// Who has a place in the present run.
+    pub seated: Vec<ProcessId>,
+    /// Open connections, by place and life.
+    streams: BTreeMap<(String, u32), usize>,
+    /// When the rendezvous is looked at next.
+    tick_at: Option<u64>,
+    /// What the runs have summed, by number of the run.
+    pub audits: BTreeMap<u32, RunAudit>,
+    pub is_paused: bool,
+    /// Whether all its rounds are done, or it was deleted.
+    pub is_done: bool,
+}
+
+impl Meeting {
+    pub fn new(roster: Roster, hosts: Vec<Member>) -> Self {
+        Self {
+            membership: Membership::new(roster, Timing::default()),
+            hosts,
+            seated: Vec::new(),
+            streams: BTreeMap::new(),
+            tick_at: None,
+            audits: BTreeMap::new(),
+            is_paused: false,
+            is_done: false,
+        }
+    }
+
+    /// A member of the run that takes no part in it now, as the daemon asks.
+    pub fn absent(&self) -> Option<String> {
+        let is_absent =
+            |state| matches!(state, MemberState::Disconnected | MemberState::Back | MemberState::Ended);
+        let absent = self.membership.status().members.into_iter().find(|(_, _, state)| is_absent(*state));
+        absent.map(|(host, place, state)| format!("{host} ({place}) is {}", state.name()))
+    }
+}
+
+impl Simulation<'_> {
+    fn time(&self) -> Duration {
+        Duration::from_nanos(self.wire.now)
+    }
+
+    /// Does something at a rendezvous, and what is ordered there.
+    pub(super) fn at_rendezvous<T>(
+        &mut self,
+        job: usize,
+        act: impl FnOnce(&mut Membership, Duration) -> T,
+    ) -> Option<T> {
+        let now = self.time();
+        let meeting = self.daemon.jobs[job].meeting.as_mut()?;
+        let done = act(&mut meeting.membership, now);
+        let (orders, rounds) = (meeting.membership.orders(), meeting.membership.finished());
+        if rounds.is_some() && !std::mem::replace(&mut meeting.is_done, true) {
+            self.running -= 1;
+            self.jobs[job].ended_at = Some(self.wire.now);
+            self.daemon.queue.push_back(Command::Delete(job));
+        }
+        for order in orders {
+            self.wire.log.note(self.wire.now, || format!("rendezvous: {order:?}"));
+            match order {
+                Order::Tell(ending) => {
+                    self.daemon.jobs[job].told.ending = ending;
+                    self.tell_job(job);
+                }
+                Order::Form(formation) => self.daemon.queue.push_back(Command::Form(job, formation)),
+            }
+        }
+        self.plan_tick(job);
+        Some(done)
+    }
+
+    fn plan_tick(&mut self, job: usize) {
+        let now = self.time();
+        let Some(meeting) = &mut self.daemon.jobs[job].meeting else { return };
+        let Some(at) = meeting.membership.deadline(now) else { return };
+        let at = at.as_nanos() as u64;
+        if meeting.tick_at.is_none_or(|planned| planned > at) {
+            meeting.tick_at = Some(at);
+            self.post_at(at, Pending::Tick(job));
+        }
+    }
+
+    pub(super) fn tick(&mut self, job: usize) {
+        let now = self.wire.now;
+        let Some(meeting) = &mut self.daemon.jobs[job].meeting else { return };
+        // Another one was planned for an earlier moment.
+        if meeting.tick_at.is_none_or(|at| at > now) || meeting.is_done {
+            return;
+        }
+        meeting.tick_at = None;
+        self.at_rendezvous(job, Membership::tick);
+    }
+
+    /// A host asks for a run.
+    pub(super) fn join(&mut self, job: usize, joining: Joining) -> Option<Result<Reply, Refusal>> {
+        self.at_rendezvous(job, |membership, now| membership.join(now, joining))
+    }
+
+    /// A host's connection begins or ends.
+    pub(super) fn stream(&mut self, job: usize, role: String, life: Incarnation, opens: bool) {
+        let Some(meeting) = &mut self.daemon.jobs[job].meeting else { return };
+        let count = meeting.streams.entry((role.clone(), life.get())).or_insert(0);
+        *count = if opens { *count + 1 } else { count.saturating_sub(1) };
+        let open = *count;
+        self.at_rendezvous(job, |membership, now| {
+            let Some(host) = membership.host_in(&role).map(str::to_owned) else { return };
+            match (opens, open) {
+                (true, _) => membership.connected(now, &host, life),
+                (false, 0) => membership.disconnected(now, &host, life),
+                (false, _) => {}
+            }
+        });
+    }
+
+    /// The controller plans a run for those who are there.
+    pub(super) fn plan_formation(&mut self, job: usize, formation: Formation) {
+        let within = self.options.live.as_ref().map_or(0, |live| live.plans_within.0);
+        let after = self.daemon.rng.random_range(0..=within);
+        self.post_at(self.wire.now + 1 + after, Pending::Planned(job, formation));
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether what the daemon did was right.
+
+use inart_tables::diff;
+
+use super::member::At;
+use crate::simulation::{Node, Simulation};
+
+impl Simulation<'_> {
+    /// What the audits of elastic jobs' last runs have.
+    pub(crate) fn close_audits(&mut self) {
+        for (job, live) in self.daemon.jobs.iter_mut().enumerate() {
+            for audit in live.meeting.iter_mut().flat_map(|meeting| meeting.audits.values_mut()) {
+                let closed = audit.close();
+                let rounds = &mut self.jobs[job].rounds;
+                rounds.audited += std::mem::take(&mut audit.audited);
+                rounds.sums_checked += std::mem::take(&mut audit.sums_checked);
+                if let Err(problem) = closed {
+                    self.jobs[job].wrong.get_or_insert(problem);
+                }
+            }
+        }
+    }
+
+    /// Why the run is a failure though its sums are right, if it is one.
+    pub(crate) fn live_failure(&self) -> Option<String> {
+        self.options.live.as_ref()?;
+        self.daemon.problem.clone().or_else(|| {
+            (0..self.daemon.jobs.len()).find_map(|job| self.elastic_failure(job)).or_else(|| self.leftovers())
+        })
+    }
+
+    fn elastic_failure(&self, job: usize) -> Option<String> {
+        let (live, name) = (&self.daemon.jobs[job], &self.assignments[job].name);
+        let meeting = live.meeting.as_ref()?;
+        let mut ended = meeting.hosts.iter().filter_map(|member| Some((&member.name, member.done_with()?)));
+        if let Some((first, with)) = ended.next()
+            && let Some((other, others)) = ended.find(|(_, others)| *others != with)
+        {
+            return Some(format!(
+                "job {name}: {first} ends with {with:?} (rounds, state), {other} with {others:?}"
+            ));
+        }
+        let lives =
+            |is_worker| meeting.hosts.iter().any(|member| member.is_worker == is_worker && member.lives());
+        if meeting.is_done || meeting.is_paused || !lives(true) || !lives(false) {
+            return None;
+        }
+        let at = |member: &super::member::Member| match &member.at {
+            At::Running(_) => format!("{} runs", member.name),
+            At::Asking(_) => format!("{} waits", member.name),
+            At::Dead => format!("{} is dead", member.name),
+            At::Done | At::Ended => format!("{} has ended", member.name),
+        };
+        let hosts: Vec<_> = meeting.hosts.iter().map(at).collect();
+        Some(format!("hang: job {name}: {}; {}", meeting.membership.status().phase, hosts.join(", ")))
+    }
+
+    /// Entries that are missing on a switch, or that nobody needs, when the daemon has nothing to do.
+    fn leftovers(&self) -> Option<String> {
+        if self.daemon.is_busy() {
+            return None;
+        }
+        for (id, node) in self.network.topology.node_ids().zip(&self.nodes) {
+            let Node::Switch(node) = node else { continue };
+            let name = &self.network.topology.node(id).name;
+            let wanted = &self.changing.tables[name];
+            if node.switch.program().is_some()
+                && let Some(update) = diff(&node.tables, wanted).first()
+            {
+                return Some(format!("switch {name} does not hold what it should: {update:?}"));
+            }
+            for job in wanted.jobs() {
+                let record = self.daemon.records.jobs.get(&job);
+                let live = record.and_then(|record| Some(record.live()?.epoch));
+                let is_left = |epoch: &_| {
+                    Some(*epoch) != live && record.is_none_or(|record| !record.stale.contains(epoch))
+                };
+                if let Some(epoch) = wanted.epochs(job).into_iter().find(is_left) {
+                    return Some(format!(
+                        "switch {name} has entries of job {job} under epoch {epoch}, and {live:?} is in force"
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
