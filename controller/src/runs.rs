@@ -2,7 +2,7 @@
 //! that any more. Pure.
 
 use inart_core::Assignment;
-use inart_planner::{Job, Options, Plan, Results, Topology, plan, schemes};
+use inart_planner::{Job, Options, Plan, Results, Topology, plan, plan_joining, schemes};
 use inart_wire::{Incarnation, JobId};
 
 use crate::assignment::JobPlan;
@@ -75,7 +75,8 @@ pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
 }
 
 /// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
-/// use as background traffic. `time_left` is in seconds.
+/// use as background traffic. Where they leave it nothing, it gets what fairness gives it: then the plans of
+/// the others, in their order, come after its own. `time_left` is in seconds.
 ///
 /// # Errors
 /// Why there is no plan, in words.
@@ -85,16 +86,22 @@ pub fn plan_run(
     running: &Plan,
     formation: &Formation,
     time_left: &dyn Fn() -> f64,
-) -> Result<Plan, String> {
+) -> Result<(Plan, Vec<Plan>), String> {
     let job = topology.job_named(&running.job);
     let job = job.ok_or_else(|| format!("topology {} has no job {}", topology.name(), running.job))?;
     let ids = |hosts: &[(String, Incarnation)]| {
         hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
     };
     let job = Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() };
-    let topology = topology.occupied_by(others).with_jobs(vec![job]);
+    let occupied = topology.occupied_by(others).with_jobs(vec![job.clone()]);
     let scheme = schemes::named(&running.scheme).unwrap_or(schemes::DEFAULT);
     let results = if running.results_counted { Results::Counted } else { Results::Ignored };
     let options = Options { seed: running.seed, results, time_left, ..Options::new(scheme) };
-    plan(&topology, &topology.jobs()[0], &options).map_err(|error| error.to_string())
+    let why = match plan(&occupied, &job, &options) {
+        Ok(plan) => return Ok((plan, Vec::new())),
+        Err(why) => why.to_string(),
+    };
+    let together = plan_joining(topology, others, &[&job], &options);
+    let mut together = together.ok().filter(|_| !others.is_empty()).ok_or(why.clone())?;
+    together.pop().map(|plan| (plan, together)).ok_or(why)
 }

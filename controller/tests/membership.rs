@@ -390,6 +390,67 @@ fn a_job_that_is_done_takes_nobody() {
     assert_eq!(job.orders(), []);
 }
 
+/// Its connection ends when its process does, and the controller may hear of that later.
+#[test]
+fn a_worker_whose_connection_ends_after_it_is_done_is_done_still() {
+    let mut job = running(&ALL);
+    for host in ["w1", "w2", "w3"] {
+        assert_eq!(job.finished(), None);
+        job.leave(at(30.0), host, life(host, 0), 12, true);
+        job.disconnected(at(30.1), host, life(host, 0));
+    }
+    assert_eq!(job.finished(), Some(12));
+}
+
+#[test]
+fn a_job_is_done_without_a_worker_that_died_meanwhile() {
+    let mut job = running(&ALL);
+    job.disconnected(at(30.0), "w3", life("w3", 0));
+    for host in ["w1", "w2"] {
+        job.leave(at(30.0), host, life(host, 0), 12, true);
+    }
+    assert_eq!(job.finished(), None, "it may be back");
+    let again = Joining { life: life("w3", 1), ..fresh("w3") };
+    asks(&mut job, 31.0, again.clone());
+    assert_eq!(job.orders(), [], "there is nothing left for it to do");
+    job.tick(job.deadline(at(31.0)).unwrap());
+    assert_eq!(job.finished(), Some(12));
+    assert!(matches!(job.join(at(33.0), again), Err(Refusal::Finished { rounds: 12, .. })));
+}
+
+#[test]
+fn workers_that_are_done_at_a_boundary_end_the_job() {
+    let mut job = running(&["w1", "w2", "s1"]);
+    asks(&mut job, 20.0, fresh("w3"));
+    for ending in [Ending::Prepare, Ending::Before(12)] {
+        for host in ["w1", "w2"] {
+            job.heard(at(20.0), host, life(host, 0), ending, 10, true);
+        }
+    }
+    assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(12)));
+    for host in ["w1", "w2"] {
+        job.leave(at(20.5), host, life(host, 0), 12, true);
+    }
+    assert_eq!(job.finished(), Some(12));
+}
+
+#[test]
+fn a_job_is_done_though_its_run_was_broken_in_the_last_round() {
+    let mut job = running(&ALL);
+    job.leave(at(30.0), "w1", life("w1", 0), 12, true);
+    asks(&mut job, 30.1, Joining { life: life("s1", 1), ..fresh("s1") });
+    assert_eq!(told(&mut job), [], "the earlier one may be there");
+    job.disconnected(at(30.1), "s1", life("s1", 0));
+    asks(&mut job, 32.5, Joining { life: life("s1", 1), ..fresh("s1") });
+    assert_eq!(told(&mut job), [Ending::Now]);
+    for host in ["w2", "w3"] {
+        job.leave(at(32.6), host, life(host, 0), 12, true);
+    }
+    asks(&mut job, 32.7, back("s2", 1, 0));
+    job.tick(at(40.0));
+    assert_eq!(job.finished(), Some(12));
+}
+
 #[test]
 fn a_worker_that_is_stopped_is_not_waited_for() {
     let mut job = running(&ALL);

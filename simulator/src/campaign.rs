@@ -81,6 +81,18 @@ impl Trial {
     /// [`Error`] if a job has no plan, or the plans cannot be installed. A wrong sum is not an error: the
     /// report has it.
     pub fn run(&self, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
+        self.run_logged(dataplane, None)
+    }
+
+    /// The same; every hop becomes a line of `log`, if there is one.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and if the log cannot be written.
+    pub fn run_logged(
+        &self,
+        dataplane: &Arc<Dataplane>,
+        log: Option<&mut dyn std::io::Write>,
+    ) -> Result<Report, Error> {
         let how = inart_planner::Options {
             seed: self.options.seed,
             levels: self.levels,
@@ -94,7 +106,10 @@ impl Trial {
         if let Some(changes) = &mut options.changes {
             changes.plans = alternatives(&self.topology, &plans, self.options.seed, 1);
         }
-        simulate(&network, &self.faults, &options, None)
+        match log {
+            Some(log) => simulate(&network, &self.faults, &options, Some(log)),
+            None => simulate(&network, &self.faults, &options, None),
+        }
     }
 
     /// The network with those jobs that are there when it begins.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inart_softswitch::control::{Match, Replica};
 use inart_softswitch::{ControlError, Port, Program, Switch};
-use inart_tables::{Entity, Limits, Op, PortNo, SwitchTables, Update};
+use inart_tables::{Entity, Limits, Op, PortNo, Row, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 
 use crate::Error;
@@ -41,17 +41,22 @@ impl Dataplane {
             (op, Entity::Group(group, ports)) => {
                 switch.put_multicast_group(group.0.into(), replicas(ports), op == Op::Modify)?;
             }
-            (Op::Delete, Entity::Row(row)) => {
-                let key = row.key.iter().flatten();
-                let key: Vec<_> = key.map(|number| Match::Exact(number.to_be_bytes().to_vec())).collect();
-                switch.delete_entry(row.table.full_name, &key, 0)?;
-            }
-            (_, Entity::Row(row)) => {
+            (Op::Delete, Entity::Row(row)) => self.delete(switch, &row)?,
+            (op, Entity::Row(row)) => {
+                if op == Op::Modify && row.key.is_some() {
+                    self.delete(switch, &row)?;
+                }
                 let action = row.action.full_name;
                 switch.put_numbers(row.table.full_name, row.key.as_deref(), action, &row.params)?;
             }
         }
         Ok(())
+    }
+
+    fn delete(&self, switch: &mut Switch, row: &Row) -> Result<(), ControlError> {
+        let key = row.key.iter().flatten();
+        let key: Vec<_> = key.map(|number| Match::Exact(number.to_be_bytes().to_vec())).collect();
+        switch.delete_entry(row.table.full_name, &key, 0)
     }
 
     /// A switch that runs the program with these tables; its registers are empty.

@@ -92,6 +92,8 @@ tally! {
     moves_refused "move not begun",
     /// Runs of elastic jobs.
     runs "run of an elastic job",
+    /// Those for which other jobs had left nothing, and were slowed down.
+    squeezed "run that others made room for",
     /// Workers that left their run at a boundary.
     boundaries "boundary",
     /// States that a worker loaded from another one.

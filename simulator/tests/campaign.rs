@@ -34,6 +34,20 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         "several tensors",
         "change of plans",
         "change of plans undone",
+        "tables refused by a switch",
+        "plans that follow",
+        "change that follows",
+        "job that came",
+        "job that went",
+        "job paused",
+        "job deleted while it ran",
+        "job moved",
+        "move undone",
+        "run of an elastic job",
+        "boundary",
+        "state loaded",
+        "host that died",
+        "host that came back",
     ] {
         assert!(happened.contains_key(what), "{what}: {happened:?}");
     }

@@ -41,20 +41,24 @@ impl Changer {
         }
         let others = self.state.all_records();
         let others = others.iter().filter(|(other, _)| **other != job);
-        let others: Vec<_> = others.filter_map(|(_, record)| Some(record.live()?.plan.clone())).collect();
+        let others: Vec<_> =
+            others.filter_map(|(other, record)| Some((*other, record.live()?.clone()))).collect();
         let (ordered, plan) = match self.ordered(job, formation) {
             Some((number, plan)) => (Some(number), plan),
             None => {
                 let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
+                let plans: Vec<_> = others.iter().map(|(_, push)| push.plan.clone()).collect();
                 let names = formation.clone();
                 let planned = move || {
                     let begun = Instant::now();
                     let time_left = || PLANNING.saturating_sub(begun.elapsed()).as_secs_f64();
-                    let planned = plan_run(&topology, &others, &running, &names, &time_left)?;
-                    Ok::<_, String>(Plan { solve_ms: begun.elapsed().as_secs_f64() * 1e3, ..planned })
+                    let (plan, fair) = plan_run(&topology, &plans, &running, &names, &time_left)?;
+                    Ok::<_, String>((Plan { solve_ms: begun.elapsed().as_secs_f64() * 1e3, ..plan }, fair))
                 };
                 let planned = tokio::task::spawn_blocking(planned).await;
-                (None, planned.map_err(|error| error.to_string())??)
+                let (plan, fair) = planned.map_err(|error| error.to_string())??;
+                self.slow_down(&others, &fair).await;
+                (None, plan)
             }
         };
         let next =

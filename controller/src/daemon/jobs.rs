@@ -60,7 +60,7 @@ impl Changer {
         let plan = plan.first().cloned().ok_or_else(|| refused(format!("job {name} has no plan")))?;
         // Documents of jobs that run are compared by their own part only.
         let before = std::mem::replace(&mut self.fabric, fabric);
-        self.change_rates(&running, others, |now, wanted| wanted < now * (1.0 - SAME)).await;
+        self.slow_down(&running, others).await;
         let first = running.first().map(|(_, push)| push);
         let plan = JobPlan {
             job,
@@ -157,6 +157,11 @@ impl Changer {
         let records = self.state.all_records();
         let jobs = self.state.jobs().into_iter();
         jobs.filter_map(|job| Some((job, records.get(&job)?.live()?.clone()))).collect()
+    }
+
+    /// Moves those jobs to `plans` that are to be slower.
+    pub(super) async fn slow_down(&mut self, running: &[(JobId, Push)], plans: &[Plan]) {
+        self.change_rates(running, plans, |now, wanted| wanted < now * (1.0 - SAME)).await;
     }
 
     /// Moves those jobs to `plans` whose rate differs so that it `matters`. A job that cannot be moved keeps

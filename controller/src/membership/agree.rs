@@ -32,6 +32,9 @@ impl Membership {
 
     /// The workers agree: whether there was a step.
     pub(super) fn agree(&mut self, now: Duration) -> bool {
+        if self.is_done(now) {
+            return true;
+        }
         let (Phase::Bounded(boundary), Some(run)) = (&mut self.phase, &self.run) else { return false };
         let workers: Vec<_> = run.workers().map(|worker| worker.host.clone()).collect();
         if let Some((ending, margin)) = boundary.next(&workers) {

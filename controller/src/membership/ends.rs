@@ -13,14 +13,10 @@ use super::timing::Timing;
 impl Membership {
     /// A run goes on: whether anything is to be done about it.
     pub(super) fn run_on(&mut self, now: Duration) -> bool {
-        let Some(run) = &self.run else { return false };
-        let gone_after = self.timing.gone_after;
-        let is_gone = |worker: &Member| worker.is_gone(now, gone_after);
-        if let Some(rounds) = run.done()
-            && run.workers().all(is_gone)
-        {
-            return self.finish(rounds);
+        if self.is_done(now) {
+            return true;
         }
+        let Some(run) = &self.run else { return false };
         if run.workers().all(|worker| matches!(worker.link, Link::Gone)) {
             self.begin_leaving(now, true);
             return true;
@@ -38,6 +34,19 @@ impl Membership {
         self.phase = Phase::Bounded(Boundary::new(now, self.timing.margin));
         self.tell(Ending::Prepare);
         true
+    }
+
+    /// Whether a worker of the run has done all its rounds, and nothing more comes of any of them: then the
+    /// job is done.
+    pub(super) fn is_done(&mut self, now: Duration) -> bool {
+        let gone_after = self.timing.gone_after;
+        let Some(run) = &self.run else { return false };
+        match run.done() {
+            Some(rounds) if run.workers().all(|worker| worker.is_gone(now, gone_after)) => {
+                self.finish(rounds)
+            }
+            _ => false,
+        }
     }
 
     fn finish(&mut self, rounds: u64) -> bool {

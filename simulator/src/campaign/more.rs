@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
-use inart_planner::{Job, NodeKind, Topology};
+use inart_planner::{Job, Link, NodeKind, Topology};
 use inart_steering::Policy;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -101,19 +101,23 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         return;
     }
     for _ in 0..rng.random_range(0..=2) {
-        let link = topology.links().choose(&mut rng).expect("hosts have links");
+        let is_inner = |link: &&Link| link.ends.iter().all(|id| topology.node(*id).kind == NodeKind::Switch);
+        let inner: Vec<_> = topology.links().iter().filter(is_inner).collect();
+        let Some(link) = inner.choose(&mut rng) else { continue };
         let mut ends = link.ends.map(|id| topology.node(id).name.clone());
         if rng.random_bool(0.5) {
             ends.reverse();
         }
         let [from, to] = ends;
-        let rate_bps = (link.rate_bps * rng.random_range(0.2..0.95)).min(100e6);
+        let rate_bps = (link.rate_bps * rng.random_range(0.4..0.95)).min(100e6);
         let at = Span((ideal.0 as f64 * rng.random::<f64>()) as u64);
         options.others.push(LinkTraffic { from, to, rate_bps, at });
     }
-    let every = span(&mut rng, Span(ideal.0 / 20 + 500_000), Span(ideal.0 + 1_000_000));
+    let every = span(&mut rng, Span(ideal.0 / 20 + 5_000_000), Span(ideal.0 + 10_000_000));
     let intervals = |count: u32| Duration::from_nanos(every.0) * count;
     let policy = Policy {
+        gain: 1.02,
+        hysteresis: 0.02,
         gap: intervals(rng.random_range(1..=3)),
         time_constant: intervals(3),
         back_after: intervals(2),
@@ -122,7 +126,7 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         ..Policy::default()
     };
     let told_within = span(&mut rng, Span(1_000), Span(20_000_000));
-    let until = Some(Span(every.0 * rng.random_range(3..=10)));
+    let until = Some(Span(every.0 * rng.random_range(5..=30)));
     options.watch = Some(Watch { every, until, follow: Some(Follow { policy, told_within, quick: true }) });
     if rng.random_bool(0.3) {
         options.refused = Share::near(rng.random_range(0.1..0.7));

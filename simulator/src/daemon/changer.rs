@@ -69,7 +69,7 @@ impl Simulation<'_> {
     }
 
     fn carry_out(&mut self, command: Command) -> Result<(), Error> {
-        self.wire.log.note(self.wire.now, || format!("the controller: {command:?}"));
+        self.wire.log.note(self.wire.now, || format!("the controller: {command}"));
         match command {
             Command::Move(job, plan) => self.begin_move(job, plan.map(|plan| *plan)),
             Command::Form(job, formation) => self.begin_forming(job, formation),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_controller::membership::{Ending, Roster};
-use inart_controller::{JobPlan, Success, first_run, job_number, without};
+use inart_controller::{JobPlan, Success, admit, first_run, job_number, without};
 use inart_core::Assignment;
 use inart_planner::{Job, Options, Plan, plan_joining, schemes};
 use inart_wire::JobId;
@@ -90,15 +90,27 @@ impl Simulation<'_> {
     /// Plans a job beside those that run, and slows these down as fairness asks.
     pub(super) fn make_room(&mut self, name: &str) -> Result<(), Error> {
         let running = self.plans_in_force();
-        let listed = self.network.topology.job_named(name).cloned();
+        let names: Vec<_> = running.iter().map(|(_, plan)| plan.job.clone()).collect();
+        let topology = &self.network.topology;
+        let admitted = admit(topology, topology, &names, name);
+        let listed = topology.job_named(name).filter(|_| admitted.is_ok()).cloned();
         let Some(mut plans) = listed.and_then(|job| self.plan_with(&running, &[&job])) else {
             self.wire.tally.jobs_refused += 1;
             return Ok(());
         };
         let Some(plan) = plans.pop() else { return Ok(()) };
         self.daemon.queue.push_front(Command::Install(Box::new(plan), running.clone()));
-        self.change_rates(&running, &plans, |now, wanted| wanted < now * (1.0 - SAME));
+        self.slow_down(&plans);
         Ok(())
+    }
+
+    /// Moves the jobs of those plans next that are to be slower.
+    pub(super) fn slow_down(&mut self, plans: &[Plan]) {
+        let running = self.plans_in_force().into_iter();
+        let of = |name: &str| plans.iter().find(|plan| plan.job == name).cloned();
+        let (running, plans): (Vec<_>, Vec<_>) =
+            running.filter_map(|(job, now)| of(&now.job).map(|plan| ((job, now), plan))).unzip();
+        self.change_rates(&running, &plans, |now, wanted| wanted < now * (1.0 - SAME));
     }
 
     /// Moves those jobs next whose rate differs so that it `matters`.

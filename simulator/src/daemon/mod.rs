@@ -13,6 +13,7 @@ mod runs;
 mod verdict;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 use inart_controller::membership::{Ending, Formation};
 use inart_controller::{Fabric, Records};
@@ -80,6 +81,21 @@ pub(crate) enum Command {
     Install(Box<Plan>, Vec<(usize, Plan)>),
     /// Take it off, and give the others what it leaves.
     Delete(usize),
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Move(job, _) => write!(f, "moves job {job}"),
+            Self::Form(job, formation) => {
+                let (workers, servers) = (formation.workers.len(), formation.servers.len());
+                write!(f, "forms a run of job {job}: {workers} workers, {servers} servers")
+            }
+            Self::Submit(name) => write!(f, "makes room for {name}"),
+            Self::Install(plan, _) => write!(f, "installs {}", plan.job),
+            Self::Delete(job) => write!(f, "takes job {job} off"),
+        }
+    }
 }
 
 /// What the hosts of a job are told.

@@ -58,10 +58,12 @@ impl Simulation<'_> {
         let others = self.daemon.records.jobs.iter().filter(|(other, _)| **other != number);
         let others: Vec<_> = others.filter_map(|(_, record)| Some(record.live()?.plan.clone())).collect();
         let planned = plan_run(&self.network.topology, &others, &live.plan, formation, &|| 0.0);
-        let plan = match planned {
-            Ok(plan) => plan,
+        let (plan, fair) = match planned {
+            Ok(planned) => planned,
             Err(why) => return Ok(Err(why)),
         };
+        self.wire.tally.squeezed += u64::from(!fair.is_empty());
+        self.slow_down(&fair);
         let next = match next_run(&self.daemon.fabric, &self.changing.tables, &record, number, plan) {
             Ok(next) => next,
             Err(why) => return Ok(Err(why.to_string())),

@@ -1,5 +1,6 @@
 //! `inart simulate --soak`: random trials, as many at a time as there are processors.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,6 +29,8 @@ struct Soak {
     sums: u64,
     hops: u64,
     tally: Tally,
+    /// By what happened: in how many trials.
+    trials: BTreeMap<&'static str, u64>,
     /// The seed that failed, and how.
     failed: Option<(u64, String)>,
 }
@@ -98,6 +101,9 @@ impl Soak {
             report => report.with_context(|| format!("seed {seed}"))?,
         };
         self.tally.add(&report.tally);
+        for what in report.tally.by_name().into_keys() {
+            *self.trials.entry(what).or_default() += 1;
+        }
         self.sums += report.sums_checked;
         self.hops += report.packet_hops;
         self.failed = report.failure.map(|failure| (seed, failure));
@@ -113,6 +119,7 @@ impl Soak {
             "packet_hops": self.hops,
             "sums_checked": self.sums,
             "faults": self.tally.by_name(),
+            "trials_with": self.trials,
             "failed": self.failed.as_ref().map(|(seed, failure)| serde_json::json!({
                 "seed": seed, "failure": failure, "replay": replay,
             })),
@@ -127,7 +134,10 @@ impl Soak {
             count => format!("{count} plans that the controller refuses were not run\n"),
         };
         let faults = self.tally.by_name();
-        let faults: String = faults.iter().map(|(what, count)| format!("  {what}: {count}\n")).collect();
+        let faults: String = faults
+            .iter()
+            .map(|(what, count)| format!("  {what}: {count} in {} trials\n", self.trials[what]))
+            .collect();
         format!(
             "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{refused}{faults}"
         )
