@@ -53,6 +53,12 @@ pub struct HostSeen {
     pub retransmitted: Option<f64>,
     /// The part (0 to 1) of the frames it received that had a congestion mark.
     pub marked: Option<f64>,
+    /// How long frames wait on the way: the smoothed round trip less the shortest, to the server with the
+    /// longest queue.
+    pub queueing: Option<Duration>,
+    /// The part of its plan's rate at which chunks were summed while it had some under way: 1 is all that the
+    /// plan promises. Round trips make it less, too, where tensors are small.
+    pub delivered: Option<f64>,
     /// Tensors that its program has started since the run began.
     pub started: Option<u64>,
     /// Of these, those whose sums it has.
