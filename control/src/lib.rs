@@ -21,6 +21,6 @@ pub use client::{Client, ClientError, Instructions};
 pub use follow::Following;
 pub use instruction::{Ending, Held, Instruction, NotDone};
 pub use join::{Answer, Joining};
-pub use reporting::{HostReport, Reporting};
+pub use reporting::{Counted, HostReport, Reporting};
 pub use seat::{Role, Seat};
 pub use source::{FileProblem, Source, SourceError};

@@ -4,6 +4,7 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use inart_core::{ServerStatus, WorkerStatus};
 use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 
@@ -25,6 +26,92 @@ pub struct HostReport {
     pub rate_bps: f64,
     /// What its plan gave it; congestion makes it send slower.
     pub planned_rate_bps: f64,
+    /// What it has counted since its run began.
+    pub counted: Counted,
+    /// The smoothed round trip to the server with the longest queue, and the shortest to it, in seconds.
+    pub round_trip: Option<(f64, f64)>,
+}
+
+/// What a host has counted since its run began.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counted {
+    /// Frames sent, of any kind.
+    pub frames_sent: u64,
+    /// Gradients, or results of a server, sent again.
+    pub frames_resent: u64,
+    /// Results that ended a chunk; of a server, gradients and partials that it added.
+    pub frames_received: u64,
+    /// Those of them that had a congestion mark.
+    pub frames_marked: u64,
+    /// Bytes of the frames of chunks that are summed.
+    pub summed_bytes: u64,
+    /// Seconds for which there was something to send or to wait for; 0 of a server.
+    pub busy_seconds: f64,
+}
+
+impl From<&WorkerStatus> for HostReport {
+    fn from(worker: &WorkerStatus) -> Self {
+        let (shards, counters) = (&worker.shards, worker.counters);
+        let started = worker.round.map_or(0, |round| u64::from(round) + 1);
+        let round_trips = shards.iter().filter_map(|shard| shard.rtt_seconds.zip(shard.least_rtt_seconds));
+        let queue = |(time, least): &(f64, f64)| time - least;
+        Self {
+            started,
+            ended: started - u64::from(worker.in_round && started > 0),
+            rate_bps: shards.iter().map(|shard| shard.rate_bps).sum(),
+            planned_rate_bps: shards.iter().map(|shard| shard.planned_rate_bps).sum(),
+            counted: Counted {
+                frames_sent: counters.frames_sent,
+                frames_resent: counters.retransmissions,
+                frames_received: counters.results,
+                frames_marked: counters.marked,
+                summed_bytes: counters.results * worker.frame_bytes as u64,
+                busy_seconds: worker.busy_seconds,
+            },
+            round_trip: round_trips.max_by(|one, other| queue(one).total_cmp(&queue(other))),
+        }
+    }
+}
+
+impl From<&ServerStatus> for HostReport {
+    fn from(server: &ServerStatus) -> Self {
+        let counters = server.counters;
+        Self {
+            counted: Counted {
+                frames_sent: counters.frames_sent,
+                frames_resent: counters.resends_sent,
+                frames_received: counters.gradients + counters.partials,
+                frames_marked: counters.marked,
+                summed_bytes: counters.chunks * server.frame_bytes as u64,
+                busy_seconds: 0.0,
+            },
+            ..Self::default()
+        }
+    }
+}
+
+impl HostReport {
+    /// As it is told.
+    fn request(self, job: JobId, role: String, life: Incarnation) -> proto::ReportRequest {
+        let Self { started, ended, rate_bps, planned_rate_bps, counted, round_trip } = self;
+        proto::ReportRequest {
+            job: job.get().into(),
+            role,
+            incarnation: life.get(),
+            started,
+            ended,
+            rate_bps,
+            planned_rate_bps,
+            frames_sent: counted.frames_sent,
+            frames_resent: counted.frames_resent,
+            frames_received: counted.frames_received,
+            frames_marked: counted.frames_marked,
+            summed_bytes: counted.summed_bytes,
+            busy_seconds: counted.busy_seconds,
+            rtt_seconds: round_trip.map(|(time, _)| time),
+            least_rtt_seconds: round_trip.map(|(_, least)| least),
+        }
+    }
 }
 
 /// A thread that reports for a host; dropping it ends that.
@@ -65,18 +152,8 @@ impl Source {
             let mut connected: Option<Client> = None;
             loop {
                 tokio::time::sleep(EVERY).await;
-                let Some(HostReport { started, ended, rate_bps, planned_rate_bps }) = report() else {
-                    continue;
-                };
-                let request = proto::ReportRequest {
-                    job: job.get().into(),
-                    role: role.clone(),
-                    incarnation: life.get(),
-                    started,
-                    ended,
-                    rate_bps,
-                    planned_rate_bps,
-                };
+                let Some(report) = report() else { continue };
+                let request = report.request(job, role.clone(), life);
                 if connected.is_none() {
                     connected = Client::connect(&address, &security).await.ok();
                 }

@@ -377,7 +377,13 @@ async fn a_worker_that_others_wait_for_is_named() {
     for (role, started) in [("worker-0", 5), ("worker-1", 4), ("server-0", 0)] {
         hosts.extend(session.hosts(&[role]).await);
         if started > 0 {
-            let said = HostReport { started, ended: 4, rate_bps: 1e9, planned_rate_bps: 1e9 };
+            let said = HostReport {
+                started,
+                ended: 4,
+                rate_bps: 1e9,
+                planned_rate_bps: 1e9,
+                ..HostReport::default()
+            };
             let report = session.source("").report(JobId::from(1), role, LIFE(), move || Some(said)).unwrap();
             reporting.extend(report);
         }

@@ -50,6 +50,8 @@ counters!(
         bytes_received,
         /// Results that ended a chunk.
         results,
+        /// Those of them that had a congestion mark.
+        marked,
         /// Results for chunks that had ended before, or that this worker need not be in.
         duplicates,
         /// Requests to send a chunk by bypass.
@@ -74,6 +76,8 @@ counters!(
         gradients,
         /// Partials added.
         partials,
+        /// Those of both that had a congestion mark.
+        marked,
         /// Workers summed in those partials: frames that the network took off this server.
         summed_in_network,
         /// Frames whose contributors were all there already.

@@ -41,6 +41,11 @@ impl RttEstimator {
         self.smoothed.map(|(mean, _)| mean)
     }
 
+    /// The shortest time; `None` before the first sample.
+    pub(crate) fn least(&self) -> Option<Duration> {
+        self.smoothed.map(|_| self.least)
+    }
+
     /// Whether the latest round trip took so much longer than it can that a queue must be in the way.
     pub(crate) fn is_queued(&self) -> bool {
         self.latest > 2 * self.least + Self::QUEUE

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 use inart_wire::{ChunkSeq, Epoch, JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
+use crate::{ServerCounters, WorkerCounters};
+
 /// What a worker is doing: [`WorkerFlow::status`](crate::WorkerFlow::status).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
@@ -28,6 +30,12 @@ pub struct WorkerStatus {
     pub in_round: bool,
     /// By shard number.
     pub shards: Vec<FlowStatus>,
+    /// Seconds for which it had something to send or to wait for, since the start.
+    pub busy_seconds: f64,
+    /// Bytes of a frame of the job.
+    pub frame_bytes: usize,
+    /// What was counted since the start.
+    pub counters: WorkerCounters,
     /// Why the job is over, in one line, if it is.
     pub failure: Option<String>,
 }
@@ -51,6 +59,8 @@ pub struct FlowStatus {
     pub planned_rate_bps: f64,
     /// Smoothed round trip to the server, in seconds; `None` before the first.
     pub rtt_seconds: Option<f64>,
+    /// The shortest round trip to the server, in seconds; `None` before the first.
+    pub least_rtt_seconds: Option<f64>,
     /// Seconds since the server was last heard from; `None` if it never was.
     pub server_heard_seconds: Option<f64>,
 }
@@ -83,6 +93,10 @@ pub struct ServerStatus {
     pub server: String,
     /// Chunks completed since the start.
     pub completed: u64,
+    /// Bytes of a frame of the job.
+    pub frame_bytes: usize,
+    /// What was counted since the start.
+    pub counters: ServerCounters,
     /// Chunks that some worker is in and another is not.
     pub in_flight: u32,
     /// The oldest of them.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use inart_control::{Answer, Joining, Seat, Source};
+use inart_control::{Answer, HostReport, Joining, Reporting, Seat, Source};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{BatchedPort, Options, Transport};
 use inart_wire::{Epoch, Incarnation};
 
@@ -51,7 +52,8 @@ impl Host {
         }
     }
 
-    /// How its agent runs in each run. The incarnation is the host's own.
+    /// How its agent runs in each run; called once per run. The incarnation is the host's own. A status socket
+    /// is one for all runs: give a clone.
     #[must_use]
     pub fn options(mut self, options: impl FnMut() -> Result<Options, AgentError> + Send + 'static) -> Self {
         self.options = Box::new(options);
@@ -86,10 +88,22 @@ impl Host {
         self
     }
 
-    /// What a run needs.
-    pub(crate) fn agent(&mut self) -> Result<(Box<dyn Transport>, Options), Error> {
-        let options = Options { incarnation: self.life, ..(self.options)()? };
-        Ok(((self.open)()?, options))
+    /// What a run needs, and what tells how the host is in it.
+    pub(crate) fn agent(&mut self) -> Result<(Box<dyn Transport>, Options, StatusWatch), Error> {
+        let mut options = Options { incarnation: self.life, ..(self.options)()? };
+        let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
+        Ok(((self.open)()?, options, watch))
+    }
+
+    /// Reports to the controller how the host is in a run, until that is dropped.
+    pub(crate) fn report(&self, seat: &Seat, watch: StatusWatch) -> Result<Option<Reporting>, Error> {
+        let report = move || {
+            Some(match watch.latest()? {
+                HostStatus::Worker(worker) => HostReport::from(&worker),
+                HostStatus::Server(server) => HostReport::from(&server),
+            })
+        };
+        Ok(self.source.report(seat.assignment.job, &seat.role.to_string(), self.life, report)?)
     }
 
     /// Waits for a run. It left the one before, if any, in that way.

@@ -89,14 +89,15 @@ impl ElasticServer {
 
     /// One run; how it was left, `None` if this host was told to stop.
     fn serve(&mut self, seat: &Seat, shard: ShardId) -> Result<Option<Left>, Error> {
-        let (transport, options) = self.host.agent()?;
+        let (transport, options, watch) = self.host.agent()?;
         let mut server = Server::with_transport(seat.assignment.clone(), shard, transport, options)?;
         let (end, stopper) = (RunEnd::default(), server.stopper());
         let following = self.host.follow(seat, server.mover(), &end, move || stopper.stop())?;
+        let reporting = self.host.report(seat, watch)?;
         self.stopper.runs(Some(server.stopper()));
         let served = server.run();
         self.stopper.runs(None);
-        drop(following);
+        drop((following, reporting));
         self.counters += server.counters();
         match served {
             Ok(()) if end.is_over() => Ok(Some(Left::Told)),

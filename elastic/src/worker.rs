@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_control::{Following, Role, Seat};
+use inart_control::{Following, Reporting, Role, Seat};
 use inart_core::{Assignment, RoundRecord};
 use inart_host_agent::{RoundStats, Worker};
 use inart_wire::{Epoch, Rank};
@@ -59,16 +59,18 @@ struct Run {
     worker: Worker,
     end: RunEnd,
     _following: Option<Following>,
+    _reporting: Option<Reporting>,
 }
 
 impl Run {
     fn begin(host: &mut Host, seat: &Seat) -> Result<(Self, Rank), Error> {
         let Role::Worker(rank) = seat.role else { return Err(host.other_role(seat.role, "worker")) };
-        let (transport, options) = host.agent()?;
+        let (transport, options, watch) = host.agent()?;
         let worker = Worker::with_options(seat.assignment.clone(), rank, transport, options)?;
         let end = RunEnd::default();
         let following = host.follow(seat, worker.mover(), &end, || ())?;
-        Ok((Self { worker, end, _following: following }, rank))
+        let reporting = host.report(seat, watch)?;
+        Ok((Self { worker, end, _following: following, _reporting: reporting }, rank))
     }
 }
 

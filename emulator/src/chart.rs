@@ -246,6 +246,7 @@ mod tests {
             window: 64,
             elapsed_seconds: 1.0,
             single_host,
+            changes: None,
             schemes: schemes.into(),
         }
     }

@@ -86,6 +86,17 @@ impl ControllerProcess {
             .block_on(async { api::Client::connect(&self.address, &Security::Local).await?.status().await })
     }
 
+    /// The same, and what it has decided, oldest first.
+    pub fn status_and_decisions(
+        &self,
+        runtime: &Runtime,
+    ) -> Result<(proto::Status, Vec<proto::Decision>), api::ClientError> {
+        runtime.block_on(async {
+            let client = api::Client::connect(&self.address, &Security::Local).await?;
+            Ok((client.status().await?, client.why().await?))
+        })
+    }
+
     /// Waits until every switch is reconciled.
     pub fn settle(&mut self, runtime: &Runtime) -> Result<(), Error> {
         let give_up = Instant::now() + TIMEOUT;

@@ -8,6 +8,7 @@ use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
 use inart_trainer::train_single_host;
 
 use crate::capacity;
+use crate::changing;
 use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
@@ -49,6 +50,8 @@ struct Seen {
 struct Planned {
     scheme: &'static dyn Scheme,
     plans: Vec<Plan>,
+    /// Those that take turns, where plans change.
+    turns: Vec<Vec<Plan>>,
 }
 
 /// Emulates. Call it on a thread that lives as long as it takes: its processes end with the thread.
@@ -91,6 +94,7 @@ pub fn emulate(
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),
         single_host,
+        changes: schemes.iter().find_map(|scheme| scheme.changes.clone()),
         schemes,
     })
 }
@@ -106,6 +110,13 @@ pub fn run_program(
     observer: &mut dyn FnMut(Progress<'_>),
 ) -> Result<ProgramSummary, Error> {
     program.validate()?;
+    if let Some(job) = options.running_jobs().into_iter().find(|job| job.elastic) {
+        let problem = format!(
+            "job {} is elastic, and the ranks of a program do not come and go here; leave `elastic` out of the topology",
+            job.name
+        );
+        return Err(Error::Option { option: "command", problem });
+    }
     let start = Instant::now();
     let mut tell = |stage: &str| observer(Progress { stage, rounds_done: 0, rounds_total: 0 });
     let mut emulation = Emulation::start(options.clone(), &mut tell)?;
@@ -150,7 +161,12 @@ impl Emulation {
         let topology = options.topology.with_jobs(options.running_jobs());
         options.schedule(&topology)?; // wrong input is told before the work
         tell("planning");
-        let planned = plan_schemes(&options, &topology)?;
+        let mut planned = plan_schemes(&options, &topology)?;
+        if options.changes.is_some() {
+            for Planned { plans, turns, .. } in &mut planned {
+                *turns = changing::others(&topology, plans, options.seed)?;
+            }
+        }
         tell("building the testbed");
         let scale = choose_scale(&options, &planned)?;
         let testbed = Testbed::start(&topology, &options, scale.factor())?;
@@ -194,6 +210,11 @@ impl Emulation {
             self.watch(scheme, Task::Rounds(work), Some(longest_round), job, tell)?;
 
         let sums = runs.iter().map(JobRun::sums_checked).sum();
+        let changes = self.options.changes.zip(watched.made.as_ref()).map(|(count, made)| {
+            let lost: u32 = runs.iter().map(|run| work.rounds.saturating_sub(run.rounds_audited())).sum();
+            made.figures(count, &watched.rounds, length, lost)
+        });
+        let changes = changes.transpose()?;
         let (plans, scale) = (self.plans(scheme), self.scale.factor());
         let jobs = runs.into_iter().zip(plans).map(|(run, plan)| run.figures(plan, scale));
         let jobs = jobs.collect::<Result<_, _>>()?;
@@ -207,6 +228,7 @@ impl Emulation {
         };
         let figures = SchemeFigures {
             timeline,
+            changes,
             // A switch that was killed has forgotten what it had counted.
             packets_aggregated: after.aggregated.saturating_sub(before.aggregated),
             link_drops: (after.links - before.links).dropped,
@@ -258,7 +280,9 @@ impl Emulation {
         let assignments = self.testbed.install(scheme.name(), &plans)?;
         let before = self.testbed.counters()?;
         let mut runs: Vec<_> = assignments.into_iter().map(job).collect();
-        let supervisor = Supervisor::new(&self.options, task, &mut self.testbed, &runs, longest_round)?;
+        let turns = &self.planned.iter().find(|planned| planned.scheme == scheme).expect("planned").turns;
+        let supervisor =
+            Supervisor::new(&self.options, task, &mut self.testbed, &runs, longest_round)?.changing(turns);
         let watched = supervisor.run(&mut runs, tell)?;
         Ok(Seen { runs, watched, before, after: self.testbed.counters()? })
     }
@@ -315,7 +339,7 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
         };
         let plans = plan_all(topology, &how);
         let plans = plans.map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })?;
-        Ok(Planned { scheme, plans })
+        Ok(Planned { scheme, plans, turns: Vec::new() })
     };
     options.schemes.iter().map(plan_scheme).collect()
 }

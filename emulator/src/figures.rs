@@ -39,6 +39,9 @@ pub struct Summary {
     pub elapsed_seconds: f64,
     /// The same training without a network, per job.
     pub single_host: Vec<SingleHost>,
+    /// What changes of plans came to, if there were some.
+    #[serde(flatten)]
+    pub changes: Option<ChangesFigures>,
     /// In the order in which they ran.
     #[serde(serialize_with = "as_map")]
     pub schemes: Vec<SchemeFigures>,
@@ -100,6 +103,9 @@ pub struct SchemeFigures {
     /// When rounds ended, and how fast they were; goodputs are unscaled.
     #[serde(skip)]
     pub timeline: Timeline,
+    /// What changes of plans came to, if there were some.
+    #[serde(skip)]
+    pub changes: Option<ChangesFigures>,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
     /// Per job.
@@ -142,6 +148,21 @@ pub struct JobFigures {
     /// Mean loss of each round's images.
     #[serde(skip)]
     pub losses: Vec<f32>,
+}
+
+/// What changes of plans came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangesFigures {
+    /// How often the plans were changed.
+    pub changes: u32,
+    /// Rounds without the right sum at every worker.
+    pub lost_rounds: u32,
+    /// What the job that lost most got while plans changed, as part of what it got in the pauses between.
+    pub goodput_ratio: Option<f64>,
+    /// For how long plans changed, in seconds by the clock.
+    pub change_seconds: f64,
+    /// The median time of a change, from the order to the end, in milliseconds.
+    pub change_ms: f64,
 }
 
 /// What a plan comes to by arithmetic, as the paper counts: headers and the way back of results are left out.
@@ -237,6 +258,7 @@ impl SchemeFigures {
             links: RelayCounters::default(),
             faults: Vec::new(),
             timeline: Timeline::default(),
+            changes: None,
             switch_drops: BTreeMap::new(),
             scheme,
             jobs,

@@ -10,6 +10,7 @@ pub mod abort;
 mod agents;
 mod auditor;
 mod capacity;
+mod changing;
 pub mod chart;
 mod child;
 mod controller;

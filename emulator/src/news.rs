@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
+use inart_controller::api::proto::{ChangeStage, ChangeStatus, Decision, Status};
 
 /// What is known of a controller.
 #[derive(Debug, Default)]
@@ -11,6 +11,8 @@ pub struct News {
     told: u32,
     /// By job, the run that goes on.
     runs: BTreeMap<String, u32>,
+    /// Decisions that have been told.
+    decided: u64,
 }
 
 impl News {
@@ -37,6 +39,23 @@ impl News {
             }
         }
         news
+    }
+
+    /// What is new among the controller's decisions, oldest first: those to change plans that have been
+    /// carried out, or came to nothing. Their times are the controller's and left out.
+    pub fn of_decisions(&mut self, decisions: &[Decision]) -> Vec<String> {
+        let number = |json: &serde_json::Value| json["number"].as_u64().unwrap_or_default();
+        let all = decisions.iter().filter_map(|decision| {
+            let json: serde_json::Value = serde_json::from_str(&decision.json).ok()?;
+            Some((number(&json), !json["outcome"].is_null(), &decision.line))
+        });
+        let new: Vec<_> = all.filter(|(number, is_over, _)| *is_over && *number > self.decided).collect();
+        self.decided = new.iter().map(|(number, ..)| *number).fold(self.decided, u64::max);
+        let text = |(number, _, line): (u64, bool, &String)| match line.split_once(" s: ") {
+            Some((_, why)) => format!("decision {number}: {why}"),
+            None => line.clone(),
+        };
+        new.into_iter().map(text).collect()
     }
 }
 
@@ -83,6 +102,20 @@ mod tests {
         ];
         assert_eq!(news.of(&status(both.clone())), told);
         assert!(news.of(&status(both)).is_empty());
+    }
+
+    #[test]
+    fn each_decision_is_told_once_when_it_was_carried_out() {
+        let decision = |number: u32, outcome: &str| Decision {
+            line: format!("decision {number} at 1.25 s: link a-b has failed: change, in force after 8 s: no"),
+            json: format!("{{\"number\": {number}, \"outcome\": {outcome}}}"),
+        };
+        let mut news = News::default();
+        let told = ["decision 2: link a-b has failed: change, in force after 8 s: no"];
+        let all = [decision(1, "null"), decision(2, "{\"result\": \"done\"}"), decision(3, "null")];
+        assert_eq!(news.of_decisions(&all), told);
+        assert!(news.of_decisions(&all).is_empty());
+        assert_eq!(news.of_decisions(&[decision(3, "{}")]).len(), 1);
     }
 
     #[test]

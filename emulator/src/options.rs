@@ -46,6 +46,9 @@ pub struct Options {
     pub expose: Option<PathBuf>,
     /// Whether the controller watches the network and moves jobs to other plans.
     pub follow: bool,
+    /// How often plans change while jobs run, if at all, between routes and aggregators that take turns; for
+    /// one scheme.
+    pub changes: Option<u32>,
     /// Decides plans, training and faults.
     pub seed: u64,
     /// The `inart` command, of which switches, workers and servers are started.
@@ -87,6 +90,13 @@ impl Options {
             let problem =
                 format!("{}; give a power of two from 1 to {}", self.window_chunks, inart_p4::SLOTS);
             return refuse("window", problem);
+        }
+        if self.changes.is_some() && self.schemes.len() > 1 {
+            return refuse("changes", "plans of one scheme are changed; name one".into());
+        }
+        if self.changes.is_some() && self.follow {
+            let problem = "the controller would change plans, too; leave out one of both".into();
+            return refuse("follow", problem);
         }
         if let Err(problem) = inart_controller::frames_fit(&self.topology, self.values) {
             return refuse("values", problem.to_string());
@@ -168,6 +178,7 @@ mod tests {
             peer_timeout: Duration::from_secs(10),
             expose: None,
             follow: false,
+            changes: None,
             seed: 1,
             program: "inart".into(),
             switch: None,
@@ -193,6 +204,11 @@ mod tests {
             (Options { schemes: vec![schemes::ATP, schemes::ATP], ..options() }, "schemes: atp"),
             (Options { jobs: 0, ..options() }, "jobs: 0;"),
             (Options { window_chunks: 48, ..options() }, "window: 48;"),
+            (
+                Options { changes: Some(1), schemes: vec![schemes::ATP, schemes::LBMM], ..options() },
+                "changes: plans of one scheme",
+            ),
+            (Options { changes: Some(1), follow: true, ..options() }, "follow: the controller"),
         ] {
             let message = wrong.validate().expect_err(named).to_string();
             assert!(message.starts_with(named), "{message}");

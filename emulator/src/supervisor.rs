@@ -7,11 +7,13 @@ use inart_core::Assignment;
 use inart_faults::quantity::Span;
 use inart_faults::{Step, Victim};
 use inart_host_agent::report::{Report, Role};
+use inart_planner::Plan;
 use inart_wire::{JobId, Rank, ShardId};
 use nix::sys::signal::Signal;
 
 use crate::abort::{AbortReport, HostEnd};
 use crate::agents::Agents;
+use crate::changing::{Changing, Made, ROUNDS_BEFORE};
 use crate::error::Error;
 use crate::job::JobRun;
 use crate::options::Options;
@@ -52,6 +54,8 @@ pub struct Watched {
     pub audited: Vec<bool>,
     /// By job, when each round's sums were checked, and its goodput by the clock.
     pub rounds: Vec<Vec<RoundPoint>>,
+    /// The changes of plans, if there were to be some.
+    pub made: Option<Made>,
 }
 
 /// The hosts of all jobs.
@@ -76,6 +80,9 @@ pub struct Supervisor<'a> {
     culprits: Vec<String>,
     since: Option<Instant>,
     ended: Vec<(Role, HostEnd)>,
+    /// Plans that take turns, and who changes them.
+    turns: &'a [Vec<Plan>],
+    changing: Option<Changing>,
 }
 
 impl<'a> Supervisor<'a> {
@@ -126,7 +133,14 @@ impl<'a> Supervisor<'a> {
             culprits: Vec::new(),
             since: None,
             ended: Vec::new(),
+            turns: &[],
+            changing: None,
         })
+    }
+
+    /// With plans that take turns, if the options say how often.
+    pub fn changing(self, turns: &'a [Vec<Plan>]) -> Self {
+        Self { turns, ..self }
     }
 
     /// Starts the hosts of all jobs, servers first, and collects reports until all have ended.
@@ -177,6 +191,8 @@ impl<'a> Supervisor<'a> {
             }
             tell(runs.iter().map(JobRun::rounds_audited).sum());
         }
+        let made =
+            self.options.changes.map(|_| self.changing.take().map_or_else(Made::default, Changing::end));
         let end = self.ranks.as_ref().and_then(Ranks::ended_at).unwrap_or_else(Instant::now);
         let seconds = end.saturating_duration_since(start).as_secs_f64();
         let never_ran = self.testbed.stop_traffic();
@@ -197,7 +213,7 @@ impl<'a> Supervisor<'a> {
         self.testbed.settle()?;
         let is_known = |job| self.ranks.as_ref().is_none_or(|ranks| ranks.is_any_known(job));
         let audited = (0..runs.len()).map(is_known).collect();
-        Ok(Watched { happened: self.happened, news: self.news, seconds, audited, rounds })
+        Ok(Watched { happened: self.happened, news: self.news, seconds, audited, rounds, made })
     }
 
     fn start(&mut self, host: usize, runs: &[JobRun]) -> Result<(), Error> {
@@ -378,6 +394,12 @@ impl<'a> Supervisor<'a> {
         }
         for what in self.testbed.tend_traffic(start.elapsed())? {
             self.note(start, runs, what);
+        }
+        if let (Some(count), None) = (self.options.changes, &self.changing)
+            && runs.iter().all(|run| run.rounds_audited() >= ROUNDS_BEFORE)
+            && let Some(address) = self.testbed.controller_address()
+        {
+            self.changing = Some(Changing::begin(address, self.turns, count, start)?);
         }
         if self.asked.is_none_or(|asked| asked.elapsed() >= ASK_EVERY) && self.hears_news(runs) {
             self.asked = Some(Instant::now());

@@ -71,3 +71,51 @@ impl Svg {
         self.0
     }
 }
+
+/// Width of a character as part of the font's size, on average: of wide fonts, as the reader's is not known.
+const CHARACTER: f64 = 0.58;
+
+/// About how wide a text is, in pixels.
+pub fn width_of(text: &str, size: f64) -> f64 {
+    CHARACTER * size * text.chars().count() as f64
+}
+
+/// Cuts a text into lines of at most that width, between words where it can.
+pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let most = ((width / (CHARACTER * size)) as usize).max(1);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut rest: Vec<char> = word.chars().collect();
+        loop {
+            let line = lines.last_mut().expect("there is one");
+            let used = line.chars().count();
+            let gap = usize::from(used > 0);
+            if used + gap + rest.len() <= most {
+                line.extend(std::iter::repeat_n(' ', gap).chain(rest));
+                break;
+            }
+            if used == 0 {
+                line.extend(rest.drain(..most));
+            }
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_the_picture_and_no_word_is_lost() {
+        let text = "decision 7: link c1-l2 has failed; job one: 0 bps -> 800 Mbps, a_word_that_is_longer_than_a_line";
+        let lines = wrap(text, 10.0, 20.0 * 10.0 * CHARACTER);
+        assert!(lines.iter().all(|line| line.chars().count() <= 20 && !line.is_empty()), "{lines:?}");
+        let letters = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(letters(&lines.concat()), letters(text));
+        assert_eq!(lines[0], "decision 7: link");
+        assert_eq!(wrap("short", 10.0, 500.0), ["short"]);
+        assert_eq!(wrap("", 10.0, 500.0), [""]);
+    }
+}

@@ -59,6 +59,18 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
+        if let Some(changes) = &self.changes {
+            let part = changes.goodput_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio));
+            writeln!(
+                f,
+                "{} changes of plans, {:.0} ms each, {} rounds lost; goodput while they change {} of that in the pauses \
+                 between\n",
+                changes.changes,
+                changes.change_ms,
+                changes.lost_rounds,
+                part.unwrap_or_else(|| "not known as part".into())
+            )?;
+        }
         for host in &self.single_host {
             writeln!(f, "training {}: loss and accuracy on images never trained on", host.job)?;
             writeln!(f, "  one host  {:.4}  {:.2}%", host.loss, host.accuracy * 100.0)?;

@@ -172,8 +172,13 @@ impl Testbed {
 
     /// What has happened at the controller since it was asked last, in words; nothing while it is gone.
     pub fn news(&mut self) -> Vec<String> {
-        let status = self.controller.as_ref().and_then(|controller| controller.status(&self.runtime).ok());
-        status.map_or_else(Vec::new, |status| self.news.of(&status))
+        let Some(controller) = &self.controller else { return Vec::new() };
+        let Ok((status, decisions)) = controller.status_and_decisions(&self.runtime) else {
+            return Vec::new();
+        };
+        let mut news = self.news.of_decisions(&decisions);
+        news.extend(self.news.of(&status));
+        news
     }
 
     /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as

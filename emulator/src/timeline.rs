@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::si::si;
-use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH};
+use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH, width_of, wrap};
 
 /// One run: all jobs under one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -52,13 +52,21 @@ const TOP: f64 = 100.0;
 /// Height of the curves' panel.
 const PANEL: f64 = 300.0;
 const ROW: f64 = 20.0;
+/// The room for a job's name.
+const LONGEST_NAME: f64 = 160.0;
+/// Size of the list's text, and where it begins.
+const SMALL: f64 = 13.0;
+const TEXT: f64 = MARGIN + 92.0;
 
 impl Timeline {
     /// Draws the goodput of each job over time, with a numbered mark for each event, and the list of events.
     pub fn draw(&self, topology: &str) -> String {
         let bottom = TOP + PANEL;
         let list = bottom + 70.0;
-        let mut svg = Svg::new(list + ROW * self.events.len() as f64 + MARGIN);
+        let texts: Vec<_> =
+            self.events.iter().map(|event| wrap(&event.what, SMALL, WIDTH - MARGIN - TEXT)).collect();
+        let rows: usize = texts.iter().map(Vec::len).sum();
+        let mut svg = Svg::new(list + ROW * rows as f64 + MARGIN);
         svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {topology}"));
         let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
         let line = format!(
@@ -84,21 +92,27 @@ impl Timeline {
             let at = TOP + 12.0 + 14.0 * f64::from((number - 1) % 4);
             svg.text(x(event.seconds) + 3.0, at, 12.0, INK, "start", "600", &number.to_string());
         }
-        for (index, job) in self.jobs.iter().enumerate() {
+        let mut legend = WIDTH - MARGIN;
+        for (index, job) in self.jobs.iter().enumerate().rev() {
             let colour = SERIES[index % SERIES.len()];
             let curve: Vec<_> =
                 job.rounds.iter().map(|point| (x(point.seconds), y(point.goodput_bps))).collect();
             svg.curve(&curve, colour, 2.0, "");
-            let at = WIDTH - MARGIN - 160.0 * (self.jobs.len() - index) as f64;
-            svg.line(at, 48.0, at + 30.0, 48.0, colour, 3.0);
-            svg.text(at + 40.0, 52.0, 14.0, INK, "start", "400", &job.job);
+            let name = &wrap(&job.job, 14.0, LONGEST_NAME)[0];
+            let at = legend - width_of(name, 14.0);
+            svg.text(at, 52.0, 14.0, INK, "start", "400", name);
+            svg.line(at - 40.0, 48.0, at - 10.0, 48.0, colour, 3.0);
+            legend = at - 60.0;
         }
         svg.line(LEFT, bottom, WIDTH - MARGIN, bottom, FAINT, 1.0);
-        for (number, event) in (1..).zip(&self.events) {
-            let at = list + ROW * f64::from(number - 1);
-            svg.text(MARGIN + 20.0, at, 13.0, INK, "end", "600", &number.to_string());
-            svg.text(MARGIN + 80.0, at, 13.0, FAINT, "end", "400", &format!("{:.2} s", event.seconds));
-            svg.text(MARGIN + 92.0, at, 13.0, INK, "start", "400", &event.what);
+        let mut at = list;
+        for ((number, event), lines) in (1..).zip(&self.events).zip(&texts) {
+            svg.text(MARGIN + 20.0, at, SMALL, INK, "end", "600", &number.to_string());
+            svg.text(MARGIN + 80.0, at, SMALL, FAINT, "end", "400", &format!("{:.2} s", event.seconds));
+            for line in lines {
+                svg.text(TEXT, at, SMALL, INK, "start", "400", line);
+                at += ROW;
+            }
         }
         svg.finish()
     }
@@ -189,6 +203,20 @@ mod tests {
             "7.00 s          -  link a-b up",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_long_text_goes_on_in_the_next_row_and_the_picture_grows() {
+        let height = |svg: &str| -> f64 {
+            let text = svg.split("height=\"").nth(1).and_then(|text| text.split('"').next());
+            text.and_then(|text| text.parse().ok()).expect("a height")
+        };
+        let draw = |what: &str| Timeline { jobs: vec![], events: vec![event(1.0, what)] }.draw("x");
+        let (short, long) = (draw("short"), draw(&"undone: switch v1 refused ".repeat(12)));
+        assert!((height(&long) - height(&short) - 2.0 * ROW).abs() < 1e-9, "{long}");
+        let longest =
+            long.lines().filter_map(|line| line.split_once('>')).map(|(_, text)| width_of(text, SMALL));
+        assert!(longest.fold(0.0, f64::max) <= WIDTH - TEXT, "{long}");
     }
 
     #[test]

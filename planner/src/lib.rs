@@ -20,6 +20,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod alternatives;
 mod bisect;
 mod bounds;
 mod check;
@@ -64,6 +65,7 @@ mod whole;
 #[cfg(test)]
 extern crate self as inart_planner;
 
+pub use alternatives::alternatives;
 pub use check::{Sustainable, Violation, check, sustainable_rate};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;

@@ -265,6 +265,27 @@ impl Plan {
         serde_json::from_str(text).map_err(PlanFormatError::new)
     }
 
+    /// Lowers its rate, bit/s, as if other jobs used what that leaves of its fullest resource; to a rate that
+    /// is not lower, nothing is done. The bounds stay: they are the routes'.
+    pub fn slow_down(&mut self, rate_bps: f64) {
+        let factor = rate_bps / self.rate_bps;
+        if factor >= 1.0 {
+            return;
+        }
+        let fullness = |load: &Load| load.used_bps / load.capacity_bps;
+        let fullest = self.load.iter_mut().max_by(|one, other| fullness(one).total_cmp(&fullness(other)));
+        if let Some(fullest) = fullest {
+            let left = fullest.capacity_bps - factor * fullest.used_bps;
+            fullest.capacity_bps -= left;
+            match self.other_jobs.iter_mut().find(|taken| taken.resource == fullest.resource) {
+                Some(taken) => taken.used_bps += left,
+                None => self.other_jobs.push(Taken { resource: fullest.resource.clone(), used_bps: left }),
+            }
+        }
+        self.load.iter_mut().for_each(|load| load.used_bps *= factor);
+        self.rate_bps = rate_bps;
+    }
+
     /// Writes it as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a plan holds only strings and finite numbers")

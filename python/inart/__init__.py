@@ -11,13 +11,15 @@
 ``inart.local(4)`` makes the four workers of a job within this process, without a network.
 """
 
-from ._default import all_reduce, init, is_initialized, shutdown, start, worker
+from ._default import all_reduce, init, is_initialized, load_state, shutdown, start, worker
+from ._elastic import ElasticWorker
 from ._errors import (
     AbortedError,
     AssignmentError,
     ControllerError,
     Error,
     InterfaceError,
+    Regrouped,
     TensorError,
     TimeoutError,
 )
@@ -28,9 +30,11 @@ __all__ = [
     "AbortedError",
     "AssignmentError",
     "ControllerError",
+    "ElasticWorker",
     "Error",
     "Handle",
     "InterfaceError",
+    "Regrouped",
     "TensorError",
     "TimeoutError",
     "Worker",
@@ -39,6 +43,7 @@ __all__ = [
     "init",
     "is_initialized",
     "join",
+    "load_state",
     "local",
     "shutdown",
     "start",

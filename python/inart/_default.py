@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
+from ._elastic import ElasticWorker
 from ._errors import Error
 from ._worker import Handle, Worker, join
 
-_default: Optional[Worker] = None
+_default: Optional[Union[Worker, ElasticWorker]] = None
 
 
-def init(*args: Any, **kwargs: Any) -> Worker:
+def init(*args: Any, **kwargs: Any) -> Union[Worker, ElasticWorker]:
     """Joins a job as :func:`join` does, with the same arguments, and makes it the default of this process.
 
     Raises:
@@ -37,7 +38,7 @@ def is_initialized() -> bool:
     return _default is not None
 
 
-def worker() -> Worker:
+def worker() -> Union[Worker, ElasticWorker]:
     """The default worker.
 
     Raises:
@@ -54,8 +55,23 @@ def start(x: Any) -> Handle:
 
 
 def all_reduce(x: Any, timeout: Optional[float] = None) -> None:
-    """:meth:`Worker.all_reduce` of the default worker."""
-    worker().all_reduce(x, timeout)
+    """:meth:`Worker.all_reduce` of the default worker; an elastic job's takes no timeout."""
+    if timeout is None:
+        worker().all_reduce(x)
+    else:
+        worker().all_reduce(x, timeout)
+
+
+def load_state(*arrays: Any) -> None:
+    """:meth:`ElasticWorker.load_state` of the default worker.
+
+    Raises:
+        Error: its job is not elastic.
+    """
+    job = worker()
+    if not isinstance(job, ElasticWorker):
+        raise Error(f"{job!r}: its workers stay, so there is no state to load; only elastic jobs have that")
+    job.load_state(*arrays)
 
 
 def shutdown() -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import atexit
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 from . import _inart
+from ._elastic import ElasticWorker
 from ._floats import floats_of
 from ._settings import Path, settings
 
 Handle = _inart.Handle
 
 #: Workers that the end of the program shuts down: threads that wait for sums have to be gone by then.
-_alive: weakref.WeakSet[Worker] = weakref.WeakSet()
+_alive: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 class Worker:
@@ -121,8 +122,8 @@ def join(
     tls_key: Optional[Path] = None,
     tls_name: Optional[str] = None,
     insecure: bool = False,
-) -> Worker:
-    """Joins a job as one of its workers.
+) -> Union[Worker, ElasticWorker]:
+    """Joins a job as one of its workers; of an elastic job, as an :class:`ElasticWorker`.
 
     A process may be a worker of several jobs. What is not given is read from the environment.
 
@@ -133,7 +134,8 @@ def join(
             (``INART_CONTROLLER``). It is waited for up to 30 s, until it has installed the plan.
         job: with a controller, the job's name (``INART_JOB``); needed if it has several.
         rank: this worker's rank, from 0 (``RANK``, as torchrun sets it; then ``WORLD_SIZE`` has to be the
-            number of the job's workers).
+            number of the job's workers). In an elastic job, its place in the topology's list of the job's
+            workers; ``WORLD_SIZE`` is not heeded there.
         interface: the network interface to send on, such as ``eth0`` (``INART_INTERFACE``).
         peer_timeout: seconds for which a worker or server that is waited for may be silent before the job is
             aborted; 2.5 if not given.
@@ -156,25 +158,24 @@ def join(
         ControllerError: the controller is not there, or refuses.
         InterfaceError: the interface is missing, down, or may not be used (raw Ethernet needs root).
     """
-    return Worker(
-        _inart.join(
-            settings(
-                assignment,
-                controller,
-                job,
-                rank,
-                interface,
-                peer_timeout,
-                non_finite=non_finite,
-                status=status,
-                tls_ca=tls_ca,
-                tls_cert=tls_cert,
-                tls_key=tls_key,
-                tls_name=tls_name,
-                insecure=insecure,
-            )
+    joined = _inart.join(
+        settings(
+            assignment,
+            controller,
+            job,
+            rank,
+            interface,
+            peer_timeout,
+            non_finite=non_finite,
+            status=status,
+            tls_ca=tls_ca,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            tls_name=tls_name,
+            insecure=insecure,
         )
     )
+    return ElasticWorker(joined) if isinstance(joined, _inart.Elastic) else Worker(joined)
 
 
 def local(

@@ -15,6 +15,14 @@ pub(crate) struct Trouble {
     class: &'static str,
     pub(crate) message: String,
     culprit: Option<Culprit>,
+    regrouped: Option<Regrouped>,
+}
+
+/// In what an elastic job goes on.
+#[derive(Clone, Debug)]
+struct Regrouped {
+    run: u16,
+    workers: usize,
 }
 
 /// The host that an aborted job names as the cause.
@@ -27,7 +35,7 @@ struct Culprit {
 
 impl Trouble {
     pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), culprit: None }
+        Self { class, message: message.into(), culprit: None, regrouped: None }
     }
 
     /// The exception.
@@ -42,6 +50,10 @@ impl Trouble {
             exception.setattr("culprit", &culprit.name)?;
             exception.setattr("rank", culprit.rank)?;
             exception.setattr("shard", culprit.shard)?;
+        }
+        if let Some(Regrouped { run, workers }) = self.regrouped {
+            exception.setattr("run", run)?;
+            exception.setattr("world_size", workers)?;
         }
         Ok(PyErr::from_value(exception))
     }
@@ -93,6 +105,22 @@ impl From<SourceError> for Trouble {
             SourceError::Controller(_) => "ControllerError",
         };
         Self::new(class, error.to_string())
+    }
+}
+
+impl From<inart_elastic::Error> for Trouble {
+    fn from(error: inart_elastic::Error) -> Self {
+        use inart_elastic::Error;
+        let message = error.to_string();
+        match error {
+            Error::Membership { run, workers, .. } => {
+                Self { regrouped: Some(Regrouped { run, workers }), ..Self::new("Regrouped", message) }
+            }
+            Error::Control(error) => error.into(),
+            Error::Host(error) => error.into(),
+            Error::NoController | Error::OtherRole { .. } => Self::new("AssignmentError", message),
+            Error::Stopped | Error::Rounded | Error::System(_) => Self::new("Error", message),
+        }
     }
 }
 

@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inart_control::{Following, NotDone, Source};
+use inart_control::{Following, HostReport, NotDone, Reporting, Source};
 use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
+use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
-use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{BatchedPort, MoveError, Options, Worker as Agent};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
+use inart_host_agent::{BatchedPort, MoveError, Options, Transport, Worker as Agent};
 use inart_tls::{ClientTls, IdentityFiles, Security};
 use inart_wire::{Incarnation, Rank};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::elastic::{self, Audit, Elastic};
 use crate::errors::Trouble;
 use crate::shared::{Joined, Shared};
 use crate::signals;
@@ -39,15 +41,19 @@ pub(crate) struct Settings {
     insecure: bool,
 }
 
-/// Joins the job that a dictionary of settings names.
+/// Joins the job that a dictionary of settings names: a worker, or one of an elastic job.
 #[pyfunction]
-pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Worker> {
-    py.detach(|| {
+pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Py<PyAny>> {
+    let joined = py.detach(|| {
         let mut reporter = settings.reporter()?;
-        let joined = settings.join(reporter.as_mut());
+        let source = settings.source()?;
+        if signals::wait_for(source.is_elastic())? {
+            return settings.join_elastic(source, reporter).map(Kind::Elastic);
+        }
+        let joined = settings.join(&source, reporter.as_mut());
         match (joined, reporter) {
             (Ok((joined, assignment, rank)), reporter) => {
-                Ok(Worker::new(Shared::new(joined, reporter, None), &assignment, rank))
+                Ok(Kind::Fixed(Worker::new(Shared::new(joined, reporter, None), &assignment, rank)))
             }
             (Err(error), Some(mut reporter)) => {
                 // The error is raised too; whoever the report was for may be gone.
@@ -56,7 +62,17 @@ pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Worker> {
             }
             (Err(error), None) => Err(error),
         }
-    })
+    })?;
+    match joined {
+        Kind::Fixed(worker) => Ok(Py::new(py, worker)?.into_any()),
+        Kind::Elastic(worker) => Ok(Py::new(py, worker)?.into_any()),
+    }
+}
+
+/// A worker that has joined.
+enum Kind {
+    Fixed(Worker),
+    Elastic(Elastic),
 }
 
 /// Follows the controller, if there is one, to each new plan of the job.
@@ -77,6 +93,22 @@ fn follow(
     follow.map_err(|error| Trouble::new("Error", format!("no thread to follow the controller ({error})")))
 }
 
+/// Reports to the controller, if there is one, how the worker is.
+fn report(
+    source: &Source,
+    assignment: &Assignment,
+    who: &str,
+    life: Incarnation,
+    watch: Option<StatusWatch>,
+) -> Result<Option<Reporting>, Trouble> {
+    let Some(watch) = watch else { return Ok(None) };
+    let report = source.report(assignment.job, who, life, move || match watch.latest()? {
+        HostStatus::Worker(worker) => Some(HostReport::from(&worker)),
+        HostStatus::Server(_) => None,
+    });
+    report.map_err(|error| Trouble::new("Error", format!("no thread to report to the controller ({error})")))
+}
+
 impl Settings {
     fn reporter(&self) -> Result<Option<Reporter>, Trouble> {
         let Some(socket) = &self.report else { return Ok(None) };
@@ -90,8 +122,25 @@ impl Settings {
         connected.map(Some)
     }
 
-    fn join(&self, reporter: Option<&mut Reporter>) -> PyResult<(Joined, Assignment, Rank)> {
-        let source = self.source()?;
+    fn join_elastic(&self, source: Source, reporter: Option<Reporter>) -> PyResult<Elastic> {
+        let place = Rank::try_from(self.rank).map_err(|_| {
+            wrong(format!("rank {}: give the worker's place in the topology's list", self.rank))
+        })?;
+        let assignment = signals::wait_for(source.assignment())?;
+        let interface = self.interface.clone();
+        let Options { peer_timeout, non_finite, status, .. } = self.options()?;
+        let open = move || {
+            let port = BatchedPort::open(&interface).map_err(inart_host_agent::Error::from)?;
+            Ok(Box::new(port) as Box<dyn Transport>)
+        };
+        let options =
+            move || Ok(Options { peer_timeout, non_finite, status: status.clone(), ..Options::default() });
+        let host = Host::with_transport(source, &format!("worker-{place}"), open).options(options);
+        let audit = reporter.map(|reporter| Audit { reporter, role: (assignment.job, place) });
+        elastic::join(host, audit)
+    }
+
+    fn join(&self, source: &Source, reporter: Option<&mut Reporter>) -> PyResult<(Joined, Assignment, Rank)> {
         let options = self.options()?;
         let assignment = signals::wait_for(source.assignment())?;
         assignment.validate().map_err(|error| wrong(error.to_string()))?;
@@ -109,8 +158,10 @@ impl Settings {
         let who = format!("worker-{rank}");
         let life = options.incarnation;
         signals::wait_for(source.claim(&assignment, &who, life))?;
+        let watch = options.status.as_ref().map(StatusSocket::watch);
         let worker = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
-        let _following = follow(&source, &assignment, &who, life, &worker)?;
+        let _following = follow(source, &assignment, &who, life, &worker)?;
+        let _reporting = report(source, &assignment, &who, life, watch)?;
         if let Some(reporter) = reporter {
             let gone = |error| {
                 Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
@@ -120,7 +171,7 @@ impl Settings {
                 signals::check()?;
             }
         }
-        Ok((Joined { _following, worker }, assignment, rank))
+        Ok((Joined { _following, _reporting, worker }, assignment, rank))
     }
 
     fn source(&self) -> Result<Source, Trouble> {
@@ -170,6 +221,8 @@ impl Settings {
             })
         };
         let status = self.status.as_ref().map(listen).transpose()?;
+        // What a controller hears of the worker is taken from there.
+        let status = status.or_else(|| self.controller.is_some().then(StatusSocket::quiet));
         let (peer_timeout, non_finite) = (peer_timeout(self.peer_timeout)?, non_finite(&self.non_finite)?);
         Ok(Options { peer_timeout, non_finite, status, ..Options::default() })
     }

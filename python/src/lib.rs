@@ -3,6 +3,7 @@
 //! What users see is the package around it (`python/inart`), which checks arrays and reads the environment.
 //! Nothing here holds the interpreter's lock while it waits.
 
+mod elastic;
 mod errors;
 mod floats;
 mod handle;
@@ -18,6 +19,7 @@ use pyo3::prelude::*;
 /// The module.
 #[pymodule]
 fn _inart(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<elastic::Elastic>()?;
     module.add_class::<handle::Handle>()?;
     module.add_class::<worker::Worker>()?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;

@@ -70,7 +70,7 @@ impl Job {
                 let rank = Rank::try_from(rank).expect("at most MOST_HOSTS workers");
                 let port = network.port(address.mac);
                 let worker = Agent::with_options(self.assignment.clone(), rank, port, self.options())?;
-                let joined = Joined { _following: None, worker };
+                let joined = Joined { _following: None, _reporting: None, worker };
                 Ok(Worker::new(Shared::new(joined, None, Some(servers.clone())), &self.assignment, rank))
             })
             .collect()

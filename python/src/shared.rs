@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use inart_control::Following;
+use inart_control::{Following, Reporting};
 use inart_host_agent::report::{Report, Reporter, RoundReport};
 use inart_host_agent::{Error, Worker};
 
@@ -14,6 +14,8 @@ use crate::servers::Servers;
 pub(crate) struct Joined {
     /// Follows the job's controller to each new plan, if the job has one.
     pub _following: Option<Following>,
+    /// Tells that controller how the worker is.
+    pub _reporting: Option<Reporting>,
     pub worker: Worker,
 }
 

@@ -6,7 +6,6 @@
 //! sum bit for bit with what the workers put in. The same arguments give the same run, event for event. No
 //! clock, no I/O.
 
-mod alternatives;
 mod bound;
 pub mod campaign;
 mod changes;
@@ -38,12 +37,12 @@ mod watch;
 mod watching;
 mod wire;
 
-pub use alternatives::alternatives;
 pub use changes::Changes;
 pub use dataplane::Dataplane;
 pub use error::Error;
 pub use gradients::Adjust;
 pub use inart_faults::Faults;
+pub use inart_planner::alternatives;
 pub use installed_network::InstalledNetwork;
 pub use options::{CAPABILITIES, OddLength, Options};
 pub use report::{ChangesReport, JobReport, Report, WorkerEnd};

@@ -54,5 +54,6 @@ fn a_queue_marks_a_frame_the_sum_keeps_it_and_the_result_tells_every_worker() {
         // One mark is enough for a sum; a result has just those of its sum.
         assert!(gradients.0 <= 2 * partials.0 && partials.0 <= gradients.0, "{gradients:?} {partials:?}");
         assert_eq!((results.0, told.0), (partials.0, partials.0), "{faults}");
+        assert_eq!(report.jobs[0].servers[0].marked, partials.0 as u64, "{faults}");
     }
 }

@@ -190,6 +190,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         peer_timeout: Duration::from_secs(30),
         expose: None,
         follow: false,
+        changes: None,
         seed: 1,
         program: inart(),
         switch: None,

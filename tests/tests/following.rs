@@ -1,12 +1,15 @@
-//! The controller follows its network while real processes train: a link, and then a switch, that carries the
-//! plan fails; another plan is in force soon, no round is lost, and the weights at the end are those of a
-//! training without failures. Needs root, and skips without.
+//! The controller follows its network while real processes train: a link, or a switch, that carries the plan
+//! fails, or other traffic comes to it; another plan is in force soon, no round is lost, and the weights at
+//! the end are those of an undisturbed training. Needs root, and skips without.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use inart_controller::Records;
 use inart_tests::{document, inart, turn};
+use inart_wire::JobId;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -44,10 +47,19 @@ impl Drop for Emulation {
     }
 }
 
+/// What the network of two ways has besides: hosts of no job, at one of the switches in the middle and at the
+/// end of its link.
+fn with_others(network: &str, middle: &str) -> String {
+    let hosts = "  - {name: x, kind: worker}\n  - {name: y, kind: worker}\nlinks:\n";
+    let wires = format!("  - {{ends: [x, {middle}], rate: 4 Gbps}}\n  - {{ends: [y, l2], rate: 4 Gbps}}\n");
+    let jobs = "jobs: [{name: ways, workers: [w1, w2, w3], servers: [s1]}]\n";
+    network.replace("links:\n", hosts) + &wires + jobs
+}
+
 /// The network in a file, and the switch in the middle of what a plan of it uses.
-fn network(folder: &Path) -> (String, String) {
+fn network(folder: &Path, network: &str) -> (String, String) {
     let file = folder.join("ways.yaml");
-    std::fs::write(&file, TWO_WAYS).expect("written");
+    std::fs::write(&file, network).expect("written");
     let file = file.display().to_string();
     let planned = Command::new(inart()).args(["plan", &file, "--json"]).output().expect("runs");
     let plan: Value = serde_json::from_slice(&planned.stdout).expect("a plan");
@@ -78,10 +90,19 @@ fn decisions(folder: &Path) -> Vec<Value> {
     document.and_then(|document| document["decisions"].as_array().cloned()).unwrap_or_default()
 }
 
-/// Trains while something fails, and returns the change that this was answered with.
-fn survives(faults: impl FnOnce(&str) -> String) -> Value {
+/// The switches in the middle that the plan in force uses.
+fn middle_in_force(folder: &Path) -> BTreeSet<String> {
+    let records = Records::open(&folder.join("state"), "ways").expect("readable");
+    let plan = &records.jobs[&JobId::from(1)].live().expect("in force").plan;
+    let legs = plan.flows.iter().map(|flow| &flow.path).chain(plan.trunks.iter().map(|trunk| &trunk.path));
+    legs.flatten().filter(|node| node.starts_with('p')).cloned().collect()
+}
+
+/// Trains on a network while something fails or comes to the way of the plan, and returns the change that
+/// this was answered with: to a plan that goes by another switch in the middle.
+fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
     let folder = TempDir::new().expect("a folder");
-    let (network, used) = network(folder.path());
+    let (network, used) = network(folder.path(), text);
     let undisturbed = document(&emulate(&network, folder.path(), None).output().expect("runs"));
     let mut command = emulate(&network, folder.path(), Some(&faults(&used)));
     let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
@@ -103,20 +124,23 @@ fn survives(faults: impl FnOnce(&str) -> String) -> Value {
         std::thread::sleep(Duration::from_millis(50));
     };
     eprintln!("{change}");
-    assert_eq!(change["trigger"]["kind"], "lost");
-    assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);
+    let middle = middle_in_force(folder.path());
     let summary = document(&emulation.0.take().expect("once").wait_with_output().expect("ends"));
     assert_eq!(summary["bit_exact"], true);
     let [figures, before] = [&summary, &undisturbed].map(|summary| &summary["schemes"]["inart"]);
     assert_eq!(figures["rounds"], 12, "{figures}");
     assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
+    assert!(!middle.is_empty() && !middle.contains(&used), "{middle:?} instead of {used}");
     change
 }
 
 #[test]
 fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
     let Some(_turn) = turn() else { return };
-    let change = survives(|used| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 3600 s}}]\n"));
+    let faults = |used: &str| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 3600 s}}]\n");
+    let change = survives(TWO_WAYS, faults);
+    assert_eq!(change["trigger"]["kind"], "lost");
+    assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);
     let parts = change["trigger"]["parts"].as_array().expect("a list");
     assert!(parts[0].as_str().is_some_and(|part| part.starts_with("link l1-p")), "{change}");
 }
@@ -124,7 +148,30 @@ fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
 #[test]
 fn a_switch_that_carries_the_plan_is_gone_and_training_goes_on_without_it() {
     let Some(_turn) = turn() else { return };
-    let change = survives(|used| format!("events: [{{at: 2 s, restart: {used}, for: 6 s}}]\n"));
+    let faults = |used: &str| format!("events: [{{at: 2 s, restart: {used}, for: 6 s}}]\n");
+    let change = survives(TWO_WAYS, faults);
+    assert_eq!(change["trigger"]["kind"], "lost");
+    assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);
     let parts = change["trigger"]["parts"].as_array().expect("a list");
     assert!(parts[0].as_str().is_some_and(|part| part.starts_with("switch p")), "{change}");
+}
+
+#[test]
+fn other_traffic_comes_to_the_way_of_the_plan_and_training_takes_the_other_way() {
+    let Some(_turn) = turn() else { return };
+    let folder = TempDir::new().expect("a folder");
+    // The hosts of the other traffic are where the plan of that same network leads.
+    let at = ["p1", "p2"].into_iter().find(|at| network(folder.path(), &with_others(TWO_WAYS, at)).1 == *at);
+    let text = with_others(TWO_WAYS, at.expect("a plan that they are in the way of"));
+    let traffic =
+        |_: &str| "background: [{from: x, to: y, rate: 3 Gbps, at: 3 s, protocol: udp}]\n".to_owned();
+    let change = survives(&text, traffic);
+    let trigger = &change["trigger"];
+    assert_eq!(trigger["kind"], "background", "{change}");
+    assert_eq!(trigger["resource"], format!("link {}->l2", at.expect("found")), "{change}");
+    let [now, planned] = ["now_bps", "planned_bps"].map(|key| trigger[key].as_f64().expect("a rate"));
+    assert!(planned == 0.0 && now > 1e9, "{change}");
+    let job = &change["jobs"][0];
+    assert!(job["new_bps"].as_f64() > job["in_force_bps"].as_f64(), "{change}");
+    assert!(job["moved"].as_u64().is_some_and(|moved| moved > 0), "{change}");
 }

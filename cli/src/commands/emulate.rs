@@ -30,7 +30,8 @@ use refused::with_flag;
 pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     topology: PathBuf,
-    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program].
+    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program or
+    /// with --changes].
     #[arg(long, value_delimiter = ',', value_parser = super::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
@@ -81,6 +82,10 @@ pub struct Args {
     /// does.
     #[arg(long)]
     follow: bool,
+    /// Change the plans so often while the jobs run, to other routes and aggregators and back, and say what
+    /// that costs; for one scheme.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    changes: Option<u32>,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -120,10 +125,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         None => Workload::Train { batch: args.batch.unwrap_or(BATCH) },
     };
     let work = Work { rounds: args.rounds.unwrap_or(ROUNDS), workload };
-    let schemes = match (args.schemes.is_empty(), args.command.is_empty()) {
+    let one = !args.command.is_empty() || args.changes.is_some();
+    let schemes = match (args.schemes.is_empty(), one) {
         (false, _) => args.schemes,
-        (true, true) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
-        (true, false) => vec![inart_planner::schemes::DEFAULT],
+        (true, false) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
+        (true, true) => vec![inart_planner::schemes::DEFAULT],
     };
     let topology = Topology::from_yaml(&text).context(place)?;
     // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
@@ -145,6 +151,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
         peer_timeout: args.peer_timeout,
         follow: args.follow,
+        changes: args.changes,
         expose: args.expose.as_deref().map(make_exposed).transpose()?,
         seed: args.seed,
         program: std::env::current_exe().context("finding this command's own file")?,
@@ -212,6 +219,7 @@ fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
         ("batch", args.batch.is_some()),
         ("chart", args.chart.is_some()),
         ("timeline", args.timeline.is_some()),
+        ("changes", args.changes.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

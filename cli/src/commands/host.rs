@@ -140,21 +140,15 @@ impl HostArgs {
         super::control::block_on(async { source.is_elastic().await.map_err(told) })
     }
 
-    /// A host of an elastic job, in that place of the topology's list. The one that was made for an
-    /// assignment is gone: its signals and its status socket are this one's.
-    pub fn elastic(&self, place: String) -> anyhow::Result<Host> {
-        let (port, interface) = (self.port, self.interface.clone());
-        let (status, peer_timeout) = (self.status.clone(), self.peer_timeout);
-        let io = |interface: &str| {
-            let interface = interface.to_owned();
-            move |source| inart_host_agent::Error::Io { interface, source }
-        };
+    /// A host of an elastic job, in that place of the topology's list. What tells its `status` does so in all
+    /// runs.
+    pub fn elastic(&self, place: String, status: Option<StatusSocket>) -> anyhow::Result<Host> {
+        let (port, interface, peer_timeout) = (self.port, self.interface.clone(), self.peer_timeout);
         let named = interface.clone();
         let options = move || {
-            let listen = |address: &String| StatusSocket::listen(address).map_err(io(address));
-            let status = status.as_ref().map(listen).transpose()?;
-            let stop = Some(StopSignal::catch().map_err(io(&named))?);
-            Ok(Options { peer_timeout, stop, status, ..Options::default() })
+            let failed = |source| inart_host_agent::Error::Io { interface: named.clone(), source };
+            let stop = Some(StopSignal::catch().map_err(failed)?);
+            Ok(Options { peer_timeout, stop, status: status.clone(), ..Options::default() })
         };
         // Signals are blocked in all threads, so none is lost between those that wait for them.
         let mut stop = StopSignal::catch().context("catching signals")?;
@@ -163,7 +157,7 @@ impl HostArgs {
         Ok(host.options(options).stopped_by(is_stopped))
     }
 
-    /// Reports to the controller how the worker is whose role `who` was claimed; a host with a file reports
+    /// Reports to the controller how the host is whose role `who` was claimed; a host with a file reports
     /// to nobody.
     pub fn report_to_controller(
         &self,
@@ -173,17 +167,11 @@ impl HostArgs {
         watch: Option<StatusWatch>,
     ) -> anyhow::Result<Option<Reporting>> {
         let Some(watch) = watch else { return Ok(None) };
-        let report = move || match watch.latest()? {
-            HostStatus::Worker(worker) => {
-                let started = worker.round.map_or(0, |round| u64::from(round) + 1);
-                Some(HostReport {
-                    started,
-                    ended: started - u64::from(worker.in_round && started > 0),
-                    rate_bps: worker.shards.iter().map(|shard| shard.rate_bps).sum(),
-                    planned_rate_bps: worker.shards.iter().map(|shard| shard.planned_rate_bps).sum(),
-                })
-            }
-            HostStatus::Server(_) => None,
+        let report = move || {
+            Some(match watch.latest()? {
+                HostStatus::Worker(worker) => HostReport::from(&worker),
+                HostStatus::Server(server) => HostReport::from(&server),
+            })
         };
         let reporting = self.source()?.report(assignment.job, who, life, report);
         reporting.context("a thread that reports to the controller")

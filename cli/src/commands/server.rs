@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use inart_core::ServerCounters;
 use inart_elastic::ElasticServer;
 use inart_host_agent::report::{Report, Role};
+use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
@@ -26,8 +27,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         let role = Role::Server(assignment.job, args.shard);
         if args.host.is_elastic()? {
-            drop(options);
-            let mut server = ElasticServer::new(args.host.elastic(format!("server-{}", args.shard))?);
+            let host = args.host.elastic(format!("server-{}", args.shard), options.status)?;
+            let mut server = ElasticServer::new(host);
             output.hello(role)?;
             let result = server.run(|_, _| ());
             end(&args, server.counters(), output)?;
@@ -37,10 +38,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         assignment.validate().map_err(Error::from)?;
         assignment.shard(args.shard).map_err(Error::from)?;
         let port = args.host.open_port()?;
+        let watch = options.status.as_ref().map(StatusSocket::watch);
         let mut server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
         let who = format!("server-{}", args.shard);
         args.host.claim(&assignment, &who, life)?;
         let _following = args.host.follow(&assignment, &who, life, server.mover())?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
         output.hello(role)?;
         let result = server.run();
         end(&args, server.counters(), output)?;

@@ -37,14 +37,9 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         if args.host.is_elastic()? {
-            drop(options);
-            return elastic::run(
-                &args.host,
-                &args.workload,
-                (assignment.job, args.rank),
-                args.rounds,
-                output,
-            );
+            let host = args.host.elastic(format!("worker-{}", args.rank), options.status)?;
+            let place = (assignment.job, args.rank);
+            return elastic::run(host, &args.workload, place, args.rounds, output);
         }
         let mut workload = args.workload.build(assignment.workers.len(), args.rank)?;
         let role = Role::Worker(assignment.job, args.rank);

@@ -19,7 +19,7 @@ use super::moving::move_jobs;
 use super::sampler::Sampler;
 use super::state::State;
 use super::steered::{Asked, Steer};
-use crate::watching::{Answers, Late, Progress, Watching};
+use crate::watching::{Answers, Late, Progress, Said, Watching};
 
 /// The task that does so.
 pub(super) struct Decider {
@@ -73,6 +73,7 @@ impl Decider {
             start: Instant::now(),
             in_force: InForce::default(),
             late: Late::default(),
+            said: Said::default(),
             work: None,
             is_changing: false,
             answer: None,
@@ -113,6 +114,8 @@ struct Deciding {
     start: Instant,
     in_force: InForce,
     late: Late,
+    /// What hosts have told.
+    said: Said,
     /// The planner or a change, one of them at a time.
     work: Option<LocalBoxFuture<'static, Done>>,
     /// Whether it is a change.
@@ -153,7 +156,8 @@ impl Deciding {
     /// Takes note of what the switches have counted.
     fn watch(&mut self, answers: Answers) {
         let now = self.start.elapsed();
-        let Some(seen) = self.watching.see(now, answers) else { return };
+        let Some(mut seen) = self.watching.see(now, answers) else { return };
+        seen.hosts = self.said.see(&self.topology, self.state.said_by_hosts());
         self.look_at_jobs();
         let failed = self.steering.failed();
         let question = self.steering.observe(now, &seen);
@@ -278,10 +282,12 @@ impl Deciding {
     /// Names workers that others wait for; the log hears of each once.
     fn name_the_late(&mut self, now: Duration) {
         let names = self.state.followed_names();
-        let said = self.state.steered.reports().into_iter().filter_map(|((job, role), said)| {
-            let progress = Progress { started: said.started, ended: said.ended };
-            Some(((names.get(&job)?.clone(), role), progress))
-        });
+        let said = self.state.steered.reports().into_iter();
+        let said =
+            said.filter(|((_, role), _)| role.starts_with("worker-")).filter_map(|((job, role), said)| {
+                let progress = Progress { started: said.started, ended: said.ended };
+                Some(((names.get(&job)?.clone(), role), progress))
+            });
         let named = self.late.see(now, &said.collect());
         let named: BTreeMap<String, String> =
             named.into_iter().map(|((job, role), why)| (format!("{role} of job {job}"), why)).collect();

@@ -224,6 +224,25 @@ impl State {
         followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.name)).collect()
     }
 
+    /// What the hosts of each job that is followed have said of themselves last, by job and name of the host.
+    pub(super) fn said_by_hosts(&self) -> BTreeMap<(String, String), proto::ReportRequest> {
+        let reports = self.steered.reports();
+        let inner = self.inner();
+        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
+        let by_name = followed.flat_map(|hosts| {
+            let Told { instruction: Instruction { assignment, .. }, .. } = hosts.told();
+            let role = |kind: &str, place: usize| (assignment.job, format!("{kind}-{place}"));
+            let workers = assignment.workers.iter().enumerate();
+            let servers = assignment.shards.iter().enumerate();
+            let named = workers
+                .map(|(rank, worker)| (role("worker", rank), worker.name.clone()))
+                .chain(servers.map(|(shard, told)| (role("server", shard), told.server.clone())));
+            let job = assignment.name.clone();
+            named.map(move |(who, host)| (who, (job.clone(), host))).collect::<Vec<_>>()
+        });
+        by_name.filter_map(|(who, host)| Some((host, reports.get(&who)?.clone()))).collect()
+    }
+
     /// The hosts of a job that do not do what they were told last, by role; of a job that is not known, none.
     pub(super) fn not_following(&self, job: &str) -> Vec<String> {
         let inner = self.inner();

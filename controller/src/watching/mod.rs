@@ -6,6 +6,7 @@
 
 mod counted;
 mod late;
+mod said;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use inart_targets::Traffic;
 
 use crate::ports::PortMap;
 pub use late::{Late, Progress};
+pub use said::Said;
 
 use counted::{Counted, frames_of, since};
 

@@ -143,6 +143,7 @@ impl<P: Policy> ServerShard<P> {
             }
             _ => self.counters.gradients += 1,
         }
+        self.counters.marked += u64::from(header.flags.contains(Flags::CONGESTION));
         let chunk = self.streams[cohort].chunk_mut(header.sequence);
         chunk.expect("frames are added to open chunks").add(header, sender, contributors, frame);
         let mut next = Some((cohort, header.sequence));

@@ -1,6 +1,7 @@
 //! A worker's side of the protocol.
 
 mod abort;
+mod busy;
 mod congestion;
 mod emit;
 mod epochs;
@@ -22,6 +23,7 @@ use crate::policy::{Due, Lockstep, Receivers};
 use crate::quantise::first_not_finite;
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
+use busy::Busy;
 pub use non_finite::NonFinite;
 use shard::ShardFlow;
 pub use tensor::RoundRecord;
@@ -54,6 +56,7 @@ pub struct WorkerFlow<P = Lockstep> {
     abort: Option<Abort>,
     failure: Option<Failure>,
     counters: WorkerCounters,
+    busy: Busy,
 }
 
 impl WorkerFlow {
@@ -106,6 +109,7 @@ impl<P: Due> WorkerFlow<P> {
             abort: None,
             failure: None,
             counters: WorkerCounters::default(),
+            busy: Busy::default(),
             old: None,
             assignment,
         })
@@ -140,7 +144,10 @@ impl<P: Due> WorkerFlow<P> {
             return Err(failure);
         }
         let flows = &mut self.flows;
-        Ok(self.tensors.start(&self.assignment, tensor, |shard, frames| flows[shard].start(now, frames)))
+        let tensor =
+            self.tensors.start(&self.assignment, tensor, |shard, frames| flows[shard].start(now, frames));
+        self.busy.set(now, !self.is_idle());
+        Ok(tensor)
     }
 
     /// Whether the job goes on.
@@ -295,8 +302,11 @@ impl<P: Due> WorkerFlow<P> {
             self.counters.malformed += 1;
             return;
         }
-        self.flows[shard].answer(now, chunk, header.flags.contains(Flags::CONGESTION), old);
+        let marked = header.flags.contains(Flags::CONGESTION);
+        self.flows[shard].answer(now, chunk, marked, old);
         self.counters.results += 1;
+        self.counters.marked += u64::from(marked);
+        self.busy.set(now, !self.is_idle());
     }
 
     /// Processes a server's message to the worker whose incarnation is `host`.

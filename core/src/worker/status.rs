@@ -28,6 +28,9 @@ impl<P: Due> WorkerFlow<P> {
                     flow.status(now, shard, told)
                 })
                 .collect(),
+            busy_seconds: self.busy.total(now).as_secs_f64(),
+            frame_bytes: self.assignment.values_per_packet.frame_bytes(),
+            counters: self.counters,
             failure: self.failure.as_ref().map(|failure| failure.to_string()),
         }
     }
@@ -50,6 +53,7 @@ impl ShardFlow {
             rate_bps: self.rate.rate_bps(),
             planned_rate_bps: told.rate_bps,
             rtt_seconds: self.rtt.smoothed().map(|time| time.as_secs_f64()),
+            least_rtt_seconds: self.rtt.least().map(|time| time.as_secs_f64()),
             server_heard_seconds: self.last_heard.map(|at| now.since(at).as_secs_f64()),
         }
     }

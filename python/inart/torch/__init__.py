@@ -12,6 +12,14 @@ Or the backend, for everything that all-reduces::
 """
 
 from ._backend import Options, ProcessGroupInArt
+from ._elastic import all_reduce_gradients, load_state
 from ._hook import HookState, all_reduce_hook
 
-__all__ = ["HookState", "Options", "ProcessGroupInArt", "all_reduce_hook"]
+__all__ = [
+    "HookState",
+    "Options",
+    "ProcessGroupInArt",
+    "all_reduce_gradients",
+    "all_reduce_hook",
+    "load_state",
+]

@@ -13,7 +13,7 @@ from torch.distributed import PrefixStore, ProcessGroupGloo, ReduceOp
 
 from .._worker import Worker, join
 from ._completer import SUMMED, Completer, Sum, completer_of
-from ._hook import check_ranks, default_worker
+from ._hook import check_ranks, default_worker, refuse_elastic
 
 
 class Options:
@@ -83,6 +83,7 @@ class ProcessGroupInArt(dist.ProcessGroup):
         self._completer: Optional[Completer] = None
         self._works: deque[Work] = deque()
         if worker is not None:
+            refuse_elastic(worker)
             check_ranks(worker, rank, size)
             self._completer = completer_of(worker)
 

@@ -7,6 +7,7 @@ import torch
 import torch.distributed as dist
 
 from .. import _default, _errors
+from .._elastic import ElasticWorker
 from .._worker import Worker, join
 from ._completer import completer_of
 
@@ -31,6 +32,7 @@ class HookState:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
         if worker is None:
             worker = join(**arguments) if arguments else default_worker()
+        refuse_elastic(worker)
         if dist.is_initialized():
             check_ranks(worker, dist.get_rank(), dist.get_world_size())
         self.worker = worker
@@ -40,6 +42,15 @@ class HookState:
 def default_worker() -> Worker:
     """The default worker, made from the environment if there is none."""
     return _default.worker() if _default.is_initialized() else _default.init()
+
+
+def refuse_elastic(worker: Any) -> None:
+    """Raises AssignmentError for a worker of an elastic job: a group of ``torch.distributed`` cannot change."""
+    if isinstance(worker, ElasticWorker):
+        raise _errors.AssignmentError(
+            f"{worker!r}: the ranks of torch.distributed stay while those of an elastic job change; without it, call "
+            "inart.torch.all_reduce_gradients(model) after backward()"
+        )
 
 
 def check_ranks(worker: Worker, rank: int, size: int) -> None:

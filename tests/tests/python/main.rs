@@ -2,18 +2,15 @@
 //! root, and all without Debian's Python packages.
 
 mod audit;
+mod elastic;
 mod network;
 mod package;
+mod testbed;
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
-use inart_controller::JobPlan;
-use inart_emulator::{Options, Testbed};
-use inart_planner::{Levels, Results, Topology, schemes};
-use inart_tests::{inart, turn, workspace};
-use inart_wire::ValuesPerPacket;
+use inart_tests::{turn, workspace};
 use network::{Bridge, RANKS, all_told, same, start_rank, told};
 use package::{has, package, python};
 use tempfile::TempDir;
@@ -168,46 +165,10 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
     if !has(&["numpy"]) {
         return;
     }
-    let topology = Topology::from_yaml(PAIR).expect("valid");
-    let options = Options {
-        topology: topology.clone(),
-        levels: Levels::One,
-        results: Results::Counted,
-        schemes: vec![schemes::INART],
-        jobs: 1,
-        values: ValuesPerPacket::N64,
-        window_chunks: 64,
-        scale: None,
-        drop: "0".parse().expect("a rate"),
-        faults: Default::default(),
-        peer_timeout: Duration::from_secs(30),
-        expose: None,
-        follow: false,
-        seed: 1,
-        program: inart(),
-        switch: None,
-        external: None,
-    };
-    let mut testbed = Testbed::start(&topology, &options, 0.1).expect("built");
-    let plan =
-        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(schemes::INART));
-    let job = inart_controller::job_number(&topology, "whole").expect("the topology's job");
-    let plan =
-        JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.1, new_epoch: true };
-    testbed.install("inart", &[plan]).expect("installed");
-    let controller = testbed.controller_address().expect("installed").to_owned();
-
-    let place = testbed.host("s");
-    let mut server = place.namespace.command(inart());
-    server.args(["server", "--shard", "0", "--interface", place.interface, "--controller", &controller]);
-    let mut server = server.stdout(Stdio::null()).spawn().expect("starts");
-    let ranks = [(0, "a"), (1, "b")].map(|(rank, host)| {
-        let place = testbed.host(host);
-        let mut command = place.namespace.command(python());
-        command.envs([("INART_CONTROLLER", controller.as_str()), ("INART_JOB", "whole")]);
-        command.env("INART_INTERFACE", place.interface);
-        start_rank(command, &["sums.py"], rank, 2)
-    });
+    let mut testbed = testbed::of(PAIR, 0.1);
+    let mut server = testbed::server(&testbed, 0, "s");
+    let ranks = [(0, "a"), (1, "b")]
+        .map(|(rank, host)| start_rank(testbed::python(&testbed, host), &["sums.py"], rank, 2));
     let told = all_told(ranks.into());
     server.kill().expect("alive");
     server.wait().expect("a child");

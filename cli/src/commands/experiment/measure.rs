@@ -235,6 +235,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         peer_timeout: Duration::from_secs_f64(PEER_TIMEOUT_SECONDS / args.scale.factor()),
         expose: None,
         follow: false,
+        changes: None,
         seed: MEASURED_SEED,
         program: std::env::current_exe().context("finding this command's own file")?,
         switch: args.switch.clone(),

@@ -1,23 +1,22 @@
 //! A worker of an elastic job: its workers may become others while it runs.
 
 use anyhow::Context;
-use inart_elastic::{ElasticWorker, Event};
+use inart_elastic::{ElasticWorker, Event, Host};
 use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_wire::{JobId, Rank};
 
 use super::summary::Summary;
 use super::workload::{Workload, WorkloadArgs};
-use crate::commands::host::{HostArgs, Output};
+use crate::commands::host::Output;
 
 /// Runs the workload's rounds with whoever is there, as the worker in that place of the job's list.
 pub fn run(
-    args: &HostArgs,
+    host: Host,
     workload: &WorkloadArgs,
     (job, place): (JobId, Rank),
     rounds: u32,
     output: &mut Output,
 ) -> anyhow::Result<()> {
-    let host = args.elastic(format!("worker-{place}"))?;
     let host = if output.is_audited() { host.recorded() } else { host };
     output.hello(Role::Worker(job, place))?;
     output.wait_for_start()?;

@@ -1,8 +1,6 @@
 //! Other plans for jobs that run: other routes and aggregators, for the same shares.
 
-use inart_planner::{
-    NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, plan, schemes,
-};
+use crate::{NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, plan, schemes};
 
 /// The routes of another scheme, with the shares of a plan in force.
 struct SameShares<'a> {
@@ -71,7 +69,7 @@ pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize)
     for (job, running) in plans.iter().enumerate() {
         let rates = all.iter().map(|set| set[job].rate_bps);
         let rate_bps = rates.fold(running.rate_bps, f64::min);
-        all.iter_mut().for_each(|set| set[job].rate_bps = rate_bps);
+        all.iter_mut().for_each(|set| set[job].slow_down(rate_bps));
     }
     all
 }

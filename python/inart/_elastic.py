@@ -1,0 +1,134 @@
+"""A worker of an elastic job: its workers may come and go while it runs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Optional
+
+from . import _inart
+from ._errors import Error
+from ._floats import floats_of
+
+
+class ElasticWorker:
+    """A worker of an elastic job, from :func:`join`.
+
+    A training loop loads the newest state from another worker first, and whenever the workers have changed::
+
+        job = inart.init()
+        job.load_state(weights)
+        while job.rounds < rounds:
+            total = gradient(weights)
+            try:
+                job.all_reduce(total)
+            except inart.Regrouped:
+                job.load_state(weights)
+                continue
+            weights -= rate * total / job.world_size
+        job.finish()
+    """
+
+    def __init__(self, inner: _inart.Elastic) -> None:
+        from . import _worker
+
+        self._inner = inner
+        self._at_shutdown: list[Any] = []
+        _worker._alive.add(self)
+
+    @property
+    def rank(self) -> int:
+        """This worker's rank in the run that goes on; it may change when the workers do."""
+        return self._inner.rank
+
+    @property
+    def world_size(self) -> int:
+        """How many workers take part in that run: what a mean divides by."""
+        return len(self._inner.workers)
+
+    @property
+    def workers(self) -> list[str]:
+        """Their names in the topology, by rank."""
+        return self._inner.workers
+
+    @property
+    def rounds(self) -> int:
+        """Rounds in the state that the program holds: one more after each sum, and that of the state that was loaded."""
+        return self._inner.rounds
+
+    @property
+    def job(self) -> str:
+        """The job's name."""
+        return self._inner.job
+
+    @property
+    def name(self) -> str:
+        """This worker's name in the topology."""
+        return self._inner.name
+
+    def all_reduce(self, x: Any) -> None:
+        """Replaces ``x`` by the sum of the arrays of all workers that are there; once in every round.
+
+        Args:
+            x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Nobody uses it
+                meanwhile.
+
+        Raises:
+            Regrouped: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
+                :meth:`load_state`, and go on.
+            TensorError: ``x`` cannot be summed. Nothing was sent.
+            Error: this worker cannot take part any more.
+        """
+        self._inner.all_reduce(*floats_of(x))
+
+    def load_state(self, *arrays: Any) -> None:
+        """Replaces these arrays by those of the worker with the newest state, to the bit, whoever has it.
+
+        All workers call it with arrays of the same sizes: at the start, and after :class:`Regrouped`. If the
+        workers change meanwhile, it begins anew by itself.
+
+        Args:
+            arrays: the whole state, weights and what an optimiser keeps: contiguous float32 arrays or CPU tensors.
+
+        Raises:
+            TensorError: one of them is of another kind.
+            Error: this worker cannot take part any more.
+        """
+        self._inner.load_state([floats_of(x) for x in arrays])
+
+    def start(self, x: Any) -> None:
+        """Refused: an elastic job sums one array after the other.
+
+        Raises:
+            Error: always.
+        """
+        raise Error("an elastic job sums one array at a time: put the gradients into one, and call all_reduce")
+
+    def finish(self) -> None:
+        """This worker has done all its rounds, as all others have: the job is done, and the worker is shut down."""
+        self._end(self._inner.finish)
+
+    def shutdown(self) -> None:
+        """Leaves the job, which goes on without it. A second time does nothing."""
+        self._end(self._inner.shutdown)
+
+    def _end(self, how: Any) -> None:
+        from . import _worker
+
+        _worker._alive.discard(self)
+        while self._at_shutdown:
+            self._at_shutdown.pop()()
+        how()
+
+    def __enter__(self) -> ElasticWorker:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.shutdown()
+
+    def __repr__(self) -> str:
+        return f"<inart.ElasticWorker {self.name}: rank {self.rank} of {self.world_size}, job {self.job}>"
