@@ -188,6 +188,8 @@ fn wrong_options() {
         ("--scale", "0"),
         ("--scale", "-1"),
         ("--seed", "x"),
+        ("--changes", "0"),
+        ("--changes", "-1"),
     ] {
         bench.refused(&["emulate", "fig1.yaml", option, value], &[option, value]);
     }
@@ -195,6 +197,11 @@ fn wrong_options() {
         &["emulate", "fig1.yaml", "--chart", "fig1.yaml/chart.svg"],
         &["--chart fig1.yaml/chart.svg"],
     );
+    bench.refused(
+        &["emulate", "fig1.yaml", "--changes", "3", "--schemes", "atp,lbmm"],
+        &["--changes: plans of one scheme"],
+    );
+    bench.refused(&["emulate", "fig1.yaml", "--changes", "3", "--follow"], &["--follow: the controller"]);
     bench.refused(&["emulate", "fig1.yaml", "--nonsense"], &["--nonsense"]);
     bench.refused(&["emulate"], &["<TOPOLOGY>"]);
     bench.refused(&["nonsense"], &["'nonsense'"]);

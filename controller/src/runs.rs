@@ -74,6 +74,19 @@ pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
         && plan.flows.iter().all(|flow| workers().any(|host| *host == flow.worker))
 }
 
+/// A job for those hosts of it that are there.
+///
+/// # Errors
+/// The topology has no such job.
+pub fn job_of(topology: &Topology, name: &str, formation: &Formation) -> Result<Job, String> {
+    let job = topology.job_named(name);
+    let job = job.ok_or_else(|| format!("topology {} has no job {name}", topology.name()))?;
+    let ids = |hosts: &[(String, Incarnation)]| {
+        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
+    };
+    Ok(Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() })
+}
+
 /// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
 /// use as background traffic. Where they leave it nothing, it gets what fairness gives it: then the plans of
 /// the others, in their order, come after its own. `time_left` is in seconds.
@@ -87,12 +100,7 @@ pub fn plan_run(
     formation: &Formation,
     time_left: &dyn Fn() -> f64,
 ) -> Result<(Plan, Vec<Plan>), String> {
-    let job = topology.job_named(&running.job);
-    let job = job.ok_or_else(|| format!("topology {} has no job {}", topology.name(), running.job))?;
-    let ids = |hosts: &[(String, Incarnation)]| {
-        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
-    };
-    let job = Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() };
+    let job = job_of(topology, &running.job, formation)?;
     let occupied = topology.occupied_by(others).with_jobs(vec![job.clone()]);
     let scheme = schemes::named(&running.scheme).unwrap_or(schemes::DEFAULT);
     let results = if running.results_counted { Results::Counted } else { Results::Ignored };

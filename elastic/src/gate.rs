@@ -44,7 +44,7 @@ impl Gate {
             (Ending::Before(tensor), _) => Limit::Hold(tensor),
             (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
         };
-        Held { started, holds }
+        Held { started, holds, ..Held::default() }
     }
 
     /// Starts the next tensor, and counts it, if it may be started now; whether it may.

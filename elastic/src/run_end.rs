@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     fn held(started: u32, holds: bool) -> Held {
-        Held { started, holds }
+        Held { started, holds, ..Held::default() }
     }
 
     #[test]

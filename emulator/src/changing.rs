@@ -11,9 +11,9 @@ use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_planner::{Plan, Topology, alternatives};
 use inart_tls::Security;
-use serde::Serialize;
 
 use crate::error::Error;
+use crate::figures::{ChangesFigures, median};
 use crate::timeline::RoundPoint;
 
 /// Rounds of every job before the first change: pipelines are full then.
@@ -24,21 +24,6 @@ const IN_A_ROW: u32 = 10;
 const SETS: usize = 2;
 /// The controller is asked this often whether a change has ended.
 const ASK: Duration = Duration::from_millis(5);
-
-/// What changes of plans came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChangesFigures {
-    /// How often the plans were changed.
-    pub changes: u32,
-    /// Rounds without the right sum at every worker.
-    pub lost_rounds: u32,
-    /// What the job that lost most got while plans changed, as part of what it got in the pauses between.
-    pub goodput_ratio: Option<f64>,
-    /// For how long plans changed, in seconds by the clock.
-    pub change_seconds: f64,
-    /// The median time of a change, from the order to the end, in milliseconds.
-    pub change_ms: f64,
-}
 
 /// When plans changed, and when they did not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -224,7 +209,7 @@ impl Made {
             lost_rounds,
             goodput_ratio: jobs.iter().filter_map(ratio).reduce(f64::min),
             change_seconds: changing.iter().map(|(from, to)| to - from).sum(),
-            change_ms: crate::figures::median(self.millis.clone()),
+            change_ms: median(self.millis.clone()),
         })
     }
 }

@@ -110,6 +110,13 @@ pub fn run_program(
     observer: &mut dyn FnMut(Progress<'_>),
 ) -> Result<ProgramSummary, Error> {
     program.validate()?;
+    if let Some(job) = options.running_jobs().into_iter().find(|job| job.elastic) {
+        let problem = format!(
+            "job {} is elastic, and the ranks of a program do not come and go here; leave `elastic` out of the topology",
+            job.name
+        );
+        return Err(Error::Option { option: "command", problem });
+    }
     let start = Instant::now();
     let mut tell = |stage: &str| observer(Progress { stage, rounds_done: 0, rounds_total: 0 });
     let mut emulation = Emulation::start(options.clone(), &mut tell)?;

@@ -10,7 +10,6 @@ use inart_host_agent::report::Trained;
 use inart_planner::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
-use crate::changing::ChangesFigures;
 use crate::relay::RelayCounters;
 use crate::scale::Scale;
 use crate::timeline::{Event, Timeline};
@@ -149,6 +148,21 @@ pub struct JobFigures {
     /// Mean loss of each round's images.
     #[serde(skip)]
     pub losses: Vec<f32>,
+}
+
+/// What changes of plans came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangesFigures {
+    /// How often the plans were changed.
+    pub changes: u32,
+    /// Rounds without the right sum at every worker.
+    pub lost_rounds: u32,
+    /// What the job that lost most got while plans changed, as part of what it got in the pauses between.
+    pub goodput_ratio: Option<f64>,
+    /// For how long plans changed, in seconds by the clock.
+    pub change_seconds: f64,
+    /// The median time of a change, from the order to the end, in milliseconds.
+    pub change_ms: f64,
 }
 
 /// What a plan comes to by arithmetic, as the paper counts: headers and the way back of results are left out.

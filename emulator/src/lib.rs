@@ -10,7 +10,7 @@ pub mod abort;
 mod agents;
 mod auditor;
 mod capacity;
-pub mod changing;
+mod changing;
 pub mod chart;
 mod child;
 mod controller;

@@ -269,6 +269,7 @@ fn what_makes_no_sense_with_a_program_is_refused_with_the_fix() {
         (&["--gradient", "1MB", "--", "true"][..], "--gradient: is for InArt's own workers"),
         (&["--batch", "4", "--", "true"], "--batch: is for InArt's own workers"),
         (&["--rounds", "4", "--", "true"], "--rounds: is for InArt's own workers"),
+        (&["--changes", "9", "--", "true"], "--changes: is for InArt's own workers"),
         (&["--chart", "x.svg", "--", "true"], "--chart: is for InArt's own workers"),
         (&["--", "no-such-program-here"], "COMMAND: no-such-program-here is not on the PATH"),
         (&["--", "./no/such"], "COMMAND: there is no program ./no/such"),
@@ -278,6 +279,13 @@ fn what_makes_no_sense_with_a_program_is_refused_with_the_fix() {
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.starts_with(&format!("error: {named}")) && said.lines().count() == 1, "{said}");
     }
+    let (mut command, folder) = star(&["--", "true"]);
+    let elastic = STAR.replace("name: digits", "name: digits, elastic: true");
+    std::fs::write(folder.path().join("star.yaml"), elastic).expect("written");
+    let output = command.output().expect("runs");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: COMMAND: job digits is elastic") && said.lines().count() == 1, "{said}");
 }
 
 /// The same workers as without a program: what `inart worker` reports fits.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use inart_host_agent::status::{HostStatus, ask};
 use inart_tests::{document, emulate, inart, turn, workspace};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// Rounds of a good half second each, on links that are slow enough for any machine.
 const BASE: [&str; 6] = ["--rounds", "12", "--schemes", "atp", "--scale", "1/1000"];
@@ -89,7 +90,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
         emulation.until(&hosts, &workers, reached);
         let changed = change(folder.path(), plan);
         eprintln!("{changed}");
-        assert_eq!(changed["hosts"], 8);
+        assert_eq!((&changed["hosts"], &changed["led"]), (&8.into(), &true.into()));
         let (from, to) = (changed["from"].as_u64().expect("known"), changed["to"].as_u64().expect("known"));
         assert_eq!((epoch.unwrap_or(from), to), (from, from + 1));
         epoch = Some(to);
@@ -109,4 +110,32 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
     assert_eq!(summary["sums_checked"], undisturbed["sums_checked"]);
     assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
     assert!(figures["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), "{figures}");
+}
+
+#[test]
+fn plans_change_in_a_row_while_workers_train_and_the_cost_is_told() {
+    let Some(_turn) = turn() else { return };
+    let folder = TempDir::new().expect("a folder");
+    let run = |rounds: &str, changes: &str| {
+        let mut command = Command::new(inart());
+        command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
+        command.args(["--gradient", "40KB", "--scale", "1/400", "--rounds", rounds, "--changes", changes]);
+        command.args(["--json", "--chart"]).arg(folder.path().join("chart.svg")).output().expect("runs")
+    };
+    let summary = document(&run("60", "12"));
+    assert_eq!(summary["bit_exact"], true);
+    assert_eq!((&summary["changes"], &summary["lost_rounds"]), (&12.into(), &0.into()));
+    let ratio = summary["goodput_ratio"].as_f64().expect("a ratio");
+    eprintln!("goodput ratio {ratio}, {} ms per change", summary["change_ms"]);
+    assert!(ratio > 0.0 && summary["change_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+    assert!(summary["schemes"]["inart"]["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0));
+
+    // Too few rounds for so many changes are a failure that says so.
+    let output = run("5", "1000");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("of 1000 changes of plans were made: the training ended; give more rounds"),
+        "{said}"
+    );
 }

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Instruction};
+use inart_core::MoveStep;
 use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation, JobId};
 
@@ -34,17 +35,16 @@ impl Changer {
         let record = self.state.record(job).ok_or("the plans are not installed")?;
         let live = record.live().ok_or("the job has no plan in force")?.clone();
         let claims = claims(formation);
-        if record.claimed.is_empty() && is_for(&live.plan, formation) {
+        let was_paused = self.released.contains(&job);
+        if record.claimed.is_empty() && is_for(&live.plan, formation) && !was_paused {
             // Nobody has run under the plan by which the controller began.
             self.note(move |records| records.begin_run(job, None, claims)).await?;
             return Ok(live.epoch);
         }
-        let others = self.state.all_records();
-        let others = others.iter().filter(|(other, _)| **other != job);
-        let others: Vec<_> =
-            others.filter_map(|(other, record)| Some((*other, record.live()?.clone()))).collect();
+        let others: Vec<_> = self.running().into_iter().filter(|(other, _)| *other != job).collect();
         let (ordered, plan) = match self.ordered(job, formation) {
             Some((number, plan)) => (Some(number), plan),
+            None if was_paused => (None, self.make_room(job, &record, &live.plan, formation).await?),
             None => {
                 let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
                 let plans: Vec<_> = others.iter().map(|(_, push)| push.plan.clone()).collect();
@@ -66,6 +66,7 @@ impl Changer {
         let epoch = next.to.epoch;
         self.note(move |records| records.begin(&[(job, epoch)].into())).await?;
         let written = self.hold(next.desired).await?;
+        self.released.remove(&job);
         let push = next.to.clone();
         self.note(move |records| records.begin_run(job, Some(push), claims)).await?;
         tracing::info!(
@@ -74,7 +75,12 @@ impl Changer {
             "tables of epoch {epoch} in place of those of {}",
             live.epoch
         );
-        let instruction = Instruction { assignment: next.assignment, beside: None, ending: Ending::None };
+        let instruction = Instruction {
+            assignment: next.assignment,
+            beside: None,
+            step: MoveStep::Move,
+            ending: Ending::None,
+        };
         self.state.begin_run(Told { instruction, rate_bps: next.to.plan.rate_bps });
         if let Some(number) = ordered {
             self.state.changes(|log| {
@@ -82,6 +88,7 @@ impl Changer {
                 log.updates(number, written, 0);
                 log.end(number, ChangeStage::Done, String::new());
             });
+            self.state.change_has_ended();
         }
         Ok(epoch)
     }
@@ -95,6 +102,7 @@ impl Changer {
         }
         let problem = "the job's hosts are others by now: plan for those that are there".to_owned();
         self.state.changes(|log| log.end(number, ChangeStage::Refused, problem));
+        self.state.change_has_ended();
         None
     }
 }

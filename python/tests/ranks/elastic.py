@@ -7,6 +7,7 @@ whether tensors are arrays or PyTorch's.
 import array
 import hashlib
 import os
+import pathlib
 import signal
 import sys
 import time
@@ -112,6 +113,8 @@ while not training.ends() or job.rounds < training.ends():
         training.all_reduce(job, total)
     except inart.Regrouped as others:
         regrouped.append(others.world_size)
+        # For who starts the victim again.
+        pathlib.Path(os.environ["REGROUPED"]).touch()
         training.load(job)
         sizes.append(job.world_size)
         continue

@@ -1,6 +1,7 @@
 //! Python programs in elastic jobs: one dies, and comes back.
 
 use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 
 use inart_emulator::Testbed;
 use inart_tests::{turn, workspace};
@@ -20,13 +21,21 @@ const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 4 
 
 /// Runs three ranks of which one dies and comes back; what the ranks told, the one that came back last.
 fn train(testbed: &Testbed, kind: &str) -> Vec<Value> {
+    let regrouped = testbed.scratch_path("regrouped");
     let start = |rank: u16, life: &str| {
-        let command = testbed::python(testbed, &format!("w{}", rank + 1));
+        let mut command = testbed::python(testbed, &format!("w{}", rank + 1));
+        command.env("REGROUPED", &regrouped);
         start_rank(command, &["elastic.py", "1", life, kind], rank, 3)
     };
     let mut ranks: Vec<_> = (0..3).map(|rank| start(rank, "first")).collect();
     let died = ranks.remove(1).wait_with_output().expect("ends");
     assert_eq!(died.status.signal(), Some(9), "{died:?}");
+    // Not before the others have found that they are two.
+    let begun = Instant::now();
+    while !regrouped.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "in vain");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     ranks.push(start(1, "back"));
     all_told(ranks)
 }
