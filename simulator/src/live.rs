@@ -11,6 +11,8 @@ pub struct Live {
     pub told_within: Span,
     /// Workers of elastic jobs compute for so long at most before each of their rounds.
     pub computes: Span,
+    /// The first run of an elastic job waits so long for hosts that are not there.
+    pub gathers_within: Span,
     /// Planning takes so long at most.
     pub plans_within: Span,
 }

@@ -37,6 +37,7 @@ pub(super) fn jobs(seed: u64, topology: Topology) -> (Topology, Option<Live>) {
         events: Vec::new(),
         told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
         computes: span(&mut rng, Span(10_000_000), Span(1_500_000_000)),
+        gathers_within: span(&mut rng, Span(50_000_000), Span(10_000_000_000)),
         plans_within: span(&mut rng, Span(1_000_000), Span(500_000_000)),
     };
     for (number, job) in jobs.iter().enumerate() {

@@ -1,12 +1,14 @@
 //! Jobs that come and go while others run: as the daemon's.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use inart_controller::membership::{Ending, Roster};
+use inart_controller::membership::{Ending, Roster, Timing};
 use inart_controller::{JobPlan, Success, admit, first_run, job_number, without};
 use inart_core::Assignment;
 use inart_planner::{Job, Options, Plan, plan_joining, schemes};
 use inart_wire::JobId;
+use rand::Rng;
 
 use super::meeting::Meeting;
 use super::member::Member;
@@ -21,6 +23,9 @@ const SAME: f64 = 1e-3;
 const WINDOW: u32 = 64;
 /// Hosts of an elastic job start within this.
 const START_NANOS: u64 = 300_000_000;
+/// But this part of them within that.
+const LATE: f64 = 0.15;
+const LATE_NANOS: u64 = 4_000_000_000;
 
 impl Simulation<'_> {
     /// Whether the hosts of a job come and go.
@@ -58,9 +63,14 @@ impl Simulation<'_> {
             let life = self.new_life();
             members.push(Member::new(name, id, index < workers, life, self.options.gradient_values));
         }
+        let gather_within = self.options.live.as_ref().map_or(0, |live| live.gathers_within.0);
+        let timing = Timing { gather_within: Duration::from_nanos(gather_within), ..Timing::default() };
         let ids: Vec<_> = members.iter().map(|member| member.process).collect();
-        self.daemon.jobs[job].meeting = Some(Meeting::new(roster, members));
-        ids.into_iter().for_each(|id| self.plan_ask(id, START_NANOS));
+        self.daemon.jobs[job].meeting = Some(Meeting::new(roster, timing, members));
+        for id in ids {
+            let is_late = self.daemon.rng.random_bool(LATE);
+            self.plan_ask(id, if is_late { LATE_NANOS } else { START_NANOS });
+        }
         self.running += 1;
     }
 

@@ -34,9 +34,9 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    pub fn new(roster: Roster, hosts: Vec<Member>) -> Self {
+    pub fn new(roster: Roster, timing: Timing, hosts: Vec<Member>) -> Self {
         Self {
-            membership: Membership::new(roster, Timing::default()),
+            membership: Membership::new(roster, timing),
             hosts,
             seated: Vec::new(),
             streams: BTreeMap::new(),

@@ -1,0 +1,49 @@
+//! Runs of elastic jobs beside other jobs: planned with what these leave, or else with what fairness gives.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use inart_controller::membership::Formation;
+use inart_controller::plan_run;
+use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
+use inart_wire::Incarnation;
+
+fn topology() -> Topology {
+    let yaml = "{name: n, nodes: [{name: v, kind: switch, aggregation: 400 Mbps}, {name: s, kind: server, ingress: 100 Mbps},
+      {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}],
+      links: [{ends: [a, v], rate: 1 Gbps}, {ends: [b, v], rate: 1 Gbps}, {ends: [c, v], rate: 1 Gbps},
+      {ends: [s, v], rate: 1 Gbps}],
+      jobs: [{name: one, workers: [a, b], servers: [s]}, {name: two, workers: [b, c], servers: [s], elastic: true}]}";
+    Topology::from_yaml(yaml).unwrap()
+}
+
+/// A job's plan as if it were alone.
+fn alone(topology: &Topology, job: usize) -> Plan {
+    let job: &Job = &topology.jobs()[job];
+    let topology = topology.with_jobs(vec![job.clone()]);
+    plan(&topology, job, &Options { time_left: &|| 0.0, ..Options::new(schemes::INART) }).unwrap()
+}
+
+fn of(host: &str) -> Formation {
+    let named = |name: &str| (name.to_owned(), Incarnation::new(1));
+    Formation { workers: vec![named(host)], servers: vec![named("s")] }
+}
+
+#[test]
+fn a_run_gets_what_fairness_gives_it_where_others_have_taken_everything() {
+    let topology = topology();
+    let [one, two] = [0, 1].map(|job| alone(&topology, job));
+    let (plan, others) = plan_run(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
+    assert!((plan.rate_bps - 50e6).abs() < 1e3, "{}", plan.rate_bps);
+    assert_eq!(others.len(), 1);
+    assert!(others[0].rate_bps < one.rate_bps * 0.6, "{} of {}", others[0].rate_bps, one.rate_bps);
+    assert!(plan.flows.iter().all(|flow| flow.worker == "c"), "for those who are there");
+}
+
+#[test]
+fn a_run_takes_what_others_leave_and_nothing_of_theirs() {
+    let topology = topology();
+    let [one, two] = [0, 1].map(|job| alone(&topology, job));
+    let one = Plan { rate_bps: 30e6, load: Vec::new(), ..one };
+    let (plan, others) = plan_run(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
+    assert!(others.is_empty());
+    assert!(plan.rate_bps > 0.0);
+}
