@@ -126,6 +126,9 @@ impl Client {
             ending: Some(instruction.ending.into()),
             started: held.started,
             holds: held.holds,
+            step: proto::MoveStep::from(instruction.step).into(),
+            lags: held.moving.lags,
+            results: held.moving.results,
         };
         self.service.clone().confirm(request).await.map_err(|status| self.error(status))?;
         Ok(())

@@ -1,6 +1,6 @@
 //! Assignments as messages, and back.
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_core::{Assignment, MoveStep, ShardAssignment, WorkerAddress};
 use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerPacket};
 
 use crate::instruction::{Ending, Instruction};
@@ -80,6 +80,7 @@ impl From<&Instruction> for proto::Instruction {
             assignment: Some((&instruction.assignment).into()),
             beside: instruction.beside.map(|epoch| epoch.get().into()),
             ending: Some(instruction.ending.into()),
+            step: proto::MoveStep::from(instruction.step).into(),
         }
     }
 }
@@ -88,11 +89,32 @@ impl TryFrom<proto::Instruction> for Instruction {
     type Error = String;
 
     fn try_from(message: proto::Instruction) -> Result<Self, String> {
+        let step = message.step().into();
         let assignment = message.assignment.ok_or("an instruction without an assignment")?;
         let beside = message.beside.map(u16::try_from).transpose();
         let beside = beside.map_err(|_| "an epoch is out of range".to_owned())?;
         let ending = message.ending.map_or(Ending::None, Ending::from);
-        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from), ending })
+        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from), step, ending })
+    }
+}
+
+impl From<MoveStep> for proto::MoveStep {
+    fn from(step: MoveStep) -> Self {
+        match step {
+            MoveStep::Move => proto::MoveStep::Unspecified,
+            MoveStep::Prepare => proto::MoveStep::Prepare,
+            MoveStep::Lead => proto::MoveStep::Lead,
+        }
+    }
+}
+
+impl From<proto::MoveStep> for MoveStep {
+    fn from(message: proto::MoveStep) -> Self {
+        match message {
+            proto::MoveStep::Unspecified => MoveStep::Move,
+            proto::MoveStep::Prepare => MoveStep::Prepare,
+            proto::MoveStep::Lead => MoveStep::Lead,
+        }
     }
 }
 
@@ -191,8 +213,10 @@ mod tests {
                 assert!(Seat::try_from(proto::Seat { newest, ..good }).is_err());
             }
             for (beside, ending) in [None, Some(Epoch::from(2))].into_iter().cycle().zip(endings) {
-                let told = Instruction { assignment: told.clone(), beside, ending };
-                assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
+                for step in [MoveStep::Move, MoveStep::Prepare, MoveStep::Lead] {
+                    let told = Instruction { assignment: told.clone(), beside, step, ending };
+                    assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
+                }
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use std::io;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use inart_core::{MoveProgress, MoveStep};
 use inart_tls::Security;
 use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
@@ -16,6 +17,11 @@ use crate::source::Source;
 /// [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A host that lags behind its servers is asked this often whether it still does.
+const ASK: Duration = Duration::from_millis(10);
+/// As long as it does, it says so this often if it has got results meanwhile.
+const SAY: Duration = Duration::from_millis(100);
 
 /// A thread that follows a controller for a host; dropping it ends that.
 #[derive(Debug)]
@@ -46,10 +52,11 @@ impl Source {
         job: JobId,
         who: &str,
         life: Incarnation,
-        mut apply: impl FnMut(&Instruction) -> Result<(), NotDone> + Send + 'static,
+        mut apply: impl FnMut(&Instruction) -> Result<MoveProgress, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let apply = move |told: Option<&Instruction>| {
-            told.map_or(Ok(()), &mut apply).map(|()| Held { started: 0, holds: true })
+            let moving = told.map_or(Ok(MoveProgress::default()), &mut apply)?;
+            Ok(Held { moving, started: 0, holds: true })
         };
         self.attend(job, who, life, apply)
     }
@@ -130,7 +137,8 @@ impl Follower {
             }
             answered => answered?,
         };
-        while let Some(instruction) = instructions.next().await? {
+        let mut told_next = instructions.next().await?;
+        while let Some(instruction) = told_next {
             (*pause, *told) = (FIRST_PAUSE, String::new());
             let outcome = match apply(Some(&instruction)) {
                 Ok(held) => Ok(held),
@@ -138,13 +146,61 @@ impl Follower {
                 Err(NotDone::Ended) => return Ok(()),
             };
             let (epoch, ending) = (instruction.assignment.epoch.get(), instruction.ending);
+            let step = instruction.step;
             match &outcome {
-                Ok(_) if ending == Ending::None => tracing::info!(role = self.role, epoch, "follows"),
+                Ok(_) if ending == Ending::None => tracing::info!(role = self.role, epoch, ?step, "follows"),
                 Ok(held) => tracing::info!(role = self.role, epoch, ?ending, ?held, "told of the run's end"),
                 Err(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
             }
-            controller.confirm(&self.role, self.life, &instruction, outcome).await?;
+            controller.confirm(&self.role, self.life, &instruction, outcome.clone()).await?;
+            let Ok(held) = outcome else {
+                told_next = instructions.next().await?;
+                continue;
+            };
+            told_next = tokio::select! {
+                next = instructions.next() => next?,
+                done = self.lag(&controller, &instruction, held, apply) => {
+                    if done? == Lag::Ended {
+                        return Ok(());
+                    }
+                    instructions.next().await?
+                }
+            };
         }
         Err(ClientError::NotYet { address: self.address.clone(), message: "it has ended".to_owned() })
     }
+
+    /// Waits while the host lags behind its servers, and says so when it does no more.
+    async fn lag(
+        &self,
+        controller: &Client,
+        instruction: &Instruction,
+        mut held: Held,
+        apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
+    ) -> Result<Lag, ClientError> {
+        let (mut said, mut results) = (Instant::now(), held.moving.results);
+        while held.moving.lags && instruction.step == MoveStep::Lead {
+            tokio::time::sleep(ASK).await;
+            let outcome = match apply(Some(instruction)) {
+                Ok(now) => Ok(now),
+                Err(NotDone::Refused(why)) => Err(why),
+                Err(NotDone::Ended) => return Ok(Lag::Ended),
+            };
+            held = *outcome.as_ref().unwrap_or(&Held::default());
+            if !held.moving.lags || held.moving.results != results && said.elapsed() >= SAY {
+                (said, results) = (Instant::now(), held.moving.results);
+                controller.confirm(&self.role, self.life, instruction, outcome).await?;
+            }
+        }
+        Ok(Lag::Over)
+    }
+}
+
+/// Why nothing lags any more.
+#[derive(Debug, PartialEq, Eq)]
+enum Lag {
+    /// The host does what it was told.
+    Over,
+    /// It runs no more.
+    Ended,
 }

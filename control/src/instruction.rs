@@ -1,6 +1,6 @@
 //! What a host that runs is told.
 
-use inart_core::Assignment;
+use inart_core::{Assignment, MoveProgress, MoveStep};
 use inart_wire::Epoch;
 
 /// What a host that runs is to do.
@@ -10,6 +10,8 @@ pub struct Instruction {
     pub assignment: Assignment,
     /// Another epoch by which frames of the job still come; `None` closes all others.
     pub beside: Option<Epoch>,
+    /// How it comes from there to the assignment's epoch.
+    pub step: MoveStep,
     /// Where its run ends, if the job is elastic.
     pub ending: Ending,
 }
@@ -39,9 +41,11 @@ pub enum NotDone {
     Refused(String),
 }
 
-/// How far a host of an elastic job is with the end of its run.
+/// How far a host is with what it was told. Without an elastic job, the end of its run is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
+    /// With its move to another epoch.
+    pub moving: MoveProgress,
     /// Tensors that it has started in the run.
     pub started: u32,
     /// Whether it has started none of those that it was told not to start.

@@ -6,47 +6,17 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use inart_controller::{Controller, InstallError, InstallReport, JobPlan, Network, PortMap, Records};
-use inart_planner::{Options, Plan, Scheme, Topology, plan, schemes};
+use inart_controller::{Controller, InstallError, JobPlan, Records};
+use inart_planner::{Plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
 use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use support::walker::{Walker, check_mac, check_own_slots};
+use support::pushes::{arm, disarm, epochs, network, planned, walks};
+use support::walker::check_own_slots;
 use support::{LIMITS, controller, fig1, job, now, plans};
-
-fn planned(scheme: &dyn Scheme) -> Plan {
-    let topology = fig1();
-    plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap()
-}
-
-fn network(controller: &mut Controller<Memory>) -> Network {
-    controller.switches().iter().map(|(name, switch)| (name.clone(), switch.tables.clone())).collect()
-}
-
-fn walks(topology: &Topology, tables: &Network, plan: &JobPlan, epoch: u16) -> Result<(), String> {
-    let ports = PortMap::new(topology).unwrap();
-    Walker::new(topology, tables, &ports, &plan.plan, plan.job, Epoch::from(epoch)).check()?;
-    check_mac(tables, &ports)?;
-    check_own_slots(tables)
-}
-
-fn epochs(report: &InstallReport) -> Vec<u16> {
-    report.assignments.iter().map(|assignment| assignment.epoch.get()).collect()
-}
-
-/// Adds the failpoint to every switch, counted from now.
-fn arm(controller: &mut Controller<Memory>, at: impl Fn(&str, usize) -> Failpoint) {
-    for (name, switch) in controller.switches() {
-        switch.failpoint = at(name, switch.updates);
-    }
-}
-
-fn disarm(controller: &mut Controller<Memory>) {
-    arm(controller, |_, _| Failpoint::Never);
-}
 
 #[test]
 fn pushing_twice_changes_nothing() {
@@ -111,106 +81,6 @@ fn jobs_do_not_touch_each_other() {
     assert_eq!(now(controller.install(&[two])).unwrap().updates(), 0);
     let error = now(controller.install(&[one.clone(), one])).unwrap_err();
     assert!(matches!(error, InstallError::JobTwice { .. }), "{error}");
-}
-
-#[test]
-fn rollback_goes_back_push_by_push_under_new_epochs() {
-    let topology = fig1();
-    let mut controller = controller(&topology, Records::default());
-    let pushes = [schemes::ATP, schemes::LBMM, schemes::INART].map(|scheme| job(1, &planned(scheme)));
-    for push in &pushes {
-        now(controller.install(std::slice::from_ref(push))).unwrap();
-    }
-    let job = JobId::from(1);
-    for (epoch, back_to) in [(4, &pushes[1]), (5, &pushes[0])] {
-        let report = now(controller.rollback(job)).unwrap();
-        assert_eq!(epochs(&report), [epoch]);
-        walks(&topology, &network(&mut controller), back_to, epoch).unwrap();
-    }
-    let error = now(controller.rollback(job)).unwrap_err();
-    assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
-}
-
-/// Fig. 1 as somebody rewired it: a switch and hosts are added before the others, so that ports and addresses
-/// move.
-fn rewired() -> Topology {
-    let text = support::FIG1
-        .replace("nodes:\n", "nodes:\n  - {name: v0, kind: switch}\n  - {name: w7, kind: worker}\n")
-        .replace(
-            "links:\n",
-            "links:\n  - {ends: [w7, v1], rate: 6 Gbps}\n  - {ends: [v0, v2], rate: 6 Gbps}\n",
-        );
-    Topology::from_yaml(&text).unwrap()
-}
-
-/// The same switches and records under another topology.
-fn moved(from: &mut Controller<Memory>, topology: &Topology) -> Controller<Memory> {
-    let ports = PortMap::new(topology).unwrap();
-    let kept = from.switches().clone();
-    let switches = ports
-        .switches()
-        .map(|name| (name.to_owned(), kept.get(name).cloned().unwrap_or_else(|| Memory::new(LIMITS))));
-    let records = from.records().clone();
-    Controller::new(topology.clone(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap()
-}
-
-/// A job that goes back gets the older plan on the ports of today; what all jobs share stays as it is.
-#[test]
-fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
-    let mut older = controller(&fig1(), Records::default());
-    let [one, two] = [schemes::ATP, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
-    now(older.install(std::slice::from_ref(&one))).unwrap();
-    let today = rewired();
-    let mut newer = moved(&mut older, &today);
-    now(newer.install(&[two])).unwrap();
-    assert_eq!(newer.records().newest_topology(), Some(today.to_yaml().as_str()));
-    let shared = inart_controller::tables::shared(newer.ports());
-    let report = now(newer.rollback(JobId::from(1))).unwrap();
-    assert_eq!(epochs(&report), [3]);
-    let tables = network(&mut newer);
-    for (switch, shared) in shared {
-        let held = &tables[&switch];
-        assert_eq!((&held.mac, &held.switch_ports), (&shared.mac, &shared.switch_ports), "{switch}");
-        assert_eq!(
-            held.groups[&inart_controller::tables::FLOOD],
-            shared.groups[&inart_controller::tables::FLOOD]
-        );
-    }
-    walks(&today, &tables, &one, 3).unwrap();
-}
-
-#[test]
-fn a_rollback_that_does_not_hold_today_says_what_differs() {
-    let mut older = controller(&fig1(), Records::default());
-    now(older.install(&[job(1, &planned(schemes::INART))])).unwrap();
-    for (from, to, says) in [
-        ("[w1, v1]", "[w1, v2]", "since the topology has changed (link v1-w1 is gone"),
-        ("w6", "w9", "(node w6 is gone"),
-    ] {
-        let today = Topology::from_yaml(&support::FIG1.replace(from, to)).unwrap();
-        let mut newer = moved(&mut older, &today);
-        let plan = plan(&today, &today.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
-        now(newer.install(&[job(1, &plan)])).unwrap();
-        let (before, recorded) = (network(&mut newer), newer.records().clone());
-        let error = now(newer.rollback(JobId::from(1))).unwrap_err().to_string();
-        assert!(error.starts_with("the plan before of job digits cannot be installed again"), "{error}");
-        assert!(error.contains(says) && !error.contains('\n'), "{error}");
-        assert_eq!((network(&mut newer), newer.records()), (before, &recorded));
-    }
-}
-
-/// The plan before the last under the same number may be another job's, from an older topology.
-#[test]
-fn a_rollback_never_installs_another_job() {
-    let called = |name: &str| Topology::from_yaml(&support::FIG1.replace("digits", name)).unwrap();
-    let (letters, digits) = (called("letters"), called("digits"));
-    let on = |topology: &Topology| plan(topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
-    let mut older = controller(&letters, Records::default());
-    now(older.install(&[job(1, &on(&letters))])).unwrap();
-    let mut newer = moved(&mut older, &digits);
-    now(newer.install(&[job(1, &on(&digits))])).unwrap();
-    let error = now(newer.rollback(JobId::from(1))).unwrap_err();
-    assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
 }
 
 /// Fails every update in turn, in three ways, on the way from one plan to another.

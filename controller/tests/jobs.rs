@@ -3,26 +3,22 @@
 
 mod support;
 
-use std::future::pending;
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Following, Source};
-use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
-use inart_controller::api::{self, Listener};
-use inart_controller::daemon::{self, Config, State, Steer};
+use inart_control::Following;
+use inart_controller::api;
+use inart_controller::api::proto::{ChangeStage, ChangeStatus};
+use inart_controller::daemon::{Config, Steer};
 use inart_controller::{JobPlan, Push, Records};
 use inart_planner::{Options, Topology, plan, schemes};
 use inart_steering::Policy;
 use inart_tables::SwitchTables;
 use inart_targets::memory::InMemory;
-use inart_targets::{Failpoint, Place, Precedence, Target};
-use inart_tls::Security;
-use inart_wire::{Incarnation, JobId, ValuesPerPacket};
+use inart_targets::{Failpoint, Precedence};
+use inart_wire::{JobId, ValuesPerPacket};
+use support::daemon::{Daemon, config};
 use support::{LIMITS, job};
-use tokio::sync::oneshot;
 
 /// One switch that adds up 6 Mbps, which the first job alone fills. The second job is in the list if
 /// `second`.
@@ -47,21 +43,24 @@ fn faster(topology: &Topology) -> Topology {
     topology.scaled(2.0).with_jobs(jobs)
 }
 
-struct Daemon {
-    stop: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-    api: api::Client,
-    address: String,
+/// It watches, and only says what it would do.
+struct Watcher(Daemon);
+
+impl std::ops::Deref for Watcher {
+    type Target = Daemon;
+
+    fn deref(&self) -> &Daemon {
+        &self.0
+    }
 }
 
-impl Daemon {
+impl Watcher {
     /// With the first job of the topology.
     async fn start(target: &InMemory, folder: &Path, precedence: u128, topology: Topology) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
         Self::with_jobs(target, folder, precedence, topology, vec![job(1, &first)]).await
     }
 
-    /// It watches, and only says what it would do.
     async fn with_jobs(
         target: &InMemory,
         folder: &Path,
@@ -69,75 +68,22 @@ impl Daemon {
         topology: Topology,
         jobs: Vec<JobPlan>,
     ) -> Self {
-        let policy = Policy { dry_run: true, ..Policy::default() };
         let config = Config {
-            jobs,
-            program: target.program(ValuesPerPacket::N64, None).unwrap(),
-            switches: [("v".to_owned(), Place::local("v", 0))].into(),
             precedence: Precedence(precedence),
-            records: Records::open(folder, "shared").unwrap(),
-            replace_program: false,
-            check_every: Duration::from_millis(10),
             change_within: Duration::from_millis(500),
-            timing: Default::default(),
-            remove_departed: false,
             steer: Some(Steer {
-                policy,
+                policy: Policy { dry_run: true, ..Policy::default() },
                 every: Duration::from_millis(20),
                 plan_within: Duration::from_millis(300),
                 scheme: schemes::INART,
             }),
-            topology,
+            ..config(target, folder, topology, jobs)
         };
-        let address = format!("unix:{}", folder.join(format!("{precedence}.sock")).display());
-        let (listening, (stop, stopped)) = (address.clone(), oneshot::channel());
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let state = Arc::new(State::new("shared", [("v", "v")].into_iter()));
-                let listener = Listener::bind(&listening, false).await.unwrap();
-                tokio::select! {
-                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
-                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
-                    _ = stopped => {}
-                }
-            });
-        });
-        let api = loop {
-            match api::Client::connect(&address, &Security::Local).await {
-                Ok(api) => break api,
-                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        };
-        let daemon = Daemon { stop, thread, api, address };
-        daemon.until(|status| status.installed).await;
-        daemon
+        Watcher(Daemon::start(config, folder).await)
     }
 
     fn kill(self) {
-        drop(self.stop);
-        self.thread.join().unwrap();
-    }
-
-    async fn until(&self, wish: impl Fn(&Status) -> bool) -> Status {
-        for _ in 0..6000 {
-            let status = self.api.status().await.unwrap();
-            if wish(&status) {
-                return status;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("in vain: {:?}", self.api.status().await);
-    }
-
-    async fn end_of(&self, number: u32) -> ChangeStatus {
-        let ended = |change: &ChangeStatus| {
-            let stage = change.stage();
-            change.number == number
-                && matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
-        };
-        let status = self.until(|status| status.changes.iter().any(ended)).await;
-        status.changes.into_iter().find(ended).unwrap()
+        self.0.kill();
     }
 
     async fn submit(&self, topology: &Topology, job: &str) -> ChangeStatus {
@@ -173,16 +119,7 @@ impl Daemon {
 
     /// All hosts of a job of two workers and a server, which do as they are told.
     async fn hosts(&self, job: &str) -> Vec<Following> {
-        let mut hosts = Vec::new();
-        for role in ["worker-0", "worker-1", "server-0"] {
-            let life = Incarnation::from(7);
-            let assignment = self.api.assignment(job).await.unwrap();
-            self.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
-            let (address, security) = (self.address.clone(), Security::Local);
-            let source = Source::Controller { address, job: job.to_owned(), security };
-            hosts.push(source.follow(assignment.job, role, life, |_| Ok(())).unwrap().unwrap());
-        }
-        hosts
+        self.0.hosts(job, &["worker-0", "worker-1", "server-0"]).await
     }
 }
 
@@ -201,7 +138,7 @@ fn network() -> (InMemory, tempfile::TempDir) {
 #[tokio::test]
 async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     let (target, folder) = network();
-    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let hosts = daemon.hosts("one").await;
     let (alone, before) = (daemon.jobs().await, tables(&target));
     assert_eq!(alone, [("one".to_owned(), 1, 3.0)]);
@@ -246,7 +183,7 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
 #[tokio::test]
 async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() {
     let (target, folder) = network();
-    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let hosts = daemon.hosts("one").await;
     assert_eq!(daemon.submit(&topology(true), "two").await.stage(), ChangeStage::Done);
     let (jobs, held) = (daemon.jobs().await, tables(&target));
@@ -259,7 +196,7 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
     assert!(pushes.iter().all(|(_, push)| push.is_on(&longer.to_yaml())), "each was pushed on this network");
     assert!(!pushes[0].1.is_on(&faster(&longer).to_yaml()), "not on another one");
     let plans = pushes.iter().map(|(job, push)| push.job_plan(**job)).collect();
-    let next = Daemon::with_jobs(&target, folder.path(), 2, longer, plans).await;
+    let next = Watcher::with_jobs(&target, folder.path(), 2, longer, plans).await;
     assert_eq!((next.jobs().await, tables(&target)), (jobs, held), "nothing was written");
     next.kill();
 }
@@ -267,7 +204,7 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
 #[tokio::test]
 async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
     let (target, folder) = network();
-    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let before = tables(&target);
     let other = faster(&topology(true));
     for (document, job, named) in [
@@ -298,7 +235,7 @@ async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
 #[tokio::test]
 async fn a_switch_that_refuses_a_submitted_job_leaves_the_others_as_they_were() {
     let (target, folder) = network();
-    let daemon = Daemon::start(&target, folder.path(), 1, topology(false)).await;
+    let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let (before, jobs) = (tables(&target), daemon.jobs().await);
     target.change("v", |switch| switch.failpoint = Failpoint::Gone(switch.updates));
     let undone = daemon.submit(&topology(true), "two").await;

@@ -5,26 +5,23 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::future::pending;
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Ending, Following, Held, Instruction, NotDone, Source};
-use inart_controller::api::proto::{self, ChangeStage, ChangeStatus};
-use inart_controller::api::{self, Listener};
-use inart_controller::daemon::{self, Config, State};
+use inart_control::{Ending, Following, Held, Instruction, NotDone};
+use inart_controller::api::proto::{ChangeStage, ChangeStatus};
+use inart_controller::daemon::Config;
 use inart_controller::{Network, PortMap, Records, Stage};
+use inart_core::{MoveProgress, MoveStep};
 use inart_planner::{Options, Plan, Scheme, plan, schemes};
 use inart_targets::memory::InMemory;
-use inart_targets::{Failpoint, Place, Precedence, Target};
-use inart_tls::Security;
+use inart_targets::{Failpoint, Precedence};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
+use support::daemon::{Daemon, config};
 use support::walker::{Walker, check_own_slots};
 use support::{LIMITS, fig1, job};
 use tempfile::TempDir;
-use tokio::sync::oneshot;
 
 const SWITCHES: [&str; 2] = ["v1", "v2"];
 const JOB: fn() -> JobId = || JobId::from(1);
@@ -41,67 +38,15 @@ fn roles() -> Vec<String> {
     workers.chain((0..2).map(|shard| format!("server-{shard}"))).collect()
 }
 
-/// A daemon on switches in memory, started with ATP's plan, in a thread and a runtime of its own.
-struct Session {
-    stop: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-    api: api::Client,
-}
+/// A daemon on switches in memory, started with ATP's plan.
+struct Session(Daemon);
 
 impl Session {
     /// Listens on the socket in `folder`, where its records are.
     async fn start(target: &InMemory, folder: &Path, precedence: u128, within: Duration) -> Self {
-        let place = |name: &&str| ((*name).to_owned(), Place::local(*name, 0));
-        let config = Config {
-            topology: fig1(),
-            jobs: vec![job(1, &planned(schemes::ATP))],
-            program: target.program(ValuesPerPacket::N64, None).unwrap(),
-            switches: SWITCHES.iter().map(place).collect(),
-            precedence: Precedence(precedence),
-            records: Records::open(folder, "fig1").unwrap(),
-            replace_program: false,
-            check_every: Duration::from_millis(10),
-            change_within: within,
-            timing: Default::default(),
-            steer: None,
-            remove_departed: false,
-        };
-        let (address, (stop, stopped)) = (address(folder), oneshot::channel());
-        let listening = address.clone();
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, *name))));
-                let listener = Listener::bind(&listening, false).await.unwrap();
-                tokio::select! {
-                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
-                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
-                    _ = stopped => {}
-                }
-            });
-        });
-        let api = connected(&address).await;
-        let session = Session { stop, thread, api };
-        session.until(|status| status.installed).await;
-        session
-    }
-
-    /// Ends as a process that is killed does, with all its connections.
-    fn kill(self) {
-        drop(self.stop);
-        self.thread.join().unwrap();
-    }
-
-    /// Waits until the status is as wished.
-    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
-        for _ in 0..6000 {
-            let status = self.api.status().await.unwrap();
-            if wish(&status) {
-                return status;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("in vain: {:?}", self.api.status().await);
+        let config = config(target, folder, fig1(), vec![job(1, &planned(schemes::ATP))]);
+        let config = Config { precedence: Precedence(precedence), change_within: within, ..config };
+        Session(Daemon::at(config, address(folder)).await)
     }
 
     /// What came of the change to a plan.
@@ -110,32 +55,23 @@ impl Session {
         self.end_of(number).await
     }
 
-    /// What came of a change.
-    async fn end_of(&self, number: u32) -> ChangeStatus {
-        let ended = |change: &ChangeStatus| {
-            let stage = change.stage();
-            change.number == number
-                && matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
-        };
-        let status = self.until(|status| status.changes.iter().any(ended)).await;
-        status.changes.into_iter().find(ended).unwrap()
-    }
-
     /// The epoch that hosts which start are told.
     async fn epoch(&self) -> u16 {
         self.api.assignment("").await.unwrap().epoch.get()
     }
+
+    /// Ends as a process that is killed does, with all its connections.
+    fn kill(self) {
+        self.0.kill();
+    }
 }
 
-/// A client of the daemon that is about to listen there.
-async fn connected(address: &str) -> api::Client {
-    for _ in 0..6000 {
-        if let Ok(client) = api::Client::connect(address, &Security::Local).await {
-            return client;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
+impl std::ops::Deref for Session {
+    type Target = Daemon;
+
+    fn deref(&self) -> &Daemon {
+        &self.0
     }
-    panic!("nobody listens on {address}");
 }
 
 fn address(folder: &Path) -> String {
@@ -155,25 +91,19 @@ impl Host {
     /// One that does as it is told, unless `refuses` says why not.
     async fn start(
         session: &Session,
-        folder: &Path,
         role: &str,
         refuses: impl Fn(Told) -> Option<NotDone> + Send + 'static,
     ) -> Self {
-        let life = Incarnation::from(7);
-        let assignment = session.api.assignment("").await.unwrap();
-        session.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
-        let source =
-            Source::Controller { address: address(folder), job: String::new(), security: Security::Local };
         let told = Arc::new(Mutex::new(Vec::new()));
         let apply = {
             let told = told.clone();
             move |instruction: &Instruction| {
                 let epochs = (instruction.assignment.epoch.get(), instruction.beside.map(Epoch::get));
                 told.lock().unwrap().push(epochs);
-                refuses(epochs).map_or(Ok(()), Err)
+                refuses(epochs).map_or(Ok(MoveProgress::default()), Err)
             }
         };
-        let following = source.follow(assignment.job, role, life, apply).unwrap().unwrap();
+        let following = session.host("", role, apply).await;
         Host { _following: following, told }
     }
 
@@ -199,7 +129,6 @@ impl Host {
 /// All hosts of the job; worker-3 may refuse.
 async fn hosts(
     session: &Session,
-    folder: &Path,
     refuses: impl Fn(Told) -> Option<NotDone> + Send + Clone + 'static,
 ) -> Vec<Host> {
     let mut hosts = Vec::new();
@@ -207,7 +136,7 @@ async fn hosts(
         let refuses = refuses.clone();
         let is_it = role == "worker-3";
         let refuses = move |told| if is_it { refuses(told) } else { None };
-        hosts.push(Host::start(session, folder, &role, refuses).await);
+        hosts.push(Host::start(session, &role, refuses).await);
     }
     hosts
 }
@@ -264,7 +193,7 @@ const LONG: Duration = Duration::from_secs(60);
 async fn a_running_job_is_moved_again_and_again() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let hosts = hosts(&session, folder.path(), |_| None).await;
+    let hosts = hosts(&session, |_| None).await;
     let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
     for (plan, epoch) in [(&lbmm, 2), (&atp, 3), (&lbmm, 4)] {
         let ended = session.change(plan).await;
@@ -291,7 +220,7 @@ async fn a_running_job_is_moved_again_and_again() {
 async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let hosts = hosts(&session, folder.path(), |_| None).await;
+    let hosts = hosts(&session, |_| None).await;
     let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
     for name in SWITCHES {
         for kind in [Failpoint::Refuse, Failpoint::Broken, Failpoint::Gone] {
@@ -317,7 +246,7 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
 async fn what_a_switch_keeps_of_the_epoch_before_is_removed_when_it_is_back() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let _hosts = hosts(&session, |_| None).await;
     let before = target.switch("v1").updates;
     let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
     session.change(&lbmm).await;
@@ -351,7 +280,7 @@ async fn a_host_that_refuses_makes_all_move_back() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let refuses = |told: Told| (told.0 == 2).then(|| NotDone::Refused("not today".into()));
-    let hosts = hosts(&session, folder.path(), refuses).await;
+    let hosts = hosts(&session, refuses).await;
     let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
     let ended = session.change(&lbmm).await;
     assert_eq!(ended.stage(), ChangeStage::Undone);
@@ -379,7 +308,7 @@ async fn hosts_that_say_nothing_are_named_and_the_change_is_undone() {
     assert!(ended.problem.contains("push the plan when the job has ended"), "{}", ended.problem);
 
     // One that goes away in the middle of it: it ends when it is told to move.
-    let hosts = hosts(&session, folder.path(), |told| (told.0 == 2).then_some(NotDone::Ended)).await;
+    let hosts = hosts(&session, |told| (told.0 == 2).then_some(NotDone::Ended)).await;
     for host in &hosts {
         host.until((1, None)).await;
     }
@@ -395,7 +324,7 @@ async fn hosts_that_say_nothing_are_named_and_the_change_is_undone() {
 async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let _hosts = hosts(&session, |_| None).await;
     let before = tables(&target);
     let mut shares = planned(schemes::LBMM);
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
@@ -424,7 +353,10 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     session.api.claim(told.job, told.epoch, "worker-0", one).await.unwrap();
     let mut instructions = session.api.follow(told.job, "worker-0", one).await.unwrap();
     let first = instructions.next().await.unwrap().unwrap();
-    assert_eq!(first, Instruction { assignment: told.clone(), beside: None, ending: Ending::None });
+    assert_eq!(
+        first,
+        Instruction { assignment: told.clone(), beside: None, step: MoveStep::Move, ending: Ending::None }
+    );
     session.api.confirm("worker-0", one, &first, Ok(Held::default())).await.unwrap();
     for (job, role, life) in [
         (told.job, "worker-0", other),
@@ -448,7 +380,7 @@ async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_n
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let (release, waits) = held_up((2, Some(1)));
-    let hosts = hosts(&session, folder.path(), waits).await;
+    let hosts = hosts(&session, waits).await;
     let before = tables(&target);
     session.api.change(planned(schemes::LBMM).to_json()).await.unwrap();
     hosts[0].until((2, Some(1))).await;
@@ -475,7 +407,7 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let (release, waits) = held_up((2, None));
-    let hosts = hosts(&session, folder.path(), waits).await;
+    let hosts = hosts(&session, waits).await;
     let lbmm = planned(schemes::LBMM);
     session.api.change(lbmm.to_json()).await.unwrap();
     hosts[0].until((2, None)).await;
@@ -500,7 +432,7 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
 async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_next_removes() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let _hosts = hosts(&session, folder.path(), |_| None).await;
+    let _hosts = hosts(&session, |_| None).await;
     let before = tables(&target);
     session.kill();
     // As it is after the first switch was written.

@@ -5,27 +5,22 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::future::pending;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Following, HostReport, Reporting, Source};
-use inart_controller::api::{self, Listener, proto};
-use inart_controller::daemon::{self, Config, State, Steer};
+use inart_control::{Following, HostReport, Reporting};
+use inart_controller::daemon::{Config, Steer};
 use inart_controller::{PortMap, Records};
 use inart_p4::Outcome;
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{Options, Plan, Topology, plan, schemes};
 use inart_steering::{Decision, Policy};
 use inart_targets::memory::InMemory;
-use inart_targets::{Counts, Failpoint, Place, Precedence, Target};
-use inart_tls::Security;
-use inart_wire::{Incarnation, JobId, ValuesPerPacket};
+use inart_targets::{Counts, Failpoint};
+use inart_wire::{JobId, ValuesPerPacket};
+use support::daemon::{Daemon, LIFE, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
-use tokio::sync::oneshot;
 
 /// Two leaves, two spines: two ways between the workers and the server.
 fn ways() -> Topology {
@@ -57,28 +52,21 @@ struct Weather {
     misfits: BTreeSet<String>,
 }
 
-/// A daemon in a thread of its own, its switches and their counters.
+/// A daemon, its switches and their counters.
 struct Session {
-    stop: Option<oneshot::Sender<()>>,
-    threads: Vec<JoinHandle<()>>,
+    daemon: Daemon,
     target: InMemory,
     weather: Arc<Mutex<Weather>>,
-    api: api::Client,
     folder: TempDir,
     topology: Topology,
 }
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
-}
+impl std::ops::Deref for Session {
+    type Target = Daemon;
 
-fn address(folder: &Path) -> String {
-    format!("unix:{}", folder.join("api.sock").display())
+    fn deref(&self) -> &Daemon {
+        &self.daemon
+    }
 }
 
 impl Session {
@@ -88,74 +76,31 @@ impl Session {
 
     async fn on(topology: Topology, policy: Policy) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
-        let ports = PortMap::new(&topology).unwrap();
-        let switches: Vec<String> = ports.switches().map(str::to_owned).collect();
         let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
-        let place = |name: &String| (name.clone(), Place::local(name.clone(), 0));
         let every = Duration::from_millis(50);
         let config = Config {
-            topology: topology.clone(),
-            jobs: vec![job(1, &first)],
-            program: target.program(ValuesPerPacket::N64, None).unwrap(),
-            switches: switches.iter().map(place).collect(),
-            precedence: Precedence(1),
-            records: Records::open(folder.path(), topology.name()).unwrap(),
-            replace_program: false,
             check_every: Duration::from_millis(50),
             change_within: Duration::from_secs(5),
-            timing: Default::default(),
             steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme: schemes::INART }),
-            remove_departed: false,
+            ..config(&target, folder.path(), topology.clone(), vec![job(1, &first)])
         };
-        let (listening, name) = (address(folder.path()), topology.name().to_owned());
-        let (stop, stopped) = oneshot::channel::<()>();
-        let serve = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let addresses = switches.iter().map(|name| (&**name, &**name));
-                let state = Arc::new(State::new(&name, addresses));
-                let listener = Listener::bind(&listening, false).await.unwrap();
-                tokio::select! {
-                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
-                    served = api::serve(listener, None, state, pending()) => served.unwrap(),
-                    _ = stopped => {}
-                }
-            });
-        });
         let weather = Arc::new(Mutex::new(Weather::default()));
-        let counting = {
-            let (target, weather, topology) = (target.clone(), Arc::downgrade(&weather), topology.clone());
-            std::thread::spawn(move || {
-                while let Some(weather) = weather.upgrade() {
-                    count(&target, (&topology, &ports), &weather.lock().unwrap());
-                    drop(weather);
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-            })
-        };
-        let api = connected(&address(folder.path())).await;
-        let mut session =
-            Session { stop: Some(stop), threads: vec![serve], target, weather, api, folder, topology };
-        session.until(|status| status.installed).await;
+        let (counted, seen) = (target.clone(), Arc::downgrade(&weather));
+        let (net, ports) = (topology.clone(), PortMap::new(&topology).unwrap());
         // Ends once the session is dropped, with its weather.
-        drop(counting);
-        session.threads.truncate(1);
-        session
+        std::thread::spawn(move || {
+            while let Some(weather) = seen.upgrade() {
+                count(&counted, (&net, &ports), &weather.lock().unwrap());
+                drop(weather);
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let daemon = Daemon::start(config, folder.path()).await;
+        Session { daemon, target, weather, folder, topology }
     }
 
     fn weather(&self, change: impl FnOnce(&mut Weather)) {
         change(&mut self.weather.lock().unwrap());
-    }
-
-    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
-        for _ in 0..6000 {
-            let status = self.api.status().await.unwrap();
-            if wish(&status) {
-                return status;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("in vain: {:?}", self.api.status().await);
     }
 
     /// Waits for a decision as wished.
@@ -177,34 +122,9 @@ impl Session {
         records.jobs.values().next().unwrap().live().unwrap().plan.clone()
     }
 
-    /// A host that does as it is told.
-    async fn host(&self, role: &str) -> (Following, Source, Incarnation) {
-        let life = Incarnation::from(7);
-        let assignment = self.api.assignment("").await.unwrap();
-        self.api.claim(assignment.job, assignment.epoch, role, life).await.unwrap();
-        let address = address(self.folder.path());
-        let source = Source::Controller { address, job: String::new(), security: Security::Local };
-        let following = source.follow(assignment.job, role, life, |_| Ok(())).unwrap().unwrap();
-        (following, source, life)
-    }
-
     async fn hosts(&self, roles: &[&str]) -> Vec<Following> {
-        let mut hosts = Vec::new();
-        for role in roles {
-            hosts.push(self.host(role).await.0);
-        }
-        hosts
+        self.daemon.hosts("", roles).await
     }
-}
-
-async fn connected(address: &str) -> api::Client {
-    for _ in 0..6000 {
-        if let Ok(client) = api::Client::connect(address, &Security::Local).await {
-            return client;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("nobody listens on {address}");
 }
 
 /// One look's frames at all switches.
@@ -347,7 +267,7 @@ async fn a_link_of_a_large_network_is_gone_round() {
         (0..10).map(|rank| format!("worker-{rank}")).chain((0..4).map(|shard| format!("server-{shard}")));
     let mut hosts = Vec::new();
     for role in roles {
-        hosts.push(session.host(&role).await.0);
+        hosts.extend(session.hosts(&[&role]).await);
     }
     let before = session.in_force();
     let is_switch = |name: &str| {
@@ -435,8 +355,11 @@ async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
         asked.line.contains("asked for") && asked.line.contains("the plan in force is the best"),
         "{asked:?}"
     );
-    let shares = session.api.replan(true).await.unwrap_err().to_string();
-    assert!(shares.contains("shares stay while a job runs"), "{shares}");
+    let shares = session.api.replan(true).await.unwrap().line;
+    assert!(
+        shares.contains("routes only: its shares stay while it runs, since it is not elastic"),
+        "{shares}"
+    );
     let used = spine(&before);
     session.weather(|weather| {
         let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
@@ -452,8 +375,7 @@ async fn a_worker_that_others_wait_for_is_named() {
     let mut reporting: Vec<Reporting> = Vec::new();
     let mut hosts = Vec::new();
     for (role, started) in [("worker-0", 5), ("worker-1", 4), ("server-0", 0)] {
-        let (following, source, life) = session.host(role).await;
-        hosts.push(following);
+        hosts.extend(session.hosts(&[role]).await);
         if started > 0 {
             let said = HostReport {
                 started,
@@ -462,7 +384,7 @@ async fn a_worker_that_others_wait_for_is_named() {
                 planned_rate_bps: 1e9,
                 ..HostReport::default()
             };
-            let report = source.report(JobId::from(1), role, life, move || Some(said)).unwrap();
+            let report = session.source("").report(JobId::from(1), role, LIFE(), move || Some(said)).unwrap();
             reporting.extend(report);
         }
     }

@@ -33,7 +33,7 @@ pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress
 pub use counters::{ServerCounters, WorkerCounters};
 pub use failure::Failure;
 pub use peer_timeout::{DEFAULT_PEER_TIMEOUT, KEEPALIVES_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
-pub use reroute::RerouteError;
+pub use reroute::{MoveProgress, MoveStep, RerouteError};
 pub use server::ServerShard;
 pub use split::Split;
 pub use state_machine::StateMachine;

@@ -9,6 +9,27 @@ use thiserror::Error;
 
 use crate::{Assignment, AssignmentError, ShardAssignment};
 
+/// How a host comes to another epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MoveStep {
+    /// It moves at once.
+    #[default]
+    Move,
+    /// A worker learns of the epoch, and will follow its servers; a server goes on as it is.
+    Prepare,
+    /// All workers know the epoch: a server leads to it, and a worker follows.
+    Lead,
+}
+
+/// How far a host is on its way to the epoch that it was told of last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoveProgress {
+    /// Whether it still sends in the epoch before, or waits for results of chunks that it sent there.
+    pub lags: bool,
+    /// Results that a worker has got so far.
+    pub results: u64,
+}
+
 /// Why a host does not move to another epoch. It goes on as it did.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RerouteError {

@@ -64,7 +64,7 @@ impl RunEnd {
         };
         drop(state);
         self.0.changed.notify_all();
-        Held { started, holds }
+        Held { started, holds, ..Held::default() }
     }
 
     /// Waits until the next tensor may be started, and counts it.
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn held(started: u32, holds: bool) -> Held {
-        Held { started, holds }
+        Held { started, holds, ..Held::default() }
     }
 
     #[test]

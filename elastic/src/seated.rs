@@ -19,7 +19,7 @@ impl Host {
     ) -> Result<Option<Following>, Error> {
         let end = end.clone();
         let apply = move |told: Option<&Instruction>| -> Result<Held, NotDone> {
-            let Some(Instruction { assignment, beside, ending }) = told else {
+            let Some(Instruction { assignment, beside, step, ending }) = told else {
                 // It was given up, and the others have begun another run.
                 end.tell(Ending::Now);
                 over();
@@ -30,8 +30,8 @@ impl Host {
                 over();
                 return Ok(held);
             }
-            match mover.move_to(assignment.clone(), *beside) {
-                Ok(()) => Ok(held),
+            match mover.take(*step, assignment.clone(), *beside) {
+                Ok(moving) => Ok(Held { moving, ..held }),
                 Err(MoveError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
                 Err(MoveError::Ended) => {
                     // Nobody tells it any more when it may go on.

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use inart_controller::api::proto::ChangeStage;
 use inart_elastic::{ElasticServer, ElasticWorker, Error, ServerStopper};
+use inart_steering::Outcome;
 use inart_wire::Incarnation;
 use support::Controller;
 
@@ -211,6 +212,33 @@ fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
         assert_eq!((watch.rounds(), watch.regroups.load(Ordering::SeqCst)), (300, 0));
         let shares = watch.shares.lock().unwrap().clone();
         assert!(shares.len() == 2 && shares[0] < 0.31, "{shares:?}");
+    }
+    end(servers);
+}
+
+/// Shares that somebody pushed are poor. Who asks for new ones gets them, at a boundary.
+#[test]
+fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
+    let controller = Controller::start("follows");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let goal = 3000;
+    let workers = ["w1", "w2", "w3"].map(|name| Trainer::start(&controller, name, goal, |_| ()));
+    workers[0].watch.until(5);
+    assert_eq!(controller.change_shares(), ChangeStage::Done);
+    let begun = workers[0].watch.rounds();
+    workers[0].watch.until(begun + 5);
+    let poor = workers[0].watch.shares.lock().unwrap().clone();
+    assert!(poor[0] < 0.25, "{poor:?}");
+    let decision = controller.ask_for_shares();
+    assert_eq!(decision.outcome, Some(Outcome::Done), "{decision}");
+    assert!(decision.gain.unwrap() > 1.4 && decision.jobs[0].note.is_empty(), "{decision}");
+    let watches = workers.each_ref().map(|worker| worker.watch.clone());
+    let weights = workers.map(Trainer::weights);
+    assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
+    for watch in &watches {
+        assert_eq!((watch.rounds(), watch.regroups.load(Ordering::SeqCst)), (goal, 0));
+        let shares = watch.shares.lock().unwrap().clone();
+        assert!((shares[0] - 0.5).abs() < 1e-3, "{shares:?}");
     }
     end(servers);
 }

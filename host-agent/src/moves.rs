@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, mpsc};
 
-use inart_core::{Assignment, Instant, RerouteError, ServerShard, StateMachine, WorkerFlow};
+use inart_core::{
+    Assignment, Instant, MoveProgress, MoveStep, RerouteError, ServerShard, StateMachine, WorkerFlow,
+};
 use inart_wire::Epoch;
 
 use crate::transport::Wake;
@@ -29,7 +31,8 @@ pub enum MoveError {
 struct Order {
     assignment: Assignment,
     beside: Option<Epoch>,
-    done: mpsc::SyncSender<Result<(), RerouteError>>,
+    step: MoveStep,
+    done: mpsc::SyncSender<Result<MoveProgress, RerouteError>>,
 }
 
 impl Mover {
@@ -40,8 +43,23 @@ impl Mover {
     /// # Errors
     /// Why it has not moved.
     pub fn move_to(&self, assignment: Assignment, beside: Option<Epoch>) -> Result<(), MoveError> {
+        self.take(MoveStep::Move, assignment, beside).map(drop)
+    }
+
+    /// Takes one step on the way to `assignment`, and waits until it is taken; how far the host is then. A
+    /// worker that is told [`MoveStep::Lead`] lags for as long as its servers have not led it there: ask
+    /// again. With [`MoveStep::Move`] it is [`move_to`](Self::move_to).
+    ///
+    /// # Errors
+    /// Why it has not taken it.
+    pub fn take(
+        &self,
+        step: MoveStep,
+        assignment: Assignment,
+        beside: Option<Epoch>,
+    ) -> Result<MoveProgress, MoveError> {
         let (done, answer) = mpsc::sync_channel(1);
-        self.orders.send(Order { assignment, beside, done }).map_err(|_| MoveError::Ended)?;
+        self.orders.send(Order { assignment, beside, step, done }).map_err(|_| MoveError::Ended)?;
         self.wake.wake();
         Ok(answer.recv().map_err(|_| MoveError::Ended)??)
     }
@@ -71,10 +89,10 @@ impl Orders {
     /// Carries out what has come; whether there was anything.
     pub(crate) fn carry_out(&self, now: Instant, host: &mut impl Moves) -> bool {
         let mut any = false;
-        for Order { assignment, beside, done } in self.receiver.try_iter() {
+        for Order { assignment, beside, step, done } in self.receiver.try_iter() {
             any = true;
             // Whoever gave the order may be gone.
-            let _ = done.send(go(host, now, assignment, beside));
+            let _ = done.send(go(host, now, (step, assignment), beside));
         }
         any
     }
@@ -82,14 +100,17 @@ impl Orders {
 
 /// What can be moved.
 pub(crate) trait Moves: StateMachine {
-    /// The epoch that it sends in, and the other one whose frames it accepts.
+    /// The epoch that it was told of last, and the other one whose frames it accepts.
     fn open(&self) -> (Option<Epoch>, Option<Epoch>);
 
-    /// Sends by another plan from now on.
-    fn move_on(&mut self, now: Instant, to: Assignment) -> Result<(), RerouteError>;
+    /// Takes a step to another plan, or the same one again.
+    fn step(&mut self, now: Instant, step: MoveStep, to: Assignment) -> Result<(), RerouteError>;
 
-    /// Accepts frames of the epoch that it sends in only.
+    /// Accepts frames of the epoch that it was told of last only.
     fn close_other(&mut self);
+
+    /// How far it is on its way there.
+    fn progress(&self) -> MoveProgress;
 }
 
 impl Moves for WorkerFlow {
@@ -98,12 +119,19 @@ impl Moves for WorkerFlow {
         (open.next(), open.next())
     }
 
-    fn move_on(&mut self, now: Instant, to: Assignment) -> Result<(), RerouteError> {
-        self.reroute(now, to)
+    fn step(&mut self, now: Instant, step: MoveStep, to: Assignment) -> Result<(), RerouteError> {
+        match step {
+            MoveStep::Move => self.reroute(now, to),
+            MoveStep::Prepare | MoveStep::Lead => self.prepare(to),
+        }
     }
 
     fn close_other(&mut self) {
         self.close_old_epoch();
+    }
+
+    fn progress(&self) -> MoveProgress {
+        MoveProgress { lags: !self.has_moved(), results: self.counters().results }
     }
 }
 
@@ -113,32 +141,41 @@ impl Moves for ServerShard {
         (open.next(), open.next())
     }
 
-    fn move_on(&mut self, _: Instant, to: Assignment) -> Result<(), RerouteError> {
-        self.reroute(to)
+    fn step(&mut self, _: Instant, step: MoveStep, to: Assignment) -> Result<(), RerouteError> {
+        match step {
+            MoveStep::Move => self.reroute(to),
+            MoveStep::Prepare => Ok(()),
+            MoveStep::Lead => self.lead(to),
+        }
     }
 
     fn close_other(&mut self) {
         self.close_old_epoch();
     }
+
+    fn progress(&self) -> MoveProgress {
+        MoveProgress::default()
+    }
 }
 
-/// Moves a host. It may have missed orders before.
+/// Takes a step. The host may have missed orders before.
 fn go(
     host: &mut impl Moves,
     now: Instant,
-    to: Assignment,
+    (step, to): (MoveStep, Assignment),
     beside: Option<Epoch>,
-) -> Result<(), RerouteError> {
+) -> Result<MoveProgress, RerouteError> {
     let (current, other) = host.open();
     let goal = Some(to.epoch);
     if other.is_some() && other != goal && other != beside {
         host.close_other();
     }
-    if current != goal {
-        host.move_on(now, to)?;
+    // Beside no other epoch, a host that is there has nothing to do.
+    if current != goal || beside.is_some() {
+        host.step(now, step, to)?;
     }
     if beside.is_none() {
         host.close_other();
     }
-    Ok(())
+    Ok(host.progress())
 }

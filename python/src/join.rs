@@ -85,7 +85,7 @@ fn follow(
 ) -> Result<Option<Following>, Trouble> {
     let mover = worker.mover();
     let follow = source.follow(assignment.job, who, life, move |told| {
-        mover.move_to(told.assignment.clone(), told.beside).map_err(|error| match error {
+        mover.take(told.step, told.assignment.clone(), told.beside).map_err(|error| match error {
             MoveError::Refused(why) => NotDone::Refused(why.to_string()),
             MoveError::Ended => NotDone::Ended,
         })

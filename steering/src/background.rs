@@ -19,10 +19,14 @@ const LEFT: f64 = 0.05;
 struct Estimate {
     bps: f64,
     before: f64,
+    /// When the intervals began that show more than is believed, or have just made it believed.
+    rising: Option<Duration>,
 }
 
 impl Estimate {
-    fn take(&mut self, seen_bps: f64, kept: f64) {
+    /// Takes what an interval showed that began at `since`.
+    fn take(&mut self, since: Duration, seen_bps: f64, kept: f64) {
+        self.rising = (seen_bps > self.bps).then(|| self.rising.unwrap_or(since));
         let (low, high) = (seen_bps.min(self.before), seen_bps.max(self.before));
         if low > self.bps {
             self.bps = low;
@@ -54,8 +58,9 @@ impl Background {
         }
     }
 
-    /// Takes note of an interval. b(s) is what others send over the links into s.
-    pub fn take(&mut self, topology: &Topology, seen: &Observation) {
+    /// Takes note of an interval that ended at `now`. b(s) is what others send over the links into s.
+    pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation) {
+        let since = now.saturating_sub(seen.interval);
         let constant = self.time_constant.as_secs_f64();
         let kept = if constant > 0.0 { (-seen.interval.as_secs_f64() / constant).exp() } else { 0.0 };
         let mut into = vec![None; topology.nodes().len()];
@@ -65,7 +70,7 @@ impl Background {
                 else {
                     continue;
                 };
-                estimate.take(seen.others_bps, kept);
+                estimate.take(since, seen.others_bps, kept);
                 *into[link.ends[1 - back].index()].get_or_insert(0.0) += seen.others_bps;
             }
         }
@@ -76,9 +81,19 @@ impl Background {
                 NodeKind::Worker => None,
             };
             if let Some(bps) = seen_bps.filter(|bps| is_rate(*bps)) {
-                self.nodes[id.index()].take(bps, kept);
+                self.nodes[id.index()].take(since, bps, kept);
             }
         }
+    }
+
+    /// Since when a direction of a link has shown that others use more of it, if it does.
+    pub fn link_rising(&self, link: usize, back: bool) -> Option<Duration> {
+        self.links.get(link)?[usize::from(back)].rising
+    }
+
+    /// The same of a node.
+    pub fn node_rising(&self, node: usize) -> Option<Duration> {
+        self.nodes.get(node)?.rising
     }
 
     /// The estimate, bit/s: at least what the topology states, and never all of a capacity unless the

@@ -30,6 +30,26 @@ pub enum Trigger {
         /// What.
         parts: Vec<String>,
     },
+    /// Somebody else put other plans in force: hosts of these jobs came or went, or they were moved by hand.
+    Moved {
+        /// Their names.
+        jobs: Vec<String>,
+    },
+    /// A host tells of congestion.
+    Congestion {
+        /// The host.
+        host: String,
+        /// Its jobs.
+        jobs: Vec<String>,
+        /// The part of its frames that it sent again.
+        retransmitted: Option<f64>,
+        /// The part of the frames it got that were marked.
+        marked: Option<f64>,
+        /// How long frames waited on the way, milliseconds.
+        queueing_ms: Option<f64>,
+        /// The part of its plan's rate at which chunks were summed.
+        delivered: Option<f64>,
+    },
     /// It is time for new shares.
     Schedule,
     /// Somebody asked.
@@ -48,6 +68,21 @@ impl fmt::Display for Trigger {
             ),
             Trigger::Lost { parts } => write!(f, "{} failed", parts.join(", ")),
             Trigger::Back { parts } => write!(f, "{} in order again", parts.join(", ")),
+            Trigger::Moved { jobs } => {
+                write!(f, "job {} has other hosts, or was moved by somebody else", jobs.join(", "))
+            }
+            Trigger::Congestion { host, jobs, retransmitted, marked, queueing_ms, delivered } => {
+                write!(f, "congestion at {host} of job {}", jobs.join(", "))?;
+                let part = |part: &Option<f64>| part.map(|part| format!("{:.1} %", 100.0 * part));
+                let signs = [
+                    part(marked).map(|part| format!("{part} of its frames come marked")),
+                    part(retransmitted).map(|part| format!("{part} are sent again")),
+                    queueing_ms.map(|ms| format!("they wait {ms:.1} ms")),
+                    part(delivered).map(|part| format!("chunks are summed at {part} of the plan's rate")),
+                ];
+                let signs: Vec<String> = signs.into_iter().flatten().collect();
+                write!(f, ": {}", signs.join(", "))
+            }
             Trigger::Schedule => f.write_str("time for new shares"),
             Trigger::Command => f.write_str("asked for"),
         }
@@ -67,6 +102,12 @@ pub struct JobRates {
     pub new_bps: Option<f64>,
     /// Flows that the new plan moves.
     pub moved: usize,
+    /// Trunks from aggregation points to servers that it moves.
+    #[serde(default)]
+    pub moved_trunks: usize,
+    /// What was not looked for, and why, in words; empty if nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// What is done.
@@ -113,6 +154,11 @@ pub struct Decision {
     /// What was decided.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// From the moment since which it may have been seen to the question, milliseconds: of a failure, the last
+    /// interval in which the part was in order; else the first that shows what was asked about. Absent where
+    /// somebody asked, or it was time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noticed_ms: Option<f64>,
     /// How long the planner was at it, milliseconds.
     pub planning_ms: f64,
     /// What became of the change, once that is known.
@@ -133,13 +179,20 @@ impl Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "decision {} at {:.2} s: {}", self.number, self.at_seconds, self.trigger)?;
-        for JobRates { job, in_force_bps, limit, new_bps, moved } in &self.jobs {
+        if let Some(ms) = self.noticed_ms {
+            write!(f, ", noticed within {ms:.0} ms")?;
+        }
+        for JobRates { job, in_force_bps, limit, new_bps, moved, moved_trunks, note } in &self.jobs {
             write!(f, "; job {job}: {}", display_rate(*in_force_bps))?;
             if !limit.is_empty() {
                 write!(f, " ({limit})")?;
             }
             if let Some(new_bps) = new_bps {
-                write!(f, " -> {}, {moved} flows moved", display_rate(*new_bps))?;
+                let moved = format!("{moved} flows and {moved_trunks} trunks moved");
+                write!(f, " -> {}, {moved}", display_rate(*new_bps))?;
+            }
+            if !note.is_empty() {
+                write!(f, " ({note})")?;
             }
         }
         if let Some(gain) = self.gain {

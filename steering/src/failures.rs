@@ -51,6 +51,8 @@ pub struct Failures {
     parts: BTreeMap<Part, Failure>,
     /// Parts that were tried again without being seen in order: how often in a row.
     tried: BTreeMap<Part, u32>,
+    /// When parts were seen in order last.
+    good: BTreeMap<Part, Duration>,
 }
 
 impl Failures {
@@ -89,6 +91,7 @@ impl Failures {
             None => {}
             Some(false) => drop(self.parts.insert(part, Failure { at: now, in_order: None })),
             Some(true) => {
+                self.good.insert(part, now);
                 self.tried.remove(&part);
                 if let Some(failure) = self.parts.get_mut(&part) {
                     let since = *failure.in_order.get_or_insert(now);
@@ -98,6 +101,11 @@ impl Failures {
                 }
             }
         }
+    }
+
+    /// When the first of these was seen in order last: they failed after that.
+    pub fn last_in_order<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Option<Duration> {
+        parts.filter_map(|part| self.good.get(part).copied()).min()
     }
 
     /// What plans are made without.

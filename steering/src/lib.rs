@@ -34,6 +34,8 @@
 //! ```
 
 mod background;
+mod by_others;
+mod congestion;
 mod decision;
 mod failures;
 mod observation;

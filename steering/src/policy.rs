@@ -24,6 +24,19 @@ pub struct Policy {
     pub forget_after: Duration,
     /// How long after a change that came to nothing it is tried again. 5 s by default.
     pub again_after: Duration,
+    /// How long plans that somebody else put in force are left alone before others are looked for. 2 s by
+    /// default.
+    pub settle: Duration,
+    /// The part of a host's frames that it sends again, and the part of those it gets that are marked, from
+    /// which on the network is congested for it. 0.05 and 0.25 by default.
+    pub retransmitted: f64,
+    /// See [`Policy::retransmitted`].
+    pub marked: f64,
+    /// So is it where a host's chunks are summed at less than this part of the best rate that they had by the
+    /// plan in force. 0.5 by default.
+    pub delivered: f64,
+    /// How many of a host's reports in a row have to show that. 3 by default.
+    pub congested_reports: u32,
     /// How often shares are planned anew (phase 1), if at all. Never by default.
     pub shares_every: Option<Duration>,
     /// Whether nothing is changed, and only said what would be. Off by default.
@@ -41,6 +54,11 @@ impl Default for Policy {
             back_after: Duration::from_secs(2),
             forget_after: Duration::from_secs(60),
             again_after: Duration::from_secs(5),
+            settle: Duration::from_secs(2),
+            retransmitted: 0.05,
+            marked: 0.25,
+            delivered: 0.5,
+            congested_reports: 3,
             shares_every: None,
             dry_run: false,
         }

@@ -11,7 +11,7 @@ use crate::decision::Trigger;
 pub enum Shares {
     /// They stay: phase 2, routes and aggregation points.
     Kept,
-    /// Phase 1 as well.
+    /// Phase 1 as well, of the jobs that can change them while they run: elastic ones.
     Free,
 }
 
@@ -32,11 +32,14 @@ pub struct Question {
     pub shares: Shares,
     /// Whether a plan in force carries nothing any more.
     pub is_urgent: bool,
+    /// Since when what it is about may have been seen, if that is known.
+    pub since: Option<Duration>,
 }
 
 impl Question {
     /// Plans: one plan per job, in the order of those in force. The paths are of the kind that the first plan
     /// in force states, results count if they do there. Plans of two levels are followed by plans of one.
+    /// Where shares are free, the elastic jobs are planned anew beside the others, which keep theirs.
     /// `time_left` is as in [`Options::time_left`].
     ///
     /// # Errors
@@ -46,12 +49,33 @@ impl Question {
         let running: Vec<Plan> = self.plans.iter().map(one_level).collect();
         let Some(first) = running.first() else { return Ok(Vec::new()) };
         let options = Options {
-            keep_shares: self.shares == Shares::Kept,
+            keep_shares: true,
             paths: first.paths.unwrap_or(Paths::Any),
             results: if first.results_counted { Results::Counted } else { Results::Ignored },
             time_left,
             ..Options::new(scheme)
         };
-        plan_again(&self.topology, &running, &options)
+        let may_change: Vec<bool> = running.iter().map(|plan| self.may_share(plan)).collect();
+        if may_change.iter().all(|may| *may) {
+            return plan_again(&self.topology, &running, &Options { keep_shares: false, ..options });
+        }
+        let mut plans = plan_again(&self.topology, &running, &options)?;
+        if may_change.contains(&true) {
+            let of = |plans: &[Plan], wanted: bool| -> Vec<Plan> {
+                let all = plans.iter().zip(&may_change);
+                all.filter(|(_, may)| **may == wanted).map(|(plan, _)| plan.clone()).collect()
+            };
+            let left = self.topology.occupied_by(&of(&plans, false));
+            let options = Options { keep_shares: false, ..options };
+            let free = plan_again(&left, &of(&running, true), &options)?;
+            let may_change = plans.iter_mut().zip(&may_change).filter(|(_, may)| **may);
+            may_change.zip(free).for_each(|((plan, _), free)| *plan = free);
+        }
+        Ok(plans)
+    }
+
+    /// Whether the shares of a job may be chosen.
+    pub(crate) fn may_share(&self, plan: &Plan) -> bool {
+        self.shares == Shares::Free && self.topology.job_named(&plan.job).is_some_and(|job| job.elastic)
     }
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use inart_planner::{BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
 
 use crate::background::Background;
+use crate::by_others::ByOthers;
+use crate::congestion::Congestion;
 use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 use crate::failures::{Failures, Part};
-use crate::observation::Observation;
+use crate::observation::{HostSeen, Observation};
 use crate::policy::Policy;
 use crate::question::{Question, Shares};
 
@@ -32,8 +34,27 @@ enum Stage {
     Watching,
     /// The planner was asked.
     Asked(Box<Question>, MadeFor),
-    /// A change is under way, since when; and what the plans before were made for.
-    Changing(Duration, MadeFor),
+    /// A change is under way.
+    Changing(Box<Change>),
+}
+
+/// A change that was decided on.
+#[derive(Debug)]
+struct Change {
+    /// When.
+    since: Duration,
+    /// What the plans before were made for.
+    before: MadeFor,
+    /// Those that are to be in force.
+    plans: Vec<Plan>,
+}
+
+/// Why to ask.
+struct Reason {
+    trigger: Trigger,
+    shares: Shares,
+    is_urgent: bool,
+    since: Option<Duration>,
 }
 
 /// Watches one network, asks for plans when that may be worth it, and decides on them. Time is a duration
@@ -44,7 +65,9 @@ pub struct Steering {
     policy: Policy,
     background: Background,
     failures: Failures,
+    congestion: Congestion,
     in_force: Vec<Plan>,
+    by_others: ByOthers,
     made_for: MadeFor,
     stage: Stage,
     asked: u64,
@@ -63,10 +86,14 @@ impl Steering {
     /// Plans in force on a network of which nothing was seen yet.
     pub fn new(topology: Topology, in_force: Vec<Plan>, policy: Policy) -> Self {
         let made_for = MadeFor { background: topology.background(), failed: BTreeSet::new() };
+        let mut by_others = ByOthers::default();
+        by_others.expect(&in_force);
         Steering {
             background: Background::new(&topology, policy.time_constant),
             failures: Failures::default(),
+            congestion: Congestion::default(),
             in_force,
+            by_others,
             made_for,
             stage: Stage::Watching,
             asked: 0,
@@ -89,6 +116,8 @@ impl Steering {
     /// question that is open is forgotten.
     pub fn in_force(&mut self, plans: Vec<Plan>) {
         if plans != self.in_force {
+            self.by_others.see(&plans);
+            self.congestion.begin_anew();
             (self.in_force, self.again_at) = (plans, None);
             // They may lead over what is known to have failed.
             self.made_for.failed.clear();
@@ -159,16 +188,22 @@ impl Steering {
     /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
     /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
-        self.background.take(&self.topology, seen);
+        self.background.take(now, &self.topology, seen);
         self.failures.take(now, &self.topology, seen, &self.policy);
+        self.congestion.take(now, seen, &self.policy);
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
             return None;
         }
         let network = self.network();
         let rates = self.rates(&network);
         let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
-        let (trigger, shares, is_urgent) = self.trigger(now, &rates, &made_for)?;
-        Some(self.ask(now, trigger, shares, (network, made_for), is_urgent))
+        let reason = self.reason(now, &rates, &made_for)?;
+        match &reason.trigger {
+            Trigger::Moved { .. } => self.by_others.asked(),
+            Trigger::Congestion { .. } => self.congestion.asked(now + self.policy.forget_after),
+            _ => {}
+        }
+        Some(self.ask(now, reason, (network, made_for)))
     }
 
     /// Asks at once, whatever the thresholds for questions say: somebody wants it. `None` while another
@@ -178,62 +213,76 @@ impl Steering {
             return None;
         }
         let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
-        Some(self.ask(now, Trigger::Command, shares, (self.network(), made_for), false))
+        let reason = Reason { trigger: Trigger::Command, shares, is_urgent: false, since: None };
+        Some(self.ask(now, reason, (self.network(), made_for)))
     }
 
-    fn ask(
-        &mut self,
-        now: Duration,
-        trigger: Trigger,
-        shares: Shares,
-        (topology, made_for): (Topology, MadeFor),
-        is_urgent: bool,
-    ) -> Question {
+    fn ask(&mut self, now: Duration, reason: Reason, (topology, made_for): (Topology, MadeFor)) -> Question {
+        let Reason { trigger, shares, is_urgent, since } = reason;
         self.asked += 1;
         if shares == Shares::Free {
             self.shares_at = now;
         }
         let (number, plans) = (self.asked, self.in_force.clone());
-        let question = Question { number, at: now, trigger, topology, plans, shares, is_urgent };
+        let question = Question { number, at: now, trigger, topology, plans, shares, is_urgent, since };
         self.stage = Stage::Asked(Box::new(question.clone()), made_for);
         question
     }
 
     /// Why to ask, if there is a reason.
-    fn trigger(
-        &self,
-        now: Duration,
-        rates: &[Sustainable],
-        made_for: &MadeFor,
-    ) -> Option<(Trigger, Shares, bool)> {
+    fn reason(&mut self, now: Duration, rates: &[Sustainable], made_for: &MadeFor) -> Option<Reason> {
         let names = |parts: &mut dyn Iterator<Item = &Part>| -> Vec<String> {
             parts.map(|part| part.name(&self.topology)).collect()
         };
-        let lost: Vec<String> = names(&mut made_for.failed.difference(&self.made_for.failed));
+        let lost: BTreeSet<Part> = made_for.failed.difference(&self.made_for.failed).copied().collect();
         let carries_nothing = rates.iter().any(|rate| rate.rate_bps <= 0.0);
         let again = self.again_at.is_some_and(|at| now >= at);
         if carries_nothing && (!lost.is_empty() || again) {
-            let parts = if lost.is_empty() { names(&mut made_for.failed.iter()) } else { lost };
-            return Some((Trigger::Lost { parts }, Shares::Kept, true));
+            let since = self.failures.last_in_order(lost.iter());
+            let parts = if lost.is_empty() { &made_for.failed } else { &lost };
+            let trigger = Trigger::Lost { parts: names(&mut parts.iter()) };
+            return Some(Reason { trigger, shares: Shares::Kept, is_urgent: true, since });
         }
         let recent = self.changed.iter().filter(|&&at| now.saturating_sub(at) < HOUR).count();
         if now < self.not_before || recent >= self.policy.per_hour {
             return None;
         }
+        let usual = |trigger, shares, since| Reason { trigger, shares, is_urgent: false, since };
         let back = names(&mut self.made_for.failed.difference(&made_for.failed));
         if !back.is_empty() {
-            return Some((Trigger::Back { parts: back }, Shares::Kept, false));
+            return Some(usual(Trigger::Back { parts: back }, Shares::Kept, None));
         }
-        if let Some(differs) = self.differs(rates, &made_for.background) {
-            return Some((differs, Shares::Kept, false));
+        if let Some((trigger, shares, since)) = self.by_others.question(now, self.policy.settle) {
+            return Some(usual(trigger, shares, Some(since)));
+        }
+        if let Some((trigger, since)) = self.differs(rates, &made_for.background) {
+            return Some(usual(trigger, Shares::Kept, since));
+        }
+        if let Some((trigger, since)) = self.congested(now) {
+            return Some(usual(trigger, Shares::Kept, Some(since)));
         }
         let due = self.policy.shares_every.is_some_and(|every| now.saturating_sub(self.shares_at) >= every);
-        due.then_some((Trigger::Schedule, Shares::Free, false))
+        due.then(|| usual(Trigger::Schedule, Shares::Free, None))
+    }
+
+    /// The host of a plan in force that tells of congestion for longest.
+    fn congested(&self, now: Duration) -> Option<(Trigger, Duration)> {
+        let (id, since, seen) = self.congestion.longest(now, &self.policy)?;
+        let host = self.topology.node(id).name.clone();
+        let is_in = |plan: &&Plan| {
+            plan.flows.iter().any(|flow| flow.worker == host)
+                || plan.shards.iter().any(|shard| shard.server == host)
+        };
+        let jobs: Vec<String> = self.in_force.iter().filter(is_in).map(|plan| plan.job.clone()).collect();
+        let HostSeen { retransmitted, marked, queueing, delivered, .. } = seen;
+        let queueing_ms = queueing.map(|waits| waits.as_secs_f64() * 1e3);
+        let trigger = Trigger::Congestion { host, jobs, retransmitted, marked, queueing_ms, delivered };
+        Some((trigger, since))
     }
 
     /// The capacity of which others use most more, or less, than the plans were made for, as part of it; a
     /// rise only if a plan in force is slower for it.
-    fn differs(&self, rates: &[Sustainable], now: &BackgroundRates) -> Option<Trigger> {
+    fn differs(&self, rates: &[Sustainable], now: &BackgroundRates) -> Option<(Trigger, Option<Duration>)> {
         let is_slower =
             rates.iter().zip(&self.in_force).any(|(rate, plan)| rate.rate_bps < plan.rate_bps * (1.0 - SAME));
         let planned = &self.made_for.background;
@@ -242,30 +291,30 @@ impl Steering {
             let [a, b] = link.ends.map(name);
             [(0, a, b), (1, b, a)].map(|(way, from, to)| {
                 let resource = move || format!("link {from}->{to}");
-                (resource, now.links[at][way], planned.links[at][way], link.rate_bps)
+                let since = self.background.link_rising(at, way == 1);
+                (resource, now.links[at][way], planned.links[at][way], link.rate_bps, since)
             })
         });
-        let links = links.map(|(resource, now, planned, capacity)| (resource(), now, planned, capacity));
+        let links = links
+            .map(|(resource, now, planned, capacity, since)| (resource(), now, planned, capacity, since));
         let nodes = self.topology.nodes().iter().enumerate().filter_map(|(at, node)| {
             let capacity = match node.kind {
                 NodeKind::Switch => node.aggregation_bps,
                 NodeKind::Server => node.ingress_bps?,
                 NodeKind::Worker => return None,
             };
-            Some((format!("{} {}", node.kind, node.name), now.nodes[at], planned.nodes[at], capacity))
+            let since = self.background.node_rising(at);
+            Some((format!("{} {}", node.kind, node.name), now.nodes[at], planned.nodes[at], capacity, since))
         });
         links
             .chain(nodes)
-            .filter(|&(_, now, planned, capacity)| {
+            .filter(|&(_, now, planned, capacity, _)| {
                 let part = (now - planned) / capacity;
                 part.abs() > self.policy.hysteresis && (part < 0.0 || is_slower)
             })
             .max_by(|a, b| ((a.1 - a.2).abs() / a.3).total_cmp(&((b.1 - b.2).abs() / b.3)))
-            .map(|(resource, now_bps, planned_bps, capacity_bps)| Trigger::Background {
-                resource,
-                now_bps,
-                planned_bps,
-                capacity_bps,
+            .map(|(resource, now_bps, planned_bps, capacity_bps, since)| {
+                (Trigger::Background { resource, now_bps, planned_bps, capacity_bps }, since)
             })
     }
 
@@ -296,10 +345,11 @@ impl Steering {
     ) -> Option<Decision> {
         match std::mem::replace(&mut self.stage, Stage::Watching) {
             Stage::Asked(question, made_for) if question.number == number => {
-                let decision = self.decide(&question, plans, planning);
+                let decision = self.decide(&question, plans.clone(), planning);
                 let before = std::mem::replace(&mut self.made_for, made_for);
                 if decision.is_change() {
-                    self.stage = Stage::Changing(now, before);
+                    let plans = plans.map(<[Plan]>::to_vec).unwrap_or_default();
+                    self.stage = Stage::Changing(Box::new(Change { since: now, before, plans }));
                 }
                 self.again_at =
                     (question.is_urgent && !decision.is_change()).then_some(now + self.policy.again_after);
@@ -330,6 +380,11 @@ impl Steering {
                 limit: rate.limit.clone(),
                 new_bps: new.map(|new| new.rate_bps),
                 moved: new.and_then(|new| new.moved).map_or(0, |moved| moved.flows),
+                moved_trunks: new.and_then(|new| new.moved).map_or(0, |moved| moved.trunks),
+                note: match question.shares == Shares::Free && !question.may_share(plan) {
+                    true => "routes only: its shares stay while it runs, since it is not elastic".to_owned(),
+                    false => String::new(),
+                },
             }
         });
         let jobs: Vec<JobRates> = jobs.collect();
@@ -345,6 +400,7 @@ impl Steering {
             jobs,
             gain: gain.filter(|gain| gain.is_finite()),
             verdict,
+            noticed_ms: question.since.map(|since| question.at.saturating_sub(since).as_secs_f64() * 1e3),
             planning_ms: planning.as_secs_f64() * 1e3,
             outcome: None,
             change_ms: None,
@@ -377,14 +433,23 @@ impl Steering {
 
     /// The change that was decided on last has ended: the plans in force now, and what became of it.
     pub fn done(&mut self, now: Duration, outcome: Outcome, in_force: Vec<Plan>) {
-        let Stage::Changing(since, before) = std::mem::replace(&mut self.stage, Stage::Watching) else {
-            return self.in_force(in_force);
+        let Change { since, before, plans } = match std::mem::replace(&mut self.stage, Stage::Watching) {
+            Stage::Changing(change) => *change,
+            other => {
+                self.stage = other;
+                return self.in_force(in_force);
+            }
         };
         let is_done = outcome == Outcome::Done;
         if let Some(decision) = self.decisions.back_mut() {
             decision.outcome = Some(outcome);
             decision.change_ms = Some(now.saturating_sub(since).as_secs_f64() * 1e3);
         }
+        if is_done {
+            self.by_others.expect(&plans);
+        }
+        self.by_others.expect(&in_force);
+        self.congestion.begin_anew();
         self.in_force = in_force;
         if is_done {
             self.changed.retain(|&at| now.saturating_sub(at) < HOUR);

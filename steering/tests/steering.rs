@@ -2,90 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::time::Duration;
 
-use inart_planner::{LinkId, NodeId, NodeKind, Options, Plan, Topology, plan_all, schemes};
-use inart_steering::{
-    Decision, LinkSeen, Observation, Outcome, Policy, Shares, Steering, SwitchSeen, Trigger, Verdict,
-};
+use inart_planner::schemes;
+use inart_steering::{Decision, LinkSeen, Outcome, Policy, Shares, SwitchSeen, Trigger, Verdict};
 use proptest::prelude::*;
-
-const STEP: Duration = Duration::from_millis(200);
-
-/// Two leaves, two spines: two ways between the workers and the server.
-fn network() -> Topology {
-    let text = "{name: net, nodes: [{name: l1, kind: switch, aggregation: 8 Gbps}, {name: l2, kind: switch, aggregation: 8 Gbps},
-        {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress: 4 Gbps},
-        {name: w1, kind: worker}, {name: w2, kind: worker}],
-        links: [{ends: [w1, l1], rate: 4 Gbps}, {ends: [w2, l1], rate: 4 Gbps}, {ends: [s, l2], rate: 4 Gbps},
-        {ends: [l1, p1], rate: 4 Gbps}, {ends: [l1, p2], rate: 4 Gbps}, {ends: [p1, l2], rate: 4 Gbps},
-        {ends: [p2, l2], rate: 4 Gbps}]}";
-    Topology::from_yaml(text).unwrap()
-}
-
-fn node(topology: &Topology, name: &str) -> NodeId {
-    topology.node_named(name).unwrap()
-}
-
-fn link(topology: &Topology, a: &str, b: &str) -> LinkId {
-    topology.link_between(node(topology, a), node(topology, b)).unwrap()
-}
-
-/// A network in virtual time whose owner does all that it is asked.
-struct Owner {
-    topology: Topology,
-    steering: Steering,
-    now: Duration,
-    in_force: Vec<Plan>,
-    changes: usize,
-    questions: usize,
-}
-
-impl Owner {
-    fn new(topology: Topology, policy: Policy) -> Self {
-        let in_force = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
-        let steering = Steering::new(topology.clone(), in_force.clone(), policy);
-        Owner { topology, steering, now: Duration::ZERO, in_force, changes: 0, questions: 0 }
-    }
-
-    /// All links up, with what others use of each direction; all switches in order.
-    fn all_up(&self, others: impl Fn(LinkId, bool) -> f64) -> Observation {
-        let mut seen = Observation::unknown(&self.topology, STEP);
-        for id in self.topology.link_ids() {
-            for back in [false, true] {
-                seen.see_link(id, back, LinkSeen::up(0.0, others(id, back)));
-            }
-        }
-        let switches = self.topology.node_ids().filter(|&id| self.topology.node(id).kind == NodeKind::Switch);
-        seen.switches = switches.map(|id| (id, SwitchSeen::up())).collect();
-        seen
-    }
-
-    /// One interval.
-    fn step(&mut self, seen: &Observation) -> Option<Decision> {
-        self.now += STEP;
-        let question = self.steering.observe(self.now, seen)?;
-        self.questions += 1;
-        let plans = question.plan(schemes::INART, &|| f64::INFINITY).map_err(|error| error.to_string());
-        let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
-        let decision = self.steering.answer(self.now, question.number, answer, STEP / 10).unwrap();
-        if decision.is_change() {
-            self.changes += 1;
-            self.in_force = plans.unwrap();
-            self.steering.done(self.now, Outcome::Done, self.in_force.clone());
-        }
-        Some(decision)
-    }
-
-    /// The spine over which gradients go.
-    fn spine(&self) -> &'static str {
-        let through = |name: &str| {
-            self.in_force[0].flows.iter().any(|flow| flow.path.iter().any(|n| n == name))
-                || self.in_force[0].trunks.iter().any(|trunk| trunk.path.iter().any(|n| n == name))
-        };
-        ["p1", "p2"].into_iter().find(|spine| through(spine)).unwrap()
-    }
-}
+use support::{Owner, STEP, link, network, node};
 
 #[test]
 fn congestion_is_gone_round_once() {

@@ -71,6 +71,9 @@ pub struct Args {
     /// Have the controller that listens there look for better routes at once, print what it decided, and end.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask", "why"])]
     replan: Option<String>,
+    /// With --replan: look for other shares of elastic jobs, too.
+    #[arg(long, requires = "replan", conflicts_with = "topology")]
+    shares: bool,
     #[command(flatten)]
     follow: FollowArgs,
     #[command(flatten)]
@@ -98,7 +101,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     if let Some(address) = &args.replan {
         let decision = super::control::block_on(async {
-            Ok(api::Client::connect(address, &args.control.security()?).await?.replan(false).await?)
+            Ok(api::Client::connect(address, &args.control.security()?).await?.replan(args.shares).await?)
         })?;
         let text = if json { decision.json } else { decision.line };
         super::output::print(&format!("{text}\n"))?;

@@ -287,13 +287,28 @@ impl controller_server::Controller for Api {
         request: Request<proto::ConfirmRequest>,
     ) -> Result<Response<proto::ConfirmResponse>, Status> {
         self.in_charge()?;
-        let proto::ConfirmRequest { job, role, incarnation, epoch, beside, refusal, ending, started, holds } =
-            request.into_inner();
+        let request = request.into_inner();
+        let (step, moving) = (
+            request.step().into(),
+            inart_core::MoveProgress { lags: request.lags, results: request.results },
+        );
+        let proto::ConfirmRequest {
+            job,
+            role,
+            incarnation,
+            epoch,
+            beside,
+            refusal,
+            ending,
+            started,
+            holds,
+            ..
+        } = request;
         let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, holds };
         let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
         let beside = beside.map(number).transpose()?.map(Epoch::from);
         let refusal = Some(refusal).filter(|why| !why.is_empty());
-        let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), refusal };
+        let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), step, moving, refusal };
         let heard = self.ask(move |state| state.confirm(job, who, life, answer, said)).await?;
         heard.map_err(|why| not_followed(&role, job, why))?;
         Ok(Response::new(proto::ConfirmResponse {}))
@@ -306,7 +321,7 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let plan = Plan::from_json(&request.into_inner().plan);
         let plan = plan.map_err(|error| Status::invalid_argument(format!("the plan: {error}")))?;
-        Ok(Response::new(proto::ChangeResponse { number: self.0.order_change(plan) }))
+        Ok(Response::new(proto::ChangeResponse { number: self.0.order_change(plan, true) }))
     }
 
     async fn join(

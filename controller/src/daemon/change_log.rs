@@ -21,11 +21,15 @@ pub(super) enum Command {
         /// The change's number.
         number: u32,
         plan: Box<Plan>,
+        /// Whether its workers follow their servers; else they move when they are told.
+        led: bool,
     },
     /// To install a job beside those that run.
     Submit { number: u32, topology: Topology, job: String, window_chunks: Option<u32> },
     /// To take a job off the switches.
     Delete { number: u32, job: JobId, force: bool },
+    /// To take a job that is paused off the switches, until its next run.
+    Release { job: JobId },
     /// To form a run of an elastic job.
     Form { job: JobId, formation: Formation },
 }
@@ -76,6 +80,11 @@ impl ChangeLog {
         });
     }
 
+    /// Whether the workers followed their servers.
+    pub fn led(&mut self, number: u32, led: bool) {
+        self.update(number, |change, _| change.led = led);
+    }
+
     /// How many updates were written to install and to remove tables.
     pub fn updates(&mut self, number: u32, written: u64, removed: u64) {
         self.update(number, |change, _| {
@@ -88,7 +97,7 @@ impl ChangeLog {
     pub fn progress(&mut self, number: u32, progress: &Progress) {
         self.update(number, |change, _| {
             change.hosts = progress.hosts as u32;
-            change.confirmed = (progress.hosts - progress.missing.len()) as u32;
+            change.confirmed = (progress.hosts - progress.missing.len() - progress.lagging.len()) as u32;
         });
     }
 

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use inart_control::{Ending, Instruction};
+use inart_core::MoveStep;
 use inart_planner::Plan;
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::change_log::Command;
+use super::following::Led;
 use super::hosts::Told;
 use super::reconciler::Order;
 use super::state::State;
@@ -52,6 +54,8 @@ pub(super) struct Changer {
     pub timing: Timing,
     /// By elastic job: the change and the plan that its next run is to have.
     pub next: BTreeMap<JobId, (u32, Plan)>,
+    /// Jobs that are paused: the switches hold nothing of them.
+    pub released: BTreeSet<JobId>,
 }
 
 impl Changer {
@@ -61,11 +65,12 @@ impl Changer {
         if let Some(mut commands) = self.state.ordered() {
             while let Some(command) = commands.recv().await {
                 match command {
-                    Command::Change { number, plan } => self.carry_out(number, *plan).await,
+                    Command::Change { number, plan, led } => self.carry_out(number, *plan, led).await,
                     Command::Submit { number, topology, job, window_chunks } => {
                         self.submit(number, topology, job, window_chunks).await;
                     }
                     Command::Delete { number, job, force } => self.delete(number, job, force).await,
+                    Command::Release { job } => self.release(job).await,
                     Command::Form { job, formation } => self.form(job, formation).await,
                 }
             }
@@ -73,10 +78,10 @@ impl Changer {
         std::future::pending().await
     }
 
-    /// Carries out a change, and tells what came of it.
-    pub(super) async fn carry_out(&mut self, number: u32, plan: Plan) {
+    /// Carries out a change, and tells what came of it. Where the plan in force still works, it is `led`.
+    pub(super) async fn carry_out(&mut self, number: u32, plan: Plan, led: bool) {
         let job = plan.job.clone();
-        let (stage, problem) = match self.change(number, plan).await {
+        let (stage, problem) = match self.change(number, plan, led).await {
             Ok(()) => (ChangeStage::Done, String::new()),
             Err(End::Refused(why)) => (ChangeStage::Refused, why),
             Err(End::Undone(why)) => (ChangeStage::Undone, why),
@@ -92,6 +97,7 @@ impl Changer {
                 from,
                 to,
                 hosts = ended.hosts,
+                led = ended.led,
                 written = ended.updates_written,
                 removed = ended.updates_removed,
                 installed_ms = ended.installed_us as f64 / 1e3,
@@ -112,7 +118,7 @@ impl Changer {
     }
 
     /// From the plan in force to another.
-    async fn change(&mut self, number: u32, plan: Plan) -> Result<(), End> {
+    async fn change(&mut self, number: u32, plan: Plan, led: bool) -> Result<(), End> {
         let name = plan.job.clone();
         let before = self.told(&name).map_err(End::Refused)?;
         // Only who follows can move.
@@ -133,7 +139,7 @@ impl Changer {
         let (job, from, to) = (change.job, change.from, change.to.epoch);
         self.state.changes(|log| log.leads(number, from, to));
         self.write(number, &change).await?;
-        let moved = match self.move_hosts(number, &change).await {
+        let moved = match self.move_hosts(number, &change, led).await {
             Ok(moved) => moved,
             Err(why) => {
                 tracing::warn!(job = name, number, "the change is undone: {why}");
@@ -144,7 +150,7 @@ impl Changer {
         tracing::info!(job = name, number, hosts = moved, "all hosts have moved to epoch {to}");
         // The new plan is in force, whatever comes of closing the epoch before.
         self.state.changes(|log| log.stage(number, ChangeStage::Closing));
-        self.tell(&change, None);
+        self.tell(&change, None, MoveStep::Move);
         if let Err(why) = self.all_follow(number, job).await {
             tracing::warn!(job = name, number, "epoch {from} is not closed everywhere: {why}");
         }
@@ -173,6 +179,7 @@ impl Changer {
         if let Some((earlier, _)) = self.next.insert(job, (number, plan)) {
             let problem = format!("change {number} came before the run had ended");
             self.state.changes(|log| log.end(earlier, ChangeStage::Refused, problem));
+            self.state.change_has_ended();
         }
         self.state.changes(|log| log.stage(number, ChangeStage::Moving));
         tracing::info!(job = job.get(), number, "the run is to end, and the next one to have that plan");
@@ -214,20 +221,49 @@ impl Changer {
         Err(End::Undone(why))
     }
 
-    /// Tells the hosts to move, and notes it when all have; how many there are.
-    async fn move_hosts(&mut self, number: u32, change: &LiveChange) -> Result<usize, String> {
+    /// Has the hosts move, and notes it when all have; how many there are.
+    async fn move_hosts(&mut self, number: u32, change: &LiveChange, led: bool) -> Result<usize, String> {
         let (job, to, push) = (change.job, change.to.epoch, change.to.clone());
         self.note(move |records| records.note_change(job, Stage::Moving, to)).await?;
         self.state.changes(|log| log.stage(number, ChangeStage::Moving));
-        self.tell(change, Some(change.from));
-        let moved = self.all_follow(number, job).await?;
+        let moved = match self.lead(number, change, led).await? {
+            Some(moved) => moved,
+            None => {
+                self.tell(change, Some(change.from), MoveStep::Move);
+                self.all_follow(number, job).await?
+            }
+        };
         self.note(move |records| records.commit_change(job, push)).await?;
         Ok(moved)
     }
 
+    /// Has the workers follow their servers from chunk to chunk, if the change is to be `led`; how many hosts
+    /// there are. `None` if they are to be told to move.
+    async fn lead(&self, number: u32, change: &LiveChange, led: bool) -> Result<Option<usize>, String> {
+        if !led {
+            return Ok(None);
+        }
+        self.tell(change, Some(change.from), MoveStep::Prepare);
+        self.all_follow(number, change.job).await?;
+        self.tell(change, Some(change.from), MoveStep::Lead);
+        let watch = |progress: &_| self.state.changes(|log| log.progress(number, progress));
+        match self.state.all_led(change.job, self.limit, watch).await? {
+            Led::All(hosts) => {
+                self.state.changes(|log| log.led(number, true));
+                Ok(Some(hosts))
+            }
+            Led::Stalled(hosts) => {
+                let (job, hosts) = (&change.assignment.name, hosts.join(", "));
+                tracing::warn!(job, number, "no results: all are told to move, since {hosts} did not follow");
+                Ok(None)
+            }
+        }
+    }
+
     /// Tells hosts to follow the new plan.
-    fn tell(&self, change: &LiveChange, beside: Option<Epoch>) {
-        let instruction = Instruction { assignment: change.assignment.clone(), beside, ending: Ending::None };
+    fn tell(&self, change: &LiveChange, beside: Option<Epoch>, step: MoveStep) {
+        let assignment = change.assignment.clone();
+        let instruction = Instruction { assignment, beside, step, ending: Ending::None };
         self.state.tell(Told { instruction, rate_bps: change.to.plan.rate_bps });
     }
 

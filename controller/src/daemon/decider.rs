@@ -1,23 +1,25 @@
-//! Watches the network, decides whether other plans are worth a change, and has that made.
+//! Watches the network, decides whether other plans are worth a change, and has that made. What takes long
+//! (the planner, a change) goes on beside the watch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use inart_planner::{Plan, Topology};
-use inart_steering::{Decision, Outcome, Part, Question, Shares, Steering};
+use inart_steering::{Decision, Outcome, Part, Question, Steering};
 use inart_wire::{Epoch, JobId};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
+use super::moving::move_jobs;
 use super::sampler::Sampler;
 use super::state::State;
 use super::steered::{Asked, Steer};
-use crate::api::proto::ChangeStage;
-use crate::watching::{Late, Progress, Said, Watching};
-
-/// Rates of a plan over the same routes that differ by less are not worth telling the hosts.
-const SAME: f64 = 0.01;
+use crate::watching::{Answers, Late, Progress, Said, Watching};
 
 /// The task that does so.
 pub(super) struct Decider {
@@ -48,87 +50,237 @@ impl InForce {
     }
 }
 
+/// Who asked for a decision, and waits for it.
+type Answer = oneshot::Sender<Result<Decision, String>>;
+
+/// What has come to an end beside the watch.
+enum Done {
+    /// The planner has answered a question.
+    Planned { question: Box<Question>, plans: Result<Vec<Plan>, String>, took: Duration },
+    /// A change has ended.
+    Changed(Outcome),
+}
+
 impl Decider {
     /// For good.
-    pub async fn run(mut self) -> Infallible {
-        let mut asked = self.state.steered.listen();
-        let mut steering = Steering::new(self.topology.clone(), Vec::new(), self.steer.policy.clone());
-        let (start, mut in_force, mut late) = (Instant::now(), InForce::default(), Late::default());
-        let mut said = Said::default();
-        let mut ticks = tokio::time::interval(self.steer.every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pub async fn run(self) -> Infallible {
+        let Decider { topology, steer, watching, sampler, state } = self;
+        let asked = state.steered.listen();
+        let (sender, samples) = mpsc::channel(1);
+        let sampling = sample(sampler, steer.every, sender);
+        let deciding = Deciding {
+            steering: Steering::new(topology.clone(), Vec::new(), steer.policy.clone()),
+            start: Instant::now(),
+            in_force: InForce::default(),
+            late: Late::default(),
+            said: Said::default(),
+            work: None,
+            is_changing: false,
+            answer: None,
+            waiting: VecDeque::new(),
+            topology,
+            steer,
+            watching,
+            state,
+        };
+        tokio::select! {
+            never = sampling => never,
+            never = deciding.run(samples, asked) => never,
+        }
+    }
+}
+
+/// Reads the switches' counters again and again.
+async fn sample(mut sampler: Sampler, every: Duration, samples: mpsc::Sender<Answers>) -> Infallible {
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let answers = sampler.sample().await;
+        if samples.send(answers).await.is_err() {
+            pending::<()>().await;
+        }
+    }
+}
+
+/// What is known, and what goes on.
+struct Deciding {
+    topology: Topology,
+    steer: Steer,
+    watching: Watching,
+    state: Arc<State>,
+    steering: Steering,
+    /// From when times are counted.
+    start: Instant,
+    in_force: InForce,
+    late: Late,
+    /// What hosts have told.
+    said: Said,
+    /// The planner or a change, one of them at a time.
+    work: Option<LocalBoxFuture<'static, Done>>,
+    /// Whether it is a change.
+    is_changing: bool,
+    /// Who asked for what goes on.
+    answer: Option<Answer>,
+    /// Those who are to have their turn.
+    waiting: VecDeque<Asked>,
+}
+
+impl Deciding {
+    async fn run(
+        mut self,
+        mut samples: mpsc::Receiver<Answers>,
+        mut asked: mpsc::UnboundedReceiver<Asked>,
+    ) -> Infallible {
         loop {
+            let work = self.work.as_mut();
+            let worked = async {
+                match work {
+                    Some(work) => work.await,
+                    None => pending().await,
+                }
+            };
             tokio::select! {
-                _ = ticks.tick() => {}
-                Some(Asked { shares, answer }) = asked.recv() => {
-                    self.look_at_jobs(&mut steering, &mut in_force);
-                    let decided = match self.command(&mut steering, start.elapsed(), shares) {
-                        Ok(question) => {
-                            let decided = self.decide(&mut steering, start, question, &mut in_force).await;
-                            decided.ok_or_else(|| "the plans in force changed meanwhile: ask again".to_owned())
-                        }
-                        Err(why) => Err(why),
-                    };
-                    // Who asked may wait no longer.
-                    let _ = answer.send(decided);
-                    continue;
+                done = worked => self.take(done),
+                Some(answers) = samples.recv() => self.watch(answers),
+                Some(asked) = asked.recv() => self.waiting.push_back(asked),
+            }
+            while self.work.is_none()
+                && let Some(asked) = self.waiting.pop_front()
+            {
+                self.command(asked);
+            }
+        }
+    }
+
+    /// Takes note of what the switches have counted.
+    fn watch(&mut self, answers: Answers) {
+        let now = self.start.elapsed();
+        let Some(mut seen) = self.watching.see(now, answers) else { return };
+        seen.hosts = self.said.see(&self.topology, self.state.said_by_hosts());
+        self.look_at_jobs();
+        let failed = self.steering.failed();
+        let question = self.steering.observe(now, &seen);
+        self.tell(&failed);
+        self.name_the_late(now);
+        if let Some(question) = question {
+            self.ask(question, None);
+        }
+    }
+
+    /// Which jobs there are, and what is in force. While a change of its own is under way, its end tells.
+    fn look_at_jobs(&mut self) {
+        if let Some(jobs) = self.state.steered.take_jobs() {
+            self.steering.know_jobs(jobs);
+        }
+        if !self.is_changing {
+            self.steering.in_force(self.in_force.read(&self.state));
+        }
+    }
+
+    /// Somebody asks.
+    fn command(&mut self, Asked { shares, answer }: Asked) {
+        self.look_at_jobs();
+        match self.steering.command(self.start.elapsed(), shares) {
+            Some(question) => self.ask(question, Some(answer)),
+            None => {
+                let nothing = "no host of any job follows this controller: there is nothing to plan again";
+                // Who asked may wait no longer.
+                let _ = answer.send(Err(nothing.to_owned()));
+            }
+        }
+    }
+
+    /// Has the planner answer, in place of what it was asked before.
+    fn ask(&mut self, question: Question, answer: Option<Answer>) {
+        tracing::info!(number = question.number, "the planner is asked: {}", question.trigger);
+        self.forget_answer();
+        self.answer = answer;
+        let (scheme, within) = (self.steer.scheme, self.steer.plan_within);
+        let begun = Instant::now();
+        let question = Box::new(question);
+        let asked = question.clone();
+        let planned = tokio::task::spawn_blocking(move || {
+            let time_left = || within.as_secs_f64() - begun.elapsed().as_secs_f64();
+            asked.plan(scheme, &time_left).map_err(|error| error.to_string())
+        });
+        let work = async move {
+            let plans = planned.await.unwrap_or_else(|error| Err(format!("the planner ended: {error}")));
+            Done::Planned { question, plans, took: begun.elapsed() }
+        };
+        self.work = Some(work.boxed_local());
+    }
+
+    /// What went on has ended.
+    fn take(&mut self, done: Done) {
+        (self.work, self.is_changing) = (None, false);
+        let now = self.start.elapsed();
+        match done {
+            Done::Planned { question, plans, took } => {
+                let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
+                let Some(decision) = self.steering.answer(now, question.number, answer, took) else {
+                    return self.forget_answer();
+                };
+                match plans {
+                    Ok(plans) if decision.is_change() => {
+                        let in_force = self.in_force.read(&self.state);
+                        let change = move_jobs(self.state.clone(), in_force, plans, !question.is_urgent);
+                        self.work = Some(change.map(Done::Changed).boxed_local());
+                        self.is_changing = true;
+                    }
+                    _ => self.tell_decision(),
                 }
             }
-            let answers = self.sampler.sample().await;
-            let now = start.elapsed();
-            let Some(mut seen) = self.watching.see(now, answers) else { continue };
-            seen.hosts = said.see(&self.topology, self.state.said_by_hosts());
-            self.look_at_jobs(&mut steering, &mut in_force);
-            let failed = steering.failed();
-            let question = steering.observe(now, &seen);
-            self.tell(&steering, &failed);
-            self.name_the_late(now, &mut late);
-            if let Some(question) = question {
-                self.decide(&mut steering, start, question, &mut in_force).await;
+            Done::Changed(outcome) => {
+                self.steering.done(now, outcome, self.in_force.read(&self.state));
+                self.tell_decision();
             }
         }
     }
 
-    /// Which jobs there are, and what is in force.
-    fn look_at_jobs(&self, steering: &mut Steering, in_force: &mut InForce) {
-        if let Some(jobs) = self.state.steered.take_jobs() {
-            steering.know_jobs(jobs);
+    /// The question is not open any more.
+    fn forget_answer(&mut self) {
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(Err("the plans in force changed meanwhile: ask again".to_owned()));
         }
-        steering.in_force(in_force.read(&self.state));
     }
 
-    /// The question of somebody who asked.
-    fn command(&self, steering: &mut Steering, now: Duration, shares: Shares) -> Result<Question, String> {
-        if shares == Shares::Free {
-            return Err("shares stay while a job runs: ask for other routes only".to_owned());
+    /// What was decided last, and what came of it: for the log, for who asks, and for who asked.
+    fn tell_decision(&mut self) {
+        let decisions: Vec<Decision> = self.steering.decisions().cloned().collect();
+        let Some(decided) = decisions.last().cloned() else { return };
+        match decided.outcome == Some(Outcome::Done) {
+            true => tracing::info!("{decided}"),
+            false => tracing::warn!("{decided}"),
         }
-        let nothing =
-            || "no host of any job follows this controller: there is nothing to plan again".to_owned();
-        steering.command(now, shares).ok_or_else(nothing)
+        self.state.steered.update(|seen| seen.decisions = decisions);
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(Ok(decided));
+        }
     }
 
     /// Tells what is believed of the network; the log hears what is new.
-    fn tell(&self, steering: &Steering, before: &[String]) {
-        let failed = steering.failed();
+    fn tell(&self, before: &[String]) {
+        let failed = self.steering.failed();
         for part in failed.iter().filter(|part| !before.contains(part)) {
             tracing::warn!("{part} has failed");
         }
         for part in before.iter().filter(|part| !failed.contains(part)) {
             tracing::info!("{part} is in order again, or tried again");
         }
-        let gone = steering.failed_parts().into_iter().filter_map(|part| match part {
+        let gone = self.steering.failed_parts().into_iter().filter_map(|part| match part {
             Part::Switch(switch) => Some(self.topology.node(switch).name.clone()),
             Part::Link(_) | Part::Sums(_) => None,
         });
         let gone: BTreeSet<String> = gone.collect();
-        let background = steering.background_by_name();
+        let background = self.steering.background_by_name();
         self.state
             .steered
             .update(|seen| (seen.failed, seen.gone, seen.background) = (failed, gone, background));
     }
 
     /// Names workers that others wait for; the log hears of each once.
-    fn name_the_late(&self, now: Duration, late: &mut Late) {
+    fn name_the_late(&mut self, now: Duration) {
         let names = self.state.followed_names();
         let said = self.state.steered.reports().into_iter();
         let said =
@@ -136,7 +288,7 @@ impl Decider {
                 let progress = Progress { started: said.started, ended: said.ended };
                 Some(((names.get(&job)?.clone(), role), progress))
             });
-        let named = late.see(now, &said.collect());
+        let named = self.late.see(now, &said.collect());
         let named: BTreeMap<String, String> =
             named.into_iter().map(|((job, role), why)| (format!("{role} of job {job}"), why)).collect();
         let before = self.state.steered.seen().late;
@@ -144,71 +296,5 @@ impl Decider {
             tracing::warn!("{who} is late: {why}");
         }
         self.state.steered.update(|seen| seen.late = named);
-    }
-
-    /// Has the planner answer, decides, and carries that out; what was decided and what became of it.
-    async fn decide(
-        &self,
-        steering: &mut Steering,
-        start: Instant,
-        question: Question,
-        in_force: &mut InForce,
-    ) -> Option<Decision> {
-        let number = question.number;
-        tracing::info!(number, "the planner is asked: {}", question.trigger);
-        let (scheme, within) = (self.steer.scheme, self.steer.plan_within);
-        let begun = Instant::now();
-        let planned = tokio::task::spawn_blocking(move || {
-            let time_left = || within.as_secs_f64() - begun.elapsed().as_secs_f64();
-            question.plan(scheme, &time_left).map_err(|error| error.to_string())
-        });
-        let plans = planned.await.unwrap_or_else(|error| Err(format!("the planner ended: {error}")));
-        let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
-        let decision = steering.answer(start.elapsed(), number, answer, begun.elapsed())?;
-        if let (true, Ok(plans)) = (decision.is_change(), plans) {
-            let outcome = self.change(&in_force.read(&self.state), plans).await;
-            steering.done(start.elapsed(), outcome, in_force.read(&self.state));
-        }
-        let decisions: Vec<Decision> = steering.decisions().cloned().collect();
-        let decided = decisions.last().cloned();
-        match &decided {
-            Some(decided) if decided.outcome == Some(Outcome::Done) => tracing::info!("{decided}"),
-            Some(decided) => tracing::warn!("{decided}"),
-            None => {}
-        }
-        self.state.steered.update(|seen| seen.decisions = decisions);
-        decided
-    }
-
-    /// Moves the jobs to their new plans, where these differ.
-    async fn change(&self, in_force: &[Plan], plans: Vec<Plan>) -> Outcome {
-        let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone(), plan.results.clone());
-        let is_same = |new: &Plan| {
-            in_force.iter().any(|old| {
-                old.job == new.job
-                    && (new.rate_bps - old.rate_bps).abs() < SAME * old.rate_bps
-                    && routes(old) == routes(new)
-            })
-        };
-        let other: Vec<Plan> = plans.into_iter().filter(|plan| !is_same(plan)).collect();
-        for plan in &other {
-            let missing = self.state.not_following(&plan.job);
-            if !missing.is_empty() {
-                let reason = format!("job {}: {} does not follow", plan.job, missing.join(", "));
-                return Outcome::Failed { reason };
-            }
-        }
-        let numbers: Vec<u32> = other.into_iter().map(|plan| self.state.order_change(plan)).collect();
-        let mut problems = Vec::new();
-        for number in numbers {
-            let ended = self.state.change_ended(number).await;
-            if ended.stage() != ChangeStage::Done {
-                problems.push(format!("change {number} of job {}: {}", ended.job, ended.problem));
-            }
-        }
-        match problems.is_empty() {
-            true => Outcome::Done,
-            false => Outcome::Failed { reason: problems.join("; ") },
-        }
     }
 }

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Instruction};
+use inart_core::MoveStep;
 use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
 use inart_wire::{Epoch, Incarnation, JobId};
 
@@ -34,16 +35,21 @@ impl Changer {
         let record = self.state.record(job).ok_or("the plans are not installed")?;
         let live = record.live().ok_or("the job has no plan in force")?.clone();
         let claims = claims(formation);
-        if record.claimed.is_empty() && is_for(&live.plan, formation) {
+        let was_paused = self.released.contains(&job);
+        if record.claimed.is_empty() && is_for(&live.plan, formation) && !was_paused {
             // Nobody has run under the plan by which the controller began.
             self.note(move |records| records.begin_run(job, None, claims)).await?;
             return Ok(live.epoch);
         }
-        let others = self.state.all_records();
-        let others = others.iter().filter(|(other, _)| **other != job);
-        let others: Vec<_> = others.filter_map(|(_, record)| Some(record.live()?.plan.clone())).collect();
+        let others: Vec<_> = self
+            .running()
+            .into_iter()
+            .filter(|(other, _)| *other != job)
+            .map(|(_, push)| push.plan)
+            .collect();
         let (ordered, plan) = match self.ordered(job, formation) {
             Some((number, plan)) => (Some(number), plan),
+            None if was_paused => (None, self.make_room(job, &record, &live.plan, formation).await?),
             None => {
                 let (topology, running) = (self.fabric.topology.clone(), live.plan.clone());
                 let names = formation.clone();
@@ -57,6 +63,7 @@ impl Changer {
         let epoch = next.to.epoch;
         self.note(move |records| records.begin(&[(job, epoch)].into())).await?;
         let written = self.hold(next.desired).await?;
+        self.released.remove(&job);
         let push = next.to.clone();
         self.note(move |records| records.begin_run(job, Some(push), claims)).await?;
         tracing::info!(
@@ -65,7 +72,12 @@ impl Changer {
             "tables of epoch {epoch} in place of those of {}",
             live.epoch
         );
-        let instruction = Instruction { assignment: next.assignment, beside: None, ending: Ending::None };
+        let instruction = Instruction {
+            assignment: next.assignment,
+            beside: None,
+            step: MoveStep::Move,
+            ending: Ending::None,
+        };
         self.state.begin_run(Told { instruction, rate_bps: next.to.plan.rate_bps });
         if let Some(number) = ordered {
             self.state.changes(|log| {
@@ -73,6 +85,7 @@ impl Changer {
                 log.updates(number, written, 0);
                 log.end(number, ChangeStage::Done, String::new());
             });
+            self.state.change_has_ended();
         }
         Ok(epoch)
     }
@@ -86,6 +99,7 @@ impl Changer {
         }
         let problem = "the job's hosts are others by now: plan for those that are there".to_owned();
         self.state.changes(|log| log.end(number, ChangeStage::Refused, problem));
+        self.state.change_has_ended();
         None
     }
 }
@@ -106,6 +120,16 @@ fn is_for(plan: &Plan, formation: &Formation) -> bool {
         && plan.flows.iter().all(|flow| workers().any(|host| *host == flow.worker))
 }
 
+/// A job for those hosts of it that are there.
+pub(super) fn job_of(topology: &Topology, name: &str, formation: &Formation) -> Result<Job, String> {
+    let job = topology.job_named(name);
+    let job = job.ok_or_else(|| format!("topology {} has no job {name}", topology.name()))?;
+    let ids = |hosts: &[(String, Incarnation)]| {
+        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
+    };
+    Ok(Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() })
+}
+
 /// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
 /// use as background traffic.
 fn planned(
@@ -114,12 +138,7 @@ fn planned(
     running: &Plan,
     formation: &Formation,
 ) -> Result<Plan, String> {
-    let job = topology.job_named(&running.job);
-    let job = job.ok_or_else(|| format!("topology {} has no job {}", topology.name(), running.job))?;
-    let ids = |hosts: &[(String, Incarnation)]| {
-        hosts.iter().filter_map(|(host, _)| topology.node_named(host)).collect::<Vec<_>>()
-    };
-    let job = Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() };
+    let job = job_of(topology, &running.job, formation)?;
     let topology = topology.occupied_by(others).with_jobs(vec![job]);
     let begun = Instant::now();
     let time_left = || PLANNING.saturating_sub(begun.elapsed()).as_secs_f64();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_control::{Ending, Instruction};
+use inart_core::{MoveProgress, MoveStep};
 use inart_wire::{Epoch, JobId};
 use tokio::sync::watch;
 
@@ -28,6 +29,10 @@ pub(super) struct JobHosts {
 pub(crate) struct Answer {
     /// The instruction's epoch, and the one beside it.
     pub epochs: (Epoch, Option<Epoch>),
+    /// The step from there that it took.
+    pub step: MoveStep,
+    /// How far it is on its way.
+    pub moving: MoveProgress,
     /// Why it does not do it, if it does not.
     pub refusal: Option<String>,
 }
@@ -41,6 +46,10 @@ pub(super) struct Progress {
     pub missing: Vec<String>,
     /// The first that refuses, and why.
     pub refusal: Option<(String, String)>,
+    /// Workers that do, but have not followed their servers yet, by role.
+    pub lagging: Vec<String>,
+    /// The results that the workers have got which do not, or lag, as far as they said.
+    pub results: u64,
 }
 
 impl JobHosts {
@@ -107,16 +116,26 @@ impl JobHosts {
 
     /// How far they are. A server without a share may not run at all.
     pub fn progress(&self) -> Progress {
-        let Instruction { assignment, beside, .. } = &self.told.instruction;
+        let Instruction { assignment, beside, step, .. } = &self.told.instruction;
         let workers = (0..assignment.workers.len()).map(|rank| format!("worker-{rank}"));
         let shards = assignment.shards.iter().enumerate().filter(|(_, shard)| shard.share > 0.0);
         let servers = shards.map(|(shard, _)| format!("server-{shard}"));
         let roles: BTreeSet<_> = workers.chain(servers).chain(self.answers.keys().cloned()).collect();
-        let epochs = (assignment.epoch, *beside);
-        let answer = |role: &String| self.answers.get(role).filter(|answer| answer.epochs == epochs);
+        let told = (assignment.epoch, *beside, *step);
+        let answer = |role: &String| {
+            self.answers.get(role).filter(|answer| (answer.epochs.0, answer.epochs.1, answer.step) == told)
+        };
         let refusal = roles.iter().find_map(|role| Some((role.clone(), answer(role)?.refusal.clone()?)));
+        let lags = |role: &&String| {
+            *step == MoveStep::Lead
+                && answer(role).is_some_and(|said| said.refusal.is_none() && said.moving.lags)
+        };
+        let lagging: Vec<String> = roles.iter().filter(lags).cloned().collect();
         let hosts = roles.len();
-        let missing = roles.into_iter().filter(|role| answer(role).is_none_or(|said| said.refusal.is_some()));
-        Progress { hosts, missing: missing.collect(), refusal }
+        let is_missing = |role: &String| answer(role).is_none_or(|said| said.refusal.is_some());
+        let missing: Vec<String> = roles.into_iter().filter(is_missing).collect();
+        let results = |role: &String| self.answers.get(role).map_or(0, |said| said.moving.results);
+        let results = missing.iter().chain(&lagging).map(results).sum();
+        Progress { hosts, missing, refusal, lagging, results }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Instruction};
+use inart_core::MoveStep;
 use inart_planner::{Job, Options, Plan, Topology, plan_joining, schemes};
 use inart_wire::{Epoch, JobId};
 
@@ -23,7 +24,7 @@ const PLANNING: Duration = Duration::from_secs(2);
 /// Chunks in flight per worker and shard where no job runs that could tell.
 const WINDOW: u32 = 64;
 /// A job's rate that changes by less than this part stays.
-const SAME: f64 = 1e-3;
+pub(super) const SAME: f64 = 1e-3;
 
 impl Changer {
     /// Plans a job beside those that run, slows these down as fairness asks, installs it, and tells what came
@@ -48,7 +49,8 @@ impl Changer {
     ) -> Result<(), End> {
         let refused = |why: String| End::Refused(why);
         let running = self.running();
-        let names: Vec<_> = running.iter().map(|(_, push)| push.plan.job.clone()).collect();
+        let there = |job: &JobId| self.state.assigned(*job).map(|assignment| assignment.name);
+        let names: Vec<_> = self.state.jobs().iter().filter_map(there).collect();
         admit(&self.fabric.topology, &topology, &names, name).map_err(|error| refused(error.to_string()))?;
         let numbered = job_number(&topology, name).zip(topology.job_named(name).cloned());
         let (job, listed) = numbered.ok_or_else(|| refused(format!("job {name} has no number")))?;
@@ -117,7 +119,8 @@ impl Changer {
         let push = self.fabric.push(plan, epoch);
         let (document, success) = (push.topology.clone(), Success { job, push, stale: Default::default() });
         self.note(move |records| records.succeed(0, document, vec![success])).await.map_err(End::Undone)?;
-        let instruction = Instruction { assignment, beside: None, ending: Ending::None };
+        let instruction =
+            Instruction { assignment, beside: None, step: MoveStep::Move, ending: Ending::None };
         Ok(Told { instruction, rate_bps: plan.plan.rate_bps })
     }
 
@@ -143,6 +146,7 @@ impl Changer {
         // From here on no host is told of it. A switch that is gone loses its entries when it is back.
         self.state.disband(job);
         self.state.drop_job(job);
+        self.released.remove(&job);
         match self.hold(left).await {
             Ok(removed) => self.state.changes(|log| log.updates(number, 0, removed)),
             Err(why) => tracing::warn!(number, "its entries are removed later where they are left: {why}"),
@@ -157,16 +161,16 @@ impl Changer {
         Ok(())
     }
 
-    /// The jobs that hosts are told of, with what is in force.
-    fn running(&self) -> Vec<(JobId, Push)> {
+    /// The jobs that hosts are told of, with what is in force; not those that are paused.
+    pub(super) fn running(&self) -> Vec<(JobId, Push)> {
         let records = self.state.all_records();
-        let jobs = self.state.jobs().into_iter();
+        let jobs = self.state.jobs().into_iter().filter(|job| !self.released.contains(job));
         jobs.filter_map(|job| Some((job, records.get(&job)?.live()?.clone()))).collect()
     }
 
     /// Moves those jobs to `plans` whose rate differs so that it `matters`. A job that cannot be moved keeps
     /// its rate; hosts slow down when the network is congested.
-    async fn change_rates(
+    pub(super) async fn change_rates(
         &mut self,
         running: &[(JobId, Push)],
         plans: &[Plan],
@@ -175,7 +179,7 @@ impl Changer {
         for ((_, push), plan) in running.iter().zip(plans) {
             if matters(push.plan.rate_bps, plan.rate_bps) && self.would_change(push, plan) {
                 let number = self.state.changes(|log| log.begin(&plan.job));
-                self.carry_out(number, plan.clone()).await;
+                self.carry_out(number, plan.clone(), true).await;
             }
         }
     }
@@ -209,7 +213,7 @@ fn pushed(running: &[(JobId, Push)]) -> Vec<Plan> {
 }
 
 /// Plans jobs that join those that run.
-async fn planned(
+pub(super) async fn planned(
     topology: &Topology,
     running: &[(JobId, Push)],
     joining: Vec<Job>,

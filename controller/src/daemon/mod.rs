@@ -6,10 +6,13 @@ mod change_log;
 mod changer;
 mod decider;
 mod departed;
+mod following;
 mod former;
 mod hosts;
 mod jobs;
 mod meeting;
+mod moving;
+mod pauses;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
@@ -135,7 +138,9 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
     }
     let decider = decider(&config, &fabric, state);
     let (limit, timing, next) = (config.change_within, config.timing, BTreeMap::new());
-    let changer = Changer { fabric, desired, switches, state: state.clone(), limit, timing, next };
+    let state_of = state.clone();
+    let released = BTreeSet::new();
+    let changer = Changer { fabric, desired, switches, state: state_of, limit, timing, next, released };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
     tokio::pin!(changer, watch, decider);

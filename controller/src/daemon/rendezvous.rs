@@ -59,7 +59,7 @@ impl State {
         let now = rendezvous.started.elapsed();
         let membership = rendezvous.jobs.get_mut(&job)?;
         let done = act(membership, now);
-        let orders = membership.orders();
+        let (orders, gives_back) = (membership.orders(), membership.gives_back());
         let was_ordered = !orders.is_empty();
         for order in orders {
             tracing::info!(job = membership.status().job, ?order, "rendezvous");
@@ -70,6 +70,9 @@ impl State {
                     let _ = self.commands.send(Command::Form { job, formation });
                 }
             }
+        }
+        if gives_back {
+            let _ = self.commands.send(Command::Release { job });
         }
         drop(rendezvous);
         self.poked.notify_one();
@@ -168,6 +171,11 @@ impl State {
                 assignment.name
             )
         }))
+    }
+
+    /// Whether an elastic job is paused, and nobody is in a run of it.
+    pub(super) fn is_paused(&self, job: JobId) -> bool {
+        self.rendezvous().jobs.get(&job).is_some_and(Membership::is_released)
     }
 
     /// A member of an elastic job's run that takes no part in it now, and how it is, in words. `None` if all

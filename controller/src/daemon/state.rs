@@ -2,25 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inart_control::{Ending, Instruction};
-use inart_core::Assignment;
+use inart_core::{Assignment, MoveStep};
 use inart_planner::{Plan, Topology};
 use inart_steering::{Decision, Shares};
 use inart_wire::{Epoch, Incarnation, JobId};
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::change_log::{ChangeLog, Command};
-use super::hosts::{Answer, JobHosts, Progress, Told};
-use super::meeting::{Rendezvous, SaidOfEnd};
+use super::hosts::{JobHosts, Told};
+use super::meeting::Rendezvous;
 use super::reconcile::Reconciled;
 use super::steered::Steered;
 use crate::api::proto;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
-
-/// Whether a host that is waited for is gone is looked at this often.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// How one switch is.
 #[derive(Debug, Clone, Default)]
@@ -34,10 +31,10 @@ struct SwitchState {
     problem: String,
 }
 
-struct Inner {
+pub(super) struct Inner {
     switches: BTreeMap<String, SwitchState>,
     /// The jobs' hosts and what they are told, once everything is installed.
-    installed: Option<Vec<JobHosts>>,
+    pub(super) installed: Option<Vec<JobHosts>>,
     changes: ChangeLog,
     /// Why the daemon is not in charge any more.
     ended: Option<String>,
@@ -59,7 +56,7 @@ pub struct State {
     /// Once everything is installed. Apart, since the file that they are in may have to be waited for.
     records: Mutex<Option<Records>>,
     /// A host has answered.
-    heard: Notify,
+    pub(super) heard: Notify,
     /// What is seen of the network, and decided.
     pub(super) steered: Steered,
     /// A change has ended.
@@ -99,7 +96,7 @@ impl State {
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,7 +156,7 @@ impl State {
             let beside = change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
             let beside = beside.map(|change| change.other);
             JobHosts::new(Told {
-                instruction: Instruction { assignment, beside, ending: Ending::None },
+                instruction: Instruction { assignment, beside, step: MoveStep::Move, ending: Ending::None },
                 rate_bps,
             })
         });
@@ -222,126 +219,14 @@ impl State {
         Some(self.records().as_mut()?.claim(job, epoch, role, life))
     }
 
-    /// What the host that was granted that role in that `life` is told, now and later. Waits for the records'
-    /// file.
-    pub(crate) fn follow(
-        &self,
-        job: JobId,
-        role: &str,
-        life: Incarnation,
-    ) -> Result<watch::Receiver<Instruction>, NotFollowed> {
-        self.is_granted(job, role, life)?;
-        let inner = self.inner();
-        let hosts = inner.installed.as_ref().ok_or(NotFollowed::NotYet)?;
-        let hosts = hosts.iter().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
-        hosts.follow().ok_or(NotFollowed::NotYet)
-    }
-
-    /// Hears what that host says to an instruction. Waits for the records' file.
-    pub(crate) fn confirm(
-        &self,
-        job: JobId,
-        role: String,
-        life: Incarnation,
-        answer: Answer,
-        said: SaidOfEnd,
-    ) -> Result<(), NotFollowed> {
-        self.is_granted(job, &role, life)?;
-        let mut inner = self.inner();
-        let hosts = inner.installed.as_mut().ok_or(NotFollowed::NotYet)?;
-        let hosts = hosts.iter_mut().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
-        hosts.hear(role.clone(), answer);
-        drop(inner);
-        self.said_of_end(job, &role, life, said);
-        self.heard.notify_waiters();
-        Ok(())
-    }
-
-    fn is_granted(&self, job: JobId, role: &str, life: Incarnation) -> Result<(), NotFollowed> {
-        let records = self.records();
-        let record = records.as_ref().ok_or(NotFollowed::NotYet)?.jobs.get(&job);
-        let granted = record.is_some_and(|record| record.claimed.has(role, life));
-        if granted { Ok(()) } else { Err(NotFollowed::NotGranted) }
-    }
-
-    /// Tells the hosts of a job something else.
-    pub(super) fn tell(&self, told: Told) {
-        let mut inner = self.inner();
-        let job = told.instruction.assignment.job;
-        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
-            hosts.tell(told);
-        }
-    }
-
-    /// Tells the hosts of a job where their run ends.
-    pub(super) fn tell_ending(&self, job: JobId, ending: Ending) {
-        let mut inner = self.inner();
-        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
-            hosts.tell_ending(ending);
-        }
-    }
-
-    /// Another run of a job begins: its hosts are told this, those of the run before nothing more.
-    pub(super) fn begin_run(&self, told: Told) {
-        let mut inner = self.inner();
-        let job = told.instruction.assignment.job;
-        if let Some(hosts) = inner.installed.iter_mut().flatten().find(|hosts| hosts.job() == job) {
-            *hosts = JobHosts::new(told);
-        }
-    }
-
-    /// What the hosts of a job are told, by its number.
-    pub(super) fn assigned(&self, job: JobId) -> Option<Assignment> {
-        let inner = self.inner();
-        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job)?;
-        Some(hosts.told().instruction.assignment)
-    }
-
-    /// Waits until all hosts of a job do what they were told, for so long at most, and tells `watch` how far
-    /// they are; how many there are.
-    ///
-    /// # Errors
-    /// In words, who does not.
-    pub(super) async fn all_follow(
-        &self,
-        job: JobId,
-        limit: Duration,
-        watch: impl Fn(&Progress),
-    ) -> Result<usize, String> {
-        let until = tokio::time::Instant::now() + limit;
-        loop {
-            let heard = self.heard.notified();
-            let progress = self.progress(job);
-            watch(&progress);
-            if let Some((role, why)) = progress.refusal {
-                return Err(format!("{role} refuses: {why}"));
-            }
-            if progress.missing.is_empty() {
-                return Ok(progress.hosts);
-            }
-            // A member that is gone says nothing more: its job forms another run.
-            if let Some(absent) = self.absent(job) {
-                return Err(absent);
-            }
-            let look = (tokio::time::Instant::now() + LOOK).min(until);
-            if tokio::time::timeout_at(look, heard).await.is_err() && look == until {
-                let seconds = limit.as_secs_f64();
-                return Err(format!("no word from {} within {seconds} s", progress.missing.join(", ")));
-            }
-        }
-    }
-
-    fn progress(&self, job: JobId) -> Progress {
-        let inner = self.inner();
-        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job);
-        hosts.map(JobHosts::progress).unwrap_or_default()
-    }
-
     /// Asks the daemon to move a job that runs to another plan; the number of that change.
-    pub(crate) fn order_change(&self, plan: Plan) -> u32 {
+    ///
+    /// Its workers follow their servers from chunk to chunk if the plan in force still works, and `led` says
+    /// so; else all move when they are told.
+    pub(crate) fn order_change(&self, plan: Plan, led: bool) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
-        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan) });
+        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan), led });
         number
     }
 
@@ -369,79 +254,9 @@ impl State {
         Some(Ok(number))
     }
 
-    /// The jobs that hosts are told of.
-    pub(super) fn jobs(&self) -> Vec<JobId> {
-        self.inner().installed.iter().flatten().map(JobHosts::job).collect()
-    }
-
-    /// A job more, or one that is told otherwise from now on.
-    pub(super) fn add_job(&self, told: Told) {
-        let job = told.instruction.assignment.job;
-        if let Some(installed) = &mut self.inner().installed {
-            installed.retain(|hosts| hosts.job() != job);
-            installed.push(JobHosts::new(told));
-            installed.sort_by_key(JobHosts::job);
-        }
-    }
-
-    /// The hosts of a job are told nothing any more.
-    pub(super) fn drop_job(&self, job: JobId) {
-        if let Some(installed) = &mut self.inner().installed {
-            installed.retain(|hosts| hosts.job() != job);
-        }
-    }
-
-    /// How many hosts follow a job's instructions.
-    pub(super) fn followers(&self, job: JobId) -> usize {
-        let inner = self.inner();
-        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job);
-        hosts.map_or(0, JobHosts::followers)
-    }
-
     /// What the daemon is asked to do; the first caller has it all.
     pub(super) fn ordered(&self) -> Option<mpsc::UnboundedReceiver<Command>> {
         self.ordered.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// The jobs that some host follows, with the epochs in force.
-    pub(super) fn followed(&self) -> Vec<(JobId, Epoch)> {
-        let inner = self.inner();
-        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
-        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.epoch)).collect()
-    }
-
-    /// The names of the jobs that some host follows.
-    pub(super) fn followed_names(&self) -> BTreeMap<JobId, String> {
-        let inner = self.inner();
-        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
-        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.name)).collect()
-    }
-
-    /// What the hosts of each job that is followed have said of themselves last, by job and name of the host.
-    pub(super) fn said_by_hosts(&self) -> BTreeMap<(String, String), proto::ReportRequest> {
-        let reports = self.steered.reports();
-        let inner = self.inner();
-        let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
-        let by_name = followed.flat_map(|hosts| {
-            let Told { instruction: Instruction { assignment, .. }, .. } = hosts.told();
-            let role = |kind: &str, place: usize| (assignment.job, format!("{kind}-{place}"));
-            let workers = assignment.workers.iter().enumerate();
-            let servers = assignment.shards.iter().enumerate();
-            let named = workers
-                .map(|(rank, worker)| (role("worker", rank), worker.name.clone()))
-                .chain(servers.map(|(shard, told)| (role("server", shard), told.server.clone())));
-            let job = assignment.name.clone();
-            named.map(move |(who, host)| (who, (job.clone(), host))).collect::<Vec<_>>()
-        });
-        by_name.filter_map(|(who, host)| Some((host, reports.get(&who)?.clone()))).collect()
-    }
-
-    /// The hosts of a job that do not do what they were told last, by role; of a job that is not known, none.
-    pub(super) fn not_following(&self, job: &str) -> Vec<String> {
-        let inner = self.inner();
-        let mut all = inner.installed.iter().flatten();
-        let hosts = all.find(|hosts| hosts.told().instruction.assignment.name == job);
-        hosts.map(|hosts| hosts.progress().missing).unwrap_or_default()
     }
 
     /// A change has ended: who waits for that looks again.
@@ -460,18 +275,6 @@ impl State {
             }
             ended.await;
         }
-    }
-
-    /// Hears how the host that was granted that role in that `life` is. Waits for the records' file.
-    pub(crate) fn report(
-        &self,
-        job: JobId,
-        said: proto::ReportRequest,
-        life: Incarnation,
-    ) -> Result<(), NotFollowed> {
-        self.is_granted(job, &said.role, life)?;
-        self.steered.hear(job, said);
-        Ok(())
     }
 
     /// Asks for a decision; `None` if nobody watches.

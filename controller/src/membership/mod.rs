@@ -53,6 +53,8 @@ pub struct Membership {
     /// Why no run could be formed.
     problem: Option<String>,
     is_paused: bool,
+    /// Whether a paused job's tables were given back.
+    is_released: bool,
     /// Whether the run is to end at a boundary, whoever joins.
     is_ending: bool,
     orders: Vec<Order>,
@@ -72,6 +74,7 @@ impl Membership {
             before: Vec::new(),
             problem: None,
             is_paused: false,
+            is_released: false,
             is_ending: false,
             orders: Vec::new(),
         }
@@ -138,9 +141,21 @@ impl Membership {
         self.end_run(now);
     }
 
+    /// Whether the tables of a paused job are to be taken off the switches now, since nobody is in a run any
+    /// more: once per pause.
+    pub fn gives_back(&mut self) -> bool {
+        let is_idle = self.is_paused && matches!(self.phase, Phase::Gathering { .. });
+        is_idle && !std::mem::replace(&mut self.is_released, true)
+    }
+
+    /// Whether they were.
+    pub fn is_released(&self) -> bool {
+        self.is_released
+    }
+
     /// Runs may begin again.
     pub fn resume(&mut self, now: Duration) {
-        self.is_paused = false;
+        (self.is_paused, self.is_released) = (false, false);
         self.advance(now);
     }
 

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod daemon;
 pub mod embedded;
 pub mod plans;
+pub mod pushes;
 pub mod walker;
 
 use std::collections::BTreeMap;

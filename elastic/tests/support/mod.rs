@@ -10,12 +10,13 @@ use std::time::Duration;
 use inart_control::Source;
 use inart_controller::api::proto::ChangeStage;
 use inart_controller::api::{self, Listener};
-use inart_controller::daemon::{self, Config, State};
+use inart_controller::daemon::{self, Config, State, Steer};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, PortMap, Records, job_number};
 use inart_elastic::Host;
 use inart_host_agent::{InProcess, Options};
 use inart_planner::{Options as Planning, Topology, plan_all, schemes};
+use inart_steering::{Decision, Policy};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
@@ -55,6 +56,7 @@ type Daemon = (oneshot::Sender<()>, JoinHandle<()>);
 #[derive(Clone)]
 pub struct Controller {
     topology: Topology,
+    follows: bool,
     /// Ends the daemon, with all its connections.
     running: Arc<Mutex<Option<Daemon>>>,
     /// What the switches hold outlives it.
@@ -66,15 +68,23 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Starts one. Its job is elastic, unless that is `rigid`.
+    /// Starts one. Its job is elastic, unless that is `rigid`. If it `follows` its network, the servers' links
+    /// are slow.
     pub fn start(kind: &str) -> Self {
-        let text = if kind == "rigid" { NETWORK.replace(", elastic: true", "") } else { NETWORK.to_owned() };
+        let text = match kind {
+            "rigid" => NETWORK.replace(", elastic: true", ""),
+            "follows" => NETWORK
+                .replace("[s1, v1], rate: 1 Gbps", "[s1, v1], rate: 400 Mbps")
+                .replace("[s2, v1], rate: 1 Gbps", "[s2, v1], rate: 400 Mbps"),
+            _ => NETWORK.to_owned(),
+        };
+        let follows = kind == "follows";
         let topology = Topology::from_yaml(&text).unwrap();
         let folder = Arc::new(TempDir::new().unwrap());
         let address = format!("unix:{}", folder.path().join("api.sock").display());
         let (network, ports) = (InProcess::new(), Arc::new(PortMap::new(&topology).unwrap()));
         let (running, target) = (Arc::default(), InMemory::new(ValuesPerPacket::N64, LIMITS));
-        let controller = Self { topology, running, target, network, ports, address, folder };
+        let controller = Self { topology, follows, running, target, network, ports, address, folder };
         controller.begin(1);
         controller
     }
@@ -84,11 +94,17 @@ impl Controller {
         let (topology, target) = (self.topology.clone(), self.target.clone());
         let (listening, records) = (self.address.clone(), self.folder.path().to_owned());
         let (stop, stopped) = oneshot::channel();
+        let steer = self.follows.then(|| Steer {
+            policy: Policy::default(),
+            every: Duration::from_millis(50),
+            plan_within: Duration::from_millis(300),
+            scheme: schemes::INART,
+        });
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 tokio::select! {
-                    () = run(topology, target, precedence, &records, &listening) => {}
+                    () = run(topology, target, precedence, (&records, &listening), steer) => {}
                     _ = stopped => {}
                 }
             });
@@ -110,8 +126,14 @@ impl Controller {
 
     /// Orders a plan for the job that was made for a slower link of server s1; how that ends.
     pub fn change_shares(&self) -> ChangeStage {
-        let text = NETWORK.replace("[s1, v1], rate: 1 Gbps", "[s1, v1], rate: 300 Mbps");
-        let topology = Topology::from_yaml(&text).unwrap();
+        let slow = NETWORK.replace("[s1, v1], rate: 1 Gbps", "[s1, v1], rate: 300 Mbps");
+        let slow = match self.follows {
+            true => slow
+                .replace("rate: 300 Mbps", "rate: 100 Mbps")
+                .replace("[s2, v1], rate: 1 Gbps", "[s2, v1], rate: 400 Mbps"),
+            false => slow,
+        };
+        let topology = Topology::from_yaml(&slow).unwrap();
         let plan = plan_all(&topology, &Planning::new(schemes::INART)).unwrap().remove(0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -128,6 +150,23 @@ impl Controller {
             }
             panic!("in vain");
         })
+    }
+
+    /// Asks for new shares at once; the decision.
+    pub fn ask_for_shares(&self) -> Decision {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let answer = runtime.block_on(async {
+            let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
+            loop {
+                match client.replan(true).await {
+                    Ok(decision) => return decision,
+                    // Between two runs nobody follows, and what is asked meanwhile is of no use.
+                    Err(why) => eprintln!("{why}"),
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        serde_json::from_str(&answer.json).unwrap()
     }
 
     pub fn source(&self) -> Source {
@@ -165,7 +204,13 @@ impl Controller {
     }
 }
 
-async fn run(topology: Topology, target: InMemory, precedence: u128, folder: &Path, address: &str) {
+async fn run(
+    topology: Topology,
+    target: InMemory,
+    precedence: u128,
+    (folder, address): (&Path, &str),
+    steer: Option<Steer>,
+) {
     let plans = plan_all(&topology, &Planning::new(schemes::LBMM)).unwrap();
     let jobs = plans.into_iter().map(|plan| JobPlan {
         job: job_number(&topology, &plan.job).unwrap(),
@@ -184,7 +229,7 @@ async fn run(topology: Topology, target: InMemory, precedence: u128, folder: &Pa
         replace_program: false,
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
-        steer: None,
+        steer,
         timing: Timing {
             gather_within: Duration::from_secs(1),
             gone_after: Duration::from_secs(2),

@@ -44,6 +44,21 @@ pub struct FollowArgs {
     /// Use what had failed again when it has been in order for this long.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
     back_after: Duration,
+    /// Look for new shares of elastic jobs this often: a time such as 4h, 90m or 30s [default: only when
+    /// servers come or go].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    shares_every: Option<Duration>,
+}
+
+/// A time above 0 with its unit.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let units = [("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+    let read = units.iter().find_map(|(unit, seconds)| {
+        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Duration::try_from_secs_f64(number * seconds).ok()
+    });
+    read.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a time above 0 with its unit, such as 4h, 90m or 30s".into())
 }
 
 fn parse_gain(text: &str) -> Result<f64, String> {
@@ -67,6 +82,7 @@ impl FollowArgs {
             hysteresis: self.hysteresis,
             time_constant: self.forget,
             back_after: self.back_after,
+            shares_every: self.shares_every,
             dry_run: self.dry_run,
             ..Policy::default()
         };

@@ -75,10 +75,11 @@ pub fn line(change: &ChangeStatus) -> String {
         ChangeStage::Closing => format!("all {hosts} hosts have moved, the epoch before is being removed"),
         ChangeStage::Undoing => format!("is being undone, {confirmed} of {hosts} hosts are back"),
         ChangeStage::Done => format!(
-            "done: {} updates written in {:.1} ms, {hosts} hosts moved in {:.1} ms, {} updates to remove the epoch \
+            "done: {} updates written in {:.1} ms, {hosts} hosts {} in {:.1} ms, {} updates to remove the epoch \
              before; {:.1} ms in all",
             change.updates_written,
             ms(change.installed_us),
+            if change.led { "led to the new plan" } else { "moved" },
             ms(change.moved_us),
             change.updates_removed,
             ms(change.total_us)
@@ -98,6 +99,7 @@ pub fn document(change: &ChangeStatus) -> serde_json::Value {
         "from": change.from,
         "to": change.to,
         "hosts": change.hosts,
+        "led": change.led,
         "updates_written": change.updates_written,
         "updates_removed": change.updates_removed,
         "installed_seconds": seconds(change.installed_us),

@@ -1,0 +1,60 @@
+//! Moves jobs to the plans that were decided on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_planner::Plan;
+use inart_steering::Outcome;
+use tokio::time::{Instant, timeout_at};
+
+use super::state::State;
+use crate::api::proto::ChangeStage;
+
+/// Rates of a plan over the same routes that differ by less are not worth telling the hosts.
+const SAME: f64 = 0.01;
+/// Changes that wait for the end of an elastic job's run are not waited for any longer: it may be paused.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Moves jobs from the plans in force to others, where these differ; `led` if those in force still work.
+pub(super) async fn move_jobs(
+    state: Arc<State>,
+    in_force: Vec<Plan>,
+    plans: Vec<Plan>,
+    led: bool,
+) -> Outcome {
+    let is_same = |new: &Plan| in_force.iter().any(|old| old.job == new.job && are_same(old, new));
+    let other: Vec<Plan> = plans.into_iter().filter(|plan| !is_same(plan)).collect();
+    for plan in &other {
+        let missing = state.not_following(&plan.job);
+        if !missing.is_empty() {
+            let reason = format!("job {}: {} does not follow", plan.job, missing.join(", "));
+            return Outcome::Failed { reason };
+        }
+    }
+    let ordered: Vec<(String, u32)> =
+        other.into_iter().map(|plan| (plan.job.clone(), state.order_change(plan, led))).collect();
+    let (until, mut problems) = (Instant::now() + PATIENCE, Vec::new());
+    for (job, number) in ordered {
+        match timeout_at(until, state.change_ended(number)).await {
+            Ok(ended) if ended.stage() == ChangeStage::Done => {}
+            Ok(ended) => problems.push(format!("change {number} of job {job}: {}", ended.problem)),
+            Err(_) => problems.push(format!(
+                "change {number} of job {job} waits for the run to end, for more than {} s",
+                PATIENCE.as_secs()
+            )),
+        }
+    }
+    match problems.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Failed { reason: problems.join("; ") },
+    }
+}
+
+/// Whether hosts would do by the one as by the other.
+fn are_same(old: &Plan, new: &Plan) -> bool {
+    let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone(), plan.results.clone());
+    (new.rate_bps - old.rate_bps).abs() < SAME * old.rate_bps
+        && old.shards.len() == new.shards.len()
+        && old.shards.iter().zip(&new.shards).all(|(old, new)| (old.share - new.share).abs() < SAME)
+        && routes(old) == routes(new)
+}

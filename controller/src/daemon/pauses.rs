@@ -1,0 +1,59 @@
+//! Jobs that are paused: the switches hold nothing of them, and the others have what they leave.
+
+use inart_planner::Plan;
+use inart_wire::JobId;
+
+use super::changer::Changer;
+use super::former::job_of;
+use super::jobs::{SAME, planned};
+use crate::live::without;
+use crate::membership::Formation;
+use crate::records::JobRecord;
+use crate::runs::next_run;
+
+impl Changer {
+    /// Takes a paused job off the switches, and gives the others what it leaves. A switch that is gone loses
+    /// its entries when it is back. The records keep the plan, from which the next one is made.
+    pub(super) async fn release(&mut self, job: JobId) {
+        // It may have been resumed, or deleted, meanwhile.
+        if !self.state.is_paused(job) || !self.released.insert(job) {
+            return;
+        }
+        let name = self.state.assigned(job).map(|assignment| assignment.name).unwrap_or_default();
+        let epochs: Vec<_> = self.desired.values().flat_map(|tables| tables.epochs(job)).collect();
+        let left = epochs.into_iter().fold(self.desired.clone(), |left, epoch| without(&left, job, epoch));
+        match self.hold(left).await {
+            Ok(removed) => tracing::info!(job = name, removed, "paused: its slots are free"),
+            Err(why) => {
+                tracing::warn!(
+                    job = name,
+                    "paused; its entries are removed later where they are left: {why}"
+                );
+            }
+        }
+        let running = self.running();
+        match planned(&self.fabric.topology, &running, Vec::new()).await {
+            Ok(plans) => self.change_rates(&running, &plans, |now, wanted| wanted > now * (1.0 + SAME)).await,
+            Err(why) => tracing::warn!(job = name, "the other jobs keep their rates: {why}"),
+        }
+    }
+
+    /// Plans a job that was paused beside those that run, and slows these down as fairness asks, if there is
+    /// room for it.
+    pub(super) async fn make_room(
+        &mut self,
+        job: JobId,
+        record: &JobRecord,
+        before: &Plan,
+        formation: &Formation,
+    ) -> Result<Plan, String> {
+        let running = self.running();
+        let joining = job_of(&self.fabric.topology, &before.job, formation)?;
+        let plans = planned(&self.fabric.topology, &running, vec![joining]).await?;
+        let (others, plan) = plans.split_at(running.len());
+        let plan = plan.first().cloned().ok_or_else(|| format!("job {} has no plan", before.job))?;
+        next_run(&self.fabric, &self.desired, record, job, plan.clone()).map_err(|why| why.to_string())?;
+        self.change_rates(&running, others, |now, wanted| wanted < now * (1.0 - SAME)).await;
+        Ok(plan)
+    }
+}

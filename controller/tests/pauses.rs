@@ -1,0 +1,163 @@
+//! A job that is paused gives its slots back, and gets new ones when it is resumed, or is told what is missing:
+//! the daemon on a switch in memory, asked through its API, with hosts that join as tasks.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::time::Duration;
+
+use inart_control::{Answer, Joining};
+use inart_controller::api::proto::ChangeStage;
+use inart_planner::{Options, Topology, plan_all, schemes};
+use inart_tables::Limits;
+use inart_targets::memory::InMemory;
+use inart_wire::{JobId, ValuesPerPacket};
+use support::daemon::{Daemon, LIFE, config};
+use support::{LIMITS, job};
+use tempfile::TempDir;
+
+/// One switch, and one server of all jobs, whose link they share; `two` is elastic.
+fn topology(jobs: &str) -> Topology {
+    let text = format!(
+        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: 12 Mbps}},
+           {{name: s, kind: server}},
+           {{name: a, kind: worker}}, {{name: b, kind: worker}},
+           {{name: c, kind: worker}}, {{name: d, kind: worker}}],
+          links: [{{ends: [a, v], rate: 3 Mbps}}, {{ends: [b, v], rate: 3 Mbps}},
+           {{ends: [c, v], rate: 3 Mbps}}, {{ends: [d, v], rate: 3 Mbps}},
+           {{ends: [s, v], rate: 4 Mbps}}], jobs: [{jobs}]}}"
+    );
+    Topology::from_yaml(&text).unwrap()
+}
+
+const BOTH: &str =
+    "{name: one, workers: [a, b], servers: [s]}, {name: two, workers: [c, d], servers: [s], elastic: true}";
+const THREE: &str = "{name: one, workers: [a, b], servers: [s]},
+    {name: two, workers: [c, d], servers: [s], elastic: true}, {name: three, workers: [a, c], servers: [s]}";
+
+async fn both(target: &InMemory, folder: &TempDir) -> Daemon {
+    let topology = topology(BOTH);
+    let plans = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+    let jobs = plans.iter().zip(1..).map(|(plan, number)| job(number, plan)).collect();
+    let mut config = config(target, folder.path(), topology, jobs);
+    // Where nobody follows nobody can be moved.
+    config.change_within = Duration::from_millis(500);
+    Daemon::start(config, folder.path()).await
+}
+
+fn epochs(target: &InMemory, job: u16) -> usize {
+    target.switch("v").tables.epochs(JobId::from(job)).len()
+}
+
+async fn rate(daemon: &Daemon, name: &str) -> f64 {
+    let status = daemon.api.status().await.unwrap();
+    status.jobs.iter().find(|job| job.name == name).unwrap().rate_bps
+}
+
+async fn phase(daemon: &Daemon) -> String {
+    let status = daemon.api.status().await.unwrap();
+    status.jobs.into_iter().find_map(|job| job.rendezvous).unwrap().phase
+}
+
+/// All hosts of job two ask for a run until they have one.
+async fn join(daemon: &Daemon) {
+    let ask = async |host: &str| {
+        let joining = Joining {
+            host: host.into(),
+            life: LIFE(),
+            last: None,
+            boundary: None,
+            rounds: 0,
+            loading: false,
+        };
+        for _ in 0..60 {
+            if let Answer::Seated(seat) = daemon.api.join("two", &joining).await.unwrap() {
+                return seat;
+            }
+        }
+        panic!("{host} gets no seat: {}", phase(daemon).await);
+    };
+    let (c, d, s) = futures::join!(ask("c"), ask("d"), ask("s"));
+    assert!(c.run == d.run && d.run == s.run);
+}
+
+async fn until_gone(target: &InMemory, job: u16) {
+    for _ in 0..2000 {
+        if epochs(target, job) == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("job {job} holds entries");
+}
+
+#[tokio::test]
+async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() {
+    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+    let daemon = both(&target, &folder).await;
+    let _hosts = daemon.hosts("one", &["worker-0", "worker-1", "server-0"]).await;
+    let beside = rate(&daemon, "one").await;
+    assert_eq!((epochs(&target, 1), epochs(&target, 2)), (1, 1));
+
+    daemon.api.pause("two").await.unwrap();
+    until_gone(&target, 2).await;
+    assert_eq!(phase(&daemon).await, "the job is paused");
+    // The other one has what it leaves.
+    daemon
+        .until(|status| {
+            status.jobs.iter().any(|job| job.name == "one" && (job.rate_bps - 3e6).abs() < 1.0)
+                && status.changes.iter().all(|change| change.stage() == ChangeStage::Done)
+        })
+        .await;
+    assert!(beside < 2.9e6, "{beside}");
+    assert_eq!(epochs(&target, 2), 0);
+
+    daemon.api.resume("two").await.unwrap();
+    join(&daemon).await;
+    assert_eq!(epochs(&target, 2), 1);
+    let (one, two) = (rate(&daemon, "one").await, rate(&daemon, "two").await);
+    assert!(one < 2.9e6 && two > 1e6, "{one} {two}");
+    assert!(target.switch("v").tables.epochs(JobId::from(2)).into_iter().all(|epoch| epoch.get() > 1));
+}
+
+/// Its slots went to another job: who resumes it is told what is missing, and it runs once that is there.
+#[tokio::test]
+async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
+    // Room for two jobs of 64 slots.
+    let limits = Limits { slots: 128, ..LIMITS };
+    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, limits), TempDir::new().unwrap());
+    let daemon = both(&target, &folder).await;
+    let number = daemon.api.submit(topology(THREE).to_yaml(), "three", None).await.unwrap();
+    let refused = daemon.end_of(number).await;
+    assert_eq!(refused.stage(), ChangeStage::Refused, "{refused:?}");
+    assert!(refused.problem.contains("slots"), "{}", refused.problem);
+
+    daemon.api.pause("two").await.unwrap();
+    until_gone(&target, 2).await;
+    let number = daemon.api.submit(topology(THREE).to_yaml(), "three", None).await.unwrap();
+    let done = daemon.end_of(number).await;
+    assert_eq!(done.stage(), ChangeStage::Done, "{}", done.problem);
+    let again = daemon.api.submit(topology(THREE).to_yaml(), "two", None).await.unwrap();
+    let refused = daemon.end_of(again).await;
+    assert!(refused.problem.contains("job two runs already"), "it is not forgotten: {refused:?}");
+
+    daemon.api.resume("two").await.unwrap();
+    let wait = async {
+        loop {
+            let said = phase(&daemon).await;
+            if said.contains("no run can be formed") {
+                return said;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let said = tokio::select! {
+        () = join(&daemon) => panic!("there is no room"),
+        said = wait => said,
+    };
+    assert!(said.contains("slots") && said.contains("switch v"), "{said}");
+    let number = daemon.api.delete("three", true).await.unwrap();
+    assert_eq!(daemon.end_of(number).await.stage(), ChangeStage::Done);
+    join(&daemon).await;
+    assert_eq!((epochs(&target, 2), epochs(&target, 3)), (1, 0));
+}

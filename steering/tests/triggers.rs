@@ -1,0 +1,196 @@
+//! What makes another plan a question: plans that others put in force, congestion that hosts tell of, time for
+//! new shares; and how long it took to notice.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use inart_planner::{Job, Options, Plan, Topology, plan_all, schemes};
+use inart_steering::{Decision, HostSeen, LinkSeen, Policy, Shares, Trigger};
+use support::{Owner, STEP, link, network, node};
+
+fn ms(decision: &Decision) -> f64 {
+    decision.noticed_ms.unwrap()
+}
+
+#[test]
+fn a_decision_says_how_long_it_took_to_notice() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let quiet = owner.all_up(|_, _| 0.0);
+    (0..5).for_each(|_| drop(owner.step(&quiet)));
+    // It is not known how the link is, for two intervals; then it is known to be down.
+    let broken = link(&owner.topology, "l1", owner.spine());
+    let mut seen = quiet.clone();
+    seen.links[broken.index()] = [None; 2];
+    (0..2).for_each(|_| assert!(owner.step(&seen).is_none()));
+    seen.see_link(broken, false, LinkSeen::down());
+    let decision = owner.step(&seen).unwrap();
+    assert_eq!(ms(&decision), 600.0, "three intervals of 200 ms: {decision}");
+    assert!(decision.to_string().contains("failed, noticed within 600 ms; job"), "{decision}");
+    assert_eq!(decision.planning_ms, 20.0);
+    // Others: from the beginning of the first of two intervals that show them.
+    let mut owner = Owner::new(network(), Policy::default());
+    (0..5).for_each(|_| drop(owner.step(&quiet)));
+    let busy = link(&owner.topology, "l1", owner.spine());
+    let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
+    owner.step(&others);
+    assert_eq!(ms(&owner.step(&others).unwrap()), 400.0);
+    // Who asks has noticed nothing.
+    let mut owner = Owner::new(network(), Policy::default());
+    let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
+    let plans = asked.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
+    assert_eq!(decision.noticed_ms, None);
+}
+
+/// A job whose plan others have made poor: once they are done, it is looked at with the usual thresholds.
+#[test]
+fn plans_that_others_put_in_force_are_looked_at_when_they_have_settled() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let quiet = owner.all_up(|_, _| 0.0);
+    assert!((0..20).all(|_| owner.step(&quiet).is_none()), "what was there at first is known");
+    let good = owner.in_force.clone();
+    // It has lost its aggregation, as after a run of fewer workers; and again while that settles.
+    let poor = Plan { rate_bps: good[0].rate_bps / 2.0, ..good[0].clone() };
+    let other = Plan { rate_bps: good[0].rate_bps / 3.0, ..good[0].clone() };
+    owner.steering.in_force(vec![other]);
+    assert!((0..5).all(|_| owner.step(&quiet).is_none()), "it settles");
+    // Between two runs nobody follows.
+    owner.steering.in_force(Vec::new());
+    assert!(owner.step(&quiet).is_none());
+    owner.steering.in_force(vec![poor]);
+    let asked = (1..30).find_map(|n| owner.step(&quiet).map(|decision| (n, decision)));
+    let (after, decision) = asked.unwrap();
+    assert_eq!(after, 11, "2 s after it was seen first");
+    assert_eq!(decision.trigger, Trigger::Moved { jobs: vec!["net".into()] });
+    assert!(decision.is_change() && decision.gain.unwrap() > 1.9, "{decision}");
+    assert_eq!(ms(&decision), 2000.0);
+    assert!((0..50).all(|_| owner.step(&quiet).is_none()), "what a decision put in force is its own");
+    // One that is as good stays.
+    let (now, mut as_good) = (owner.in_force.clone(), owner.in_force.clone());
+    as_good[0].rate_bps *= 0.99;
+    owner.steering.in_force(as_good);
+    let decision = (0..30).find_map(|_| owner.step(&quiet)).unwrap();
+    assert!(!decision.is_change(), "{decision}");
+    assert_eq!(now[0].job, decision.jobs[0].job);
+}
+
+#[test]
+fn congestion_that_hosts_tell_of_is_a_question_where_counters_show_nothing() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let (w1, quiet) = (node(&owner.topology, "w1"), owner.all_up(|_, _| 0.0));
+    let said = |host: HostSeen| {
+        let mut seen = quiet.clone();
+        seen.hosts.insert(w1, host);
+        seen
+    };
+    let fine = said(HostSeen { delivered: Some(0.9), marked: Some(0.1), ..HostSeen::default() });
+    assert!((0..10).all(|_| owner.step(&fine).is_none()));
+    let signs = [
+        (HostSeen { retransmitted: Some(0.08), ..HostSeen::default() }, "8.0 % are sent again"),
+        (HostSeen { marked: Some(0.5), ..HostSeen::default() }, "50.0 % of its frames come marked"),
+        (HostSeen { delivered: Some(0.4), ..HostSeen::default() }, "at 40.0 % of the plan's rate"),
+    ];
+    for (sign, words) in signs {
+        let queueing = Some(Duration::from_millis(7));
+        let seen = said(HostSeen { queueing, ..sign });
+        // Two reports in a row are none, nor are intervals without any.
+        (0..2).for_each(|_| assert!(owner.step(&seen).is_none()));
+        assert!(owner.step(&fine).is_none());
+        (0..2).for_each(|_| assert!(owner.step(&seen).is_none()));
+        assert!(owner.step(&quiet).is_none());
+        let decision = owner.step(&seen).unwrap();
+        let line = decision.to_string();
+        assert!(line.contains("congestion at w1 of job net: ") && line.contains(words), "{line}");
+        assert!(line.contains("they wait 7.0 ms"), "{line}");
+        assert_eq!(ms(&decision), 800.0, "{line}");
+        // Not again at once.
+        assert!((0..100).all(|_| owner.step(&seen).is_none()));
+        (0..300).for_each(|_| assert!(owner.step(&fine).is_none()));
+    }
+}
+
+/// Two servers behind links of their own, of which others take most of one.
+fn two_servers(elastic: [bool; 2]) -> Topology {
+    let job = |name: &str, workers: &str, elastic: bool| {
+        format!("{{name: {name}, workers: [{workers}], servers: [s1, s2], elastic: {elastic}}}")
+    };
+    let jobs = [job("one", "a, b", elastic[0]), job("two", "c, d", elastic[1])].join(", ");
+    let text = format!(
+        "{{name: net, nodes: [{{name: v, kind: switch, aggregation: 40 Gbps}}, {{name: s1, kind: server}},
+        {{name: s2, kind: server}}, {{name: a, kind: worker}}, {{name: b, kind: worker}},
+        {{name: c, kind: worker}}, {{name: d, kind: worker}}],
+        links: [{{ends: [a, v], rate: 40 Gbps}}, {{ends: [b, v], rate: 40 Gbps}}, {{ends: [c, v], rate: 40 Gbps}},
+        {{ends: [d, v], rate: 40 Gbps}}, {{ends: [s1, v], rate: 4 Gbps}}, {{ends: [s2, v], rate: 4 Gbps}}],
+        jobs: [{jobs}]}}"
+    );
+    Topology::from_yaml(&text).unwrap()
+}
+
+fn shares(plan: &Plan) -> Vec<f64> {
+    plan.shards.iter().map(|shard| shard.share).collect()
+}
+
+/// Time for new shares comes when others take three quarters of a server's link.
+fn shares_in_time(elastic: [bool; 2]) -> (Owner, Vec<Plan>, Decision) {
+    let policy = Policy { shares_every: Some(Duration::from_secs(3)), hysteresis: 1.0, ..Policy::default() };
+    let mut owner = Owner::new(two_servers(elastic), policy);
+    let before = owner.in_force.clone();
+    let busy = link(&owner.topology, "s1", "v");
+    let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
+    let decision = (0..15).find_map(|_| owner.step(&others)).unwrap();
+    assert_eq!(decision.trigger, Trigger::Schedule);
+    (owner, before, decision)
+}
+
+#[test]
+fn when_it_is_time_elastic_jobs_get_new_shares() {
+    let (owner, before, decision) = shares_in_time([true, true]);
+    assert!(decision.is_change() && decision.gain.unwrap() > 1.5, "{decision}");
+    assert!(decision.jobs.iter().all(|job| job.note.is_empty()), "{decision}");
+    // Together they leave the link alone that others fill: 1 Gbit/s of 5.
+    let at_s1 = |plans: &[Plan]| plans.iter().map(|plan| shares(plan)[0] * plan.rate_bps).sum::<f64>();
+    assert!(at_s1(&before) > 1.5e9 && at_s1(&owner.in_force) < 1.001e9, "{decision}");
+}
+
+#[test]
+fn jobs_that_are_not_elastic_keep_their_shares_and_the_decision_says_so() {
+    let (owner, before, decision) = shares_in_time([false, false]);
+    assert!(!decision.is_change(), "{decision}");
+    let note = "(routes only: its shares stay while it runs, since it is not elastic)";
+    assert_eq!(decision.to_string().matches(note).count(), 2, "{decision}");
+    assert_eq!(owner.in_force, before);
+
+    let (owner, before, decision) = shares_in_time([true, false]);
+    assert_eq!(decision.to_string().matches(note).count(), 1, "{decision}");
+    assert!(decision.jobs[0].note.is_empty(), "{decision}");
+    assert_eq!(shares(&before[1]), shares(&owner.in_force[1]));
+    // All that is planned fits side by side.
+    for server in ["s1", "s2"] {
+        let load = |plan: &Plan| {
+            let load = plan.load.iter().filter(|load| load.resource.to_string().contains(server));
+            load.map(|load| load.used_bps).fold(0.0, f64::max)
+        };
+        let all: f64 = owner.in_force.iter().map(load).sum();
+        assert!(all <= 4.001e9, "{server}: {all}");
+    }
+}
+
+/// Shares of a job whose servers are others by now are free, and are found at the first look.
+#[test]
+fn servers_that_come_and_go_make_shares_a_question() {
+    let topology = two_servers([true, true]);
+    let mut owner = Owner::new(topology.clone(), Policy { gain: 1.0, ..Policy::default() });
+    let s1 = topology.node_named("s1").unwrap();
+    let jobs: Vec<Job> = topology.jobs().iter().map(|job| Job { servers: vec![s1], ..job.clone() }).collect();
+    let fewer = plan_all(&topology.with_jobs(jobs), &Options::new(schemes::INART)).unwrap();
+    owner.steering.in_force(fewer);
+    let quiet = owner.all_up(|_, _| 0.0);
+    owner.now += STEP;
+    assert!(owner.steering.observe(owner.now, &quiet).is_none());
+    owner.now += Duration::from_secs(2);
+    let question = owner.steering.observe(owner.now, &quiet).unwrap();
+    assert_eq!(question.shares, Shares::Free, "{}", question.trigger);
+}
