@@ -52,8 +52,8 @@ impl Host {
         }
     }
 
-    /// How its agent runs in each run; called once per run. The incarnation is the host's own. A status socket
-    /// is one for all runs: give a clone.
+    /// How its agent runs in each run; called once per run. The incarnation is the host's own. A status
+    /// socket is one for all runs: give a clone.
     #[must_use]
     pub fn options(mut self, options: impl FnMut() -> Result<Options, AgentError> + Send + 'static) -> Self {
         self.options = Box::new(options);

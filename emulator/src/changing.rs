@@ -39,8 +39,8 @@ pub struct Made {
     problem: Option<String>,
 }
 
-/// Plans that take turns, `plans` as the last, which are slowed down to the rate that all of them have: the job that
-/// loses by a change loses by the change alone.
+/// Plans that take turns, `plans` as the last. All are slowed down to the rate that each of them has: what a
+/// job loses by a change, it loses by the change alone.
 ///
 /// # Errors
 /// If no scheme has others.

@@ -38,8 +38,8 @@ pub struct StatusReport {
 /// The last status and when it was taken.
 type Shared = Arc<Mutex<Option<(Instant, HostStatus)>>>;
 
-/// A socket that tells what a host is doing. Clones tell through the same socket: for hosts that run one after
-/// the other.
+/// A socket that tells what a host is doing. Clones tell through the same socket: for hosts that run one
+/// after the other.
 #[derive(Clone)]
 pub struct StatusSocket {
     shared: Shared,

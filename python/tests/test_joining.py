@@ -101,6 +101,12 @@ class Joining(unittest.TestCase):
                 call()
         inart.shutdown()
 
+    def test_a_job_whose_workers_stay_has_no_state_to_load(self):
+        (worker,) = inart.local(1)
+        with mock.patch("inart._default._default", worker):
+            with self.assertRaisesRegex(inart.Error, "only elastic jobs have that"):
+                inart.load_state()
+
     def test_a_process_that_was_forked_says_so(self):
         (worker,) = inart.local(1)
         import numpy
