@@ -65,7 +65,20 @@ impl Changer {
             next_run(&self.fabric, &self.desired, &record, job, plan).map_err(|why| why.to_string())?;
         let epoch = next.to.epoch;
         self.note(move |records| records.begin(&[(job, epoch)].into())).await?;
-        let written = self.hold(next.desired).await?;
+        let before = self.desired.clone();
+        let written = match self.hold(next.desired).await {
+            Ok(written) => written,
+            Err(why) => {
+                // The plan in force may be the one of the next run, after all.
+                if let Err(more) = self.hold(before).await {
+                    tracing::warn!(
+                        job = job.get(),
+                        "what was written for epoch {epoch} is removed later: {more}"
+                    );
+                }
+                return Err(why);
+            }
+        };
         self.released.remove(&job);
         let push = next.to.clone();
         self.note(move |records| records.begin_run(job, Some(push), claims)).await?;

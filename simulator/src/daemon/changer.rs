@@ -56,6 +56,7 @@ impl Simulation<'_> {
                 None => match self.daemon.queue.pop_front() {
                     Some(command) => {
                         self.carry_out(command)?;
+                        self.check_tables();
                         continue;
                     }
                     None => return Ok(()),
@@ -153,6 +154,8 @@ impl Simulation<'_> {
             self.tell_job(moving.job);
             self.post_at(self.wire.now + LIMIT_NANOS, Pending::Limit(moving.number));
             self.daemon.work = Some(Work::Move(moving));
+        } else {
+            self.check_tables();
         }
         Ok(())
     }

@@ -212,6 +212,8 @@ impl Simulation<'_> {
         let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };
         let (life, place) = (member.life, seat.place);
+        let has_more =
+            member.is_worker && !member.progress.loading() && member.progress.rounds() > seat.rounds;
         let last = match std::mem::replace(&mut member.at, At::Ended) {
             At::Asking(last) => last,
             _ => None,
@@ -251,6 +253,9 @@ impl Simulation<'_> {
                 Process::server(&told.assignment, job, host, shard, life, timeout)?
             }
         };
+        if has_more {
+            self.complain(job, format!("a worker has more rounds than the newest: {seat:?}"));
+        }
         self.post(Pending::Stream { job, role: place.to_string(), life, opens: true });
         self.post(Pending::Hear(id, life));
         if matches!(place, Place::Worker(_)) {

@@ -34,8 +34,6 @@ use crate::simulation::{Node, Simulation};
 
 /// A host that stands still is looked at again after this.
 const LOOK_AGAIN_NANOS: u64 = 5_000_000;
-/// What a switch has refused, and is to hold, is written again after this.
-const RECONCILE_NANOS: u64 = 5_000_000_000;
 
 /// Something that is to happen.
 #[derive(Debug)]
@@ -62,8 +60,6 @@ pub(crate) enum Pending {
     Planned(usize, Formation),
     /// The daemon looks whether it has something to do.
     Proceed,
-    /// It writes once more what a switch has refused.
-    Reconcile,
     /// Hosts have had time enough for that piece of work.
     Limit(u32),
 }
@@ -228,7 +224,6 @@ impl Simulation<'_> {
             Pending::Lingered(id, token) => self.lingered(id, token),
             Pending::Planned(job, formation) => self.form(job, &formation)?,
             Pending::Proceed => {}
-            Pending::Reconcile => self.write_tables()?,
             Pending::Limit(work) => self.time_is_up(work)?,
         }
         self.proceed()

@@ -4,7 +4,6 @@ use inart_controller::membership::{Ending, Formation, Place};
 use inart_controller::{is_for, next_run, plan_run};
 use inart_wire::{Epoch, Incarnation};
 
-use super::Pending;
 use super::audit::RunAudit;
 use super::changer::Work;
 use super::member::At;
@@ -70,9 +69,10 @@ impl Simulation<'_> {
         };
         let epoch = next.to.epoch;
         self.daemon.records.begin(&[(number, epoch)].into())?;
-        self.changing.tables = next.desired;
+        let held = std::mem::replace(&mut self.changing.tables, next.desired);
         if self.is_refused()? {
-            self.post_at(self.wire.now + super::RECONCILE_NANOS, Pending::Reconcile);
+            self.changing.tables = held;
+            self.write_tables()?;
             return Ok(Err("a switch refuses".to_owned()));
         }
         self.daemon.records.begin_run(number, Some(next.to), claims)?;

@@ -55,6 +55,16 @@ impl Simulation<'_> {
         Some(format!("hang: job {name}: {}; {}", meeting.membership.status().phase, hosts.join(", ")))
     }
 
+    /// Notes entries that nobody needs, while no job moves.
+    pub(super) fn check_tables(&mut self) {
+        if self.daemon.work.is_none()
+            && self.daemon.problem.is_none()
+            && let Some(problem) = self.unneeded()
+        {
+            self.daemon.problem = Some(problem);
+        }
+    }
+
     /// Entries that are missing on a switch, or that nobody needs, when the daemon has nothing to do.
     fn leftovers(&self) -> Option<String> {
         if self.daemon.is_busy() {
@@ -63,14 +73,21 @@ impl Simulation<'_> {
         for (id, node) in self.network.topology.node_ids().zip(&self.nodes) {
             let Node::Switch(node) = node else { continue };
             let name = &self.network.topology.node(id).name;
-            let wanted = &self.changing.tables[name];
             if node.switch.program().is_some()
-                && let Some(update) = diff(&node.tables, wanted).first()
+                && let Some(update) = diff(&node.tables, &self.changing.tables[name]).first()
             {
                 return Some(format!("switch {name} does not hold what it should: {update:?}"));
             }
+        }
+        self.unneeded()
+    }
+
+    /// Entries of an epoch that no host uses, and that the records do not know of, or none of a job's epoch.
+    fn unneeded(&self) -> Option<String> {
+        let records = &self.daemon.records.jobs;
+        for (name, wanted) in &self.changing.tables {
             for job in wanted.jobs() {
-                let record = self.daemon.records.jobs.get(&job);
+                let record = records.get(&job);
                 let live = record.and_then(|record| Some(record.live()?.epoch));
                 let is_left = |epoch: &_| {
                     Some(*epoch) != live && record.is_none_or(|record| !record.stale.contains(epoch))
@@ -82,6 +99,10 @@ impl Simulation<'_> {
                 }
             }
         }
-        None
+        let lacks = |(job, epoch)| {
+            (!self.changing.tables.values().any(|tables| tables.epochs(job).contains(&epoch)))
+                .then(|| format!("job {job} has no entries under epoch {epoch}, which is in force"))
+        };
+        records.iter().filter_map(|(job, record)| Some((*job, record.live()?.epoch))).find_map(lacks)
     }
 }
