@@ -42,7 +42,6 @@ impl Trial {
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
-        let (topology, live) = lively::jobs(seed, topology);
         let scheme = *[schemes::INART, schemes::R_INART, schemes::ATP, schemes::LBMM, schemes::EVEN]
             .choose(&mut rng)
             .expect("there are some");
@@ -68,9 +67,8 @@ impl Trial {
             options,
         };
         more::add_more(&mut trial.options, &mut trial.faults, &trial.topology, seed, ideal);
-        if let Some(live) = live {
-            trial.levels = Levels::One;
-            lively::enliven(&mut trial.options, &mut trial.faults, &trial.topology, live, seed);
+        if trial.levels == Levels::One {
+            lively::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
         }
         trial
     }

@@ -19,11 +19,11 @@ const LAST: Span = Span(6_000_000_000);
 /// Other traffic lasts so long at most, since such runs are long.
 const TRAFFIC: Span = Span(100_000_000);
 
-/// The same network, mostly; else with jobs some of which are elastic, and what happens to them.
-pub(super) fn jobs(seed: u64, topology: Topology) -> (Topology, Option<Live>) {
+/// Jobs on the hosts of the first one, some of them elastic, and what happens to them; mostly none.
+fn jobs(seed: u64, topology: &Topology) -> Option<(Topology, Live)> {
     let mut rng = stream(seed, 12);
     if !rng.random_bool(0.3) {
-        return (topology, None);
+        return None;
     }
     let first = topology.jobs()[0].clone();
     let mut jobs = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn jobs(seed: u64, topology: Topology) -> (Topology, Option<Live>) {
     for (number, job) in jobs.iter().enumerate() {
         happen(&mut rng, &mut live.events, job, number > 0);
     }
-    (topology.with_jobs(jobs), Some(live))
+    Some((topology.with_jobs(jobs), live))
 }
 
 /// Some of them, in their order; one at least.
@@ -80,14 +80,10 @@ fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come
     }
 }
 
-/// Makes a trial one of jobs that come and go: hosts of elastic jobs die, and most come back.
-pub(super) fn enliven(
-    options: &mut Options,
-    faults: &mut Faults,
-    topology: &Topology,
-    live: Live,
-    seed: u64,
-) {
+/// Makes some trials ones of jobs that come and go: hosts of elastic jobs die, and most come back.
+pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &mut Faults, seed: u64) {
+    let Some((with_jobs, live)) = jobs(seed, topology) else { return };
+    *topology = with_jobs;
     let mut rng = stream(seed, 13);
     (options.changes, options.watch, options.odd_length, options.runs) = (None, None, None, 1);
     options.others.clear();

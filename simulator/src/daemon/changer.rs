@@ -5,46 +5,13 @@ use inart_controller::{LiveChange, Stage, live_change, without};
 use inart_planner::{Job, Plan, Topology};
 use inart_wire::Epoch;
 
-use super::{Command, Pending, Told};
+use super::orders::{Command, Pending};
+use super::work::{Moving, Step, Work};
 use crate::simulation::Simulation;
 use crate::{Error, alternatives};
 
 /// How long hosts may take for a move.
 const LIMIT_NANOS: u64 = 5_000_000_000;
-
-/// What the daemon is at.
-pub(crate) enum Work {
-    /// A run of that job is being planned.
-    Forming(usize),
-    /// A job moves.
-    Move(Box<Moving>),
-}
-
-/// A job that moves.
-pub(crate) struct Moving {
-    number: u32,
-    job: usize,
-    /// Where to, if somebody has said.
-    plan: Option<Plan>,
-    /// Once it has begun: where it leads, and what the hosts were told before.
-    change: Option<(LiveChange, Told)>,
-    step: Step,
-}
-
-/// How far a move is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// All hosts are to do first what they were told before.
-    Before,
-    /// They move.
-    There,
-    /// They close the epoch before.
-    Closing,
-    /// They move back.
-    Back,
-    /// They close the other epoch.
-    ClosingOther,
-}
 
 impl Simulation<'_> {
     /// Does what can be done by now.

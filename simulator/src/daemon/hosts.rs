@@ -5,23 +5,11 @@ use inart_core::{Assignment, Instant};
 use inart_elastic::Left;
 use inart_wire::{Epoch, Incarnation};
 
-use super::Pending;
 use super::member::At;
+use super::orders::{Pending, Said};
 use crate::event_queue::ProcessId;
 use crate::host::Role;
 use crate::simulation::Simulation;
-
-/// A host's answer.
-#[derive(Debug)]
-pub(crate) struct Said {
-    life: Incarnation,
-    run: u32,
-    version: u32,
-    ending: Ending,
-    started: u32,
-    holds: bool,
-    moved: Result<(), String>,
-}
 
 impl Simulation<'_> {
     /// The processes of a job.

@@ -10,9 +10,10 @@ use inart_planner::{Job, Options, Plan, plan_joining, schemes};
 use inart_wire::JobId;
 use rand::Rng;
 
-use super::meeting::Meeting;
 use super::member::Member;
-use super::{Command, LiveJob, Pending, Told};
+use super::orders::{Command, Pending, Told};
+use super::rendezvous::Meeting;
+use super::state::LiveJob;
 use crate::Error;
 use crate::host::{Process, Role};
 use crate::simulation::Simulation;

@@ -1,60 +1,13 @@
 //! The rendezvous of an elastic job: the controller's side.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_controller::membership::{
-    Formation, Joining, MemberState, Membership, Order, Refusal, Reply, Roster, Timing,
-};
+use inart_controller::membership::{Formation, Joining, Membership, Order, Refusal, Reply};
 use inart_wire::Incarnation;
 use rand::Rng;
 
-use super::audit::RunAudit;
-use super::member::Member;
-use super::{Command, Pending};
-use crate::event_queue::ProcessId;
+use super::orders::{Command, Pending};
 use crate::simulation::Simulation;
-
-/// The rendezvous of an elastic job, and its hosts.
-pub(crate) struct Meeting {
-    pub membership: Membership,
-    /// In the order of the topology, workers first.
-    pub hosts: Vec<Member>,
-    /// Who has a place in the present run.
-    pub seated: Vec<ProcessId>,
-    /// Open connections, by place and life.
-    streams: BTreeMap<(String, u32), usize>,
-    /// When the rendezvous is looked at next.
-    tick_at: Option<u64>,
-    /// What the runs have summed, by number of the run.
-    pub audits: BTreeMap<u32, RunAudit>,
-    pub is_paused: bool,
-    /// Whether all its rounds are done, or it was deleted.
-    pub is_done: bool,
-}
-
-impl Meeting {
-    pub fn new(roster: Roster, timing: Timing, hosts: Vec<Member>) -> Self {
-        Self {
-            membership: Membership::new(roster, timing),
-            hosts,
-            seated: Vec::new(),
-            streams: BTreeMap::new(),
-            tick_at: None,
-            audits: BTreeMap::new(),
-            is_paused: false,
-            is_done: false,
-        }
-    }
-
-    /// A member of the run that takes no part in it now, as the daemon asks.
-    pub fn absent(&self) -> Option<String> {
-        let is_absent =
-            |state| matches!(state, MemberState::Disconnected | MemberState::Back | MemberState::Ended);
-        let absent = self.membership.status().members.into_iter().find(|(_, _, state)| is_absent(*state));
-        absent.map(|(host, place, state)| format!("{host} ({place}) is {}", state.name()))
-    }
-}
 
 impl Simulation<'_> {
     fn time(&self) -> Duration {

@@ -1,24 +1,11 @@
-//! The hosts of elastic jobs: what `inart_elastic` has around threads and sockets, in virtual time.
+//! A host of an elastic job: what it is at.
 
-use inart_controller::membership::{Joining, Place, Refusal, Reply, Seat};
-use inart_core::{Failure, Instant};
-use inart_elastic::{Digits, Gate, Left, Progress, Standing, is_exact};
-use inart_wire::{Epoch, Incarnation, Rank, ShardId};
+use inart_controller::membership::Place;
+use inart_elastic::{Gate, Left, Progress};
+use inart_wire::{Epoch, Incarnation};
 
 use super::audit::{What, digest};
-use super::{LiveJob, Pending};
-use crate::Error;
 use crate::event_queue::ProcessId;
-use crate::host::{Process, Role};
-use crate::record::Record;
-use crate::simulation::Simulation;
-
-/// A host that waits asks again within this.
-const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
-/// How long a server's host still tells workers that the run was aborted.
-const LINGER_NANOS: u64 = 2_000_000_000;
-/// A state is summed so often at most until nothing of it is rounded.
-const MOST_SUMS: u32 = 4;
 
 /// A host of an elastic job.
 #[derive(Debug)]
@@ -28,11 +15,11 @@ pub(crate) struct Member {
     pub is_worker: bool,
     pub life: Incarnation,
     pub at: At,
-    progress: Progress,
+    pub progress: Progress,
     /// What its program trains.
-    state: Vec<f32>,
+    pub state: Vec<f32>,
     /// What is planned for it is void unless it has this number.
-    token: u32,
+    pub token: u32,
 }
 
 /// What a host is at.
@@ -54,23 +41,23 @@ pub(crate) enum At {
 pub(crate) struct Running {
     /// As the daemon counts runs.
     pub run: u32,
-    epoch: Epoch,
+    pub epoch: Epoch,
     pub gate: Gate,
-    place: Place,
-    newest: usize,
-    doing: Doing,
+    pub place: Place,
+    pub newest: usize,
+    pub doing: Doing,
     /// Sums of the present broadcast.
-    sums: u32,
+    pub sums: u32,
     /// Tensors that were started.
-    started: u32,
-    what: Option<What>,
+    pub started: u32,
+    pub what: Option<What>,
     /// Whether it is a server whose run was aborted.
-    lingers: bool,
+    pub lingers: bool,
 }
 
 /// What a member does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+pub(crate) enum Doing {
     /// A server serves; a worker's program computes.
     Else,
     /// It waits until it may start the next tensor.
@@ -81,7 +68,7 @@ enum Doing {
 
 /// What a worker's tensor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sum {
+pub(crate) enum Sum {
     Gradient,
     Load,
 }
@@ -110,7 +97,7 @@ impl Member {
     }
 
     /// Its process begins.
-    fn begin_life(&mut self, life: Incarnation) {
+    pub fn begin_life(&mut self, life: Incarnation) {
         (self.life, self.at, self.progress) = (life, At::Asking(None), Progress::new(0));
         // Weights that nobody else has.
         self.state.fill(life.get() as f32);
@@ -124,450 +111,5 @@ impl Member {
 
     pub fn lives(&self) -> bool {
         !matches!(self.at, At::Dead)
-    }
-}
-
-impl LiveJob {
-    fn member_mut(&mut self, id: ProcessId) -> Option<&mut Member> {
-        self.meeting.as_mut()?.hosts.iter_mut().find(|member| member.process == id)
-    }
-}
-
-impl Simulation<'_> {
-    pub(super) fn member(&self, id: ProcessId) -> Option<&Member> {
-        let job = self.daemon.jobs.get(self.processes[id.0 as usize].job)?;
-        job.meeting.as_ref()?.hosts.iter().find(|member| member.process == id)
-    }
-
-    pub(super) fn member_mut(&mut self, id: ProcessId) -> Option<&mut Member> {
-        let job = self.processes[id.0 as usize].job;
-        self.daemon.jobs.get_mut(job)?.member_mut(id)
-    }
-
-    fn running_mut(&mut self, id: ProcessId) -> Option<&mut Running> {
-        match &mut self.member_mut(id)?.at {
-            At::Running(running) => Some(running),
-            _ => None,
-        }
-    }
-
-    /// Whether it is a worker whose tensor is under way.
-    fn is_summing(&self, id: ProcessId) -> bool {
-        let running = self.member(id).map(|member| &member.at);
-        matches!(running, Some(At::Running(running)) if matches!(running.doing, Doing::Summing(_)))
-    }
-
-    /// Plans when a host asks for a run next.
-    pub(super) fn plan_ask(&mut self, id: ProcessId, within: u64) {
-        let Some(member) = self.member_mut(id) else { return };
-        member.token += 1;
-        let token = member.token;
-        self.post_within(within, Pending::Ask(id, token));
-    }
-
-    /// A host asks for a run, and hears the answer.
-    pub(super) fn ask_for_run(&mut self, id: ProcessId, token: u32) -> Result<(), Error> {
-        let job = self.processes[id.0 as usize].job;
-        let is_gone = self.daemon.jobs[job].is_gone;
-        let Some(member) = self.member_mut(id).filter(|member| member.token == token) else { return Ok(()) };
-        let At::Asking(last) = &member.at else { return Ok(()) };
-        if is_gone {
-            member.at = At::Ended;
-            return Ok(());
-        }
-        let boundary = last.as_ref().and_then(|(_, left)| match left {
-            Left::Boundary(tensor) => Some(*tensor),
-            Left::Told | Left::Aborted(_) => None,
-        });
-        let joining = Joining {
-            host: member.name.clone(),
-            life: member.life,
-            last: last.as_ref().map(|(run, _)| *run),
-            boundary,
-            rounds: if member.is_worker { member.progress.rounds() } else { 0 },
-            loading: member.is_worker && member.progress.loading(),
-        };
-        match self.join(job, joining) {
-            None | Some(Ok(Reply::Waiting(_))) => self.plan_ask(id, ASK_AGAIN_NANOS),
-            Some(Ok(Reply::Seated(seat))) => self.begin_run(id, &seat)?,
-            Some(Err(Refusal::Finished { .. })) => {
-                let Some(member) = self.member_mut(id) else { return Ok(()) };
-                member.at = At::Dead;
-            }
-            Some(Err(refusal)) => self.complain(job, format!("a host is refused: {refusal}")),
-        }
-        Ok(())
-    }
-
-    /// Notes what must not be.
-    pub(super) fn complain(&mut self, job: usize, what: String) {
-        let name = &self.assignments[job].name;
-        self.wire.log.note(self.wire.now, || format!("job {name}: {what}"));
-        self.daemon.problem.get_or_insert_with(|| format!("job {name}: {what}"));
-    }
-
-    /// A host begins its run.
-    fn begin_run(&mut self, id: ProcessId, seat: &Seat) -> Result<(), Error> {
-        let Process { job, host, .. } = self.processes[id.0 as usize];
-        let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
-        let Some(member) = self.member_mut(id) else { return Ok(()) };
-        let (life, place) = (member.life, seat.place);
-        let has_more =
-            member.is_worker && !member.progress.loading() && member.progress.rounds() > seat.rounds;
-        let last = match std::mem::replace(&mut member.at, At::Ended) {
-            At::Asking(last) => last,
-            _ => None,
-        };
-        let newest = Rank::try_from(seat.newest as u16).map_err(|_| Error::Ranks)?;
-        let standing = Standing { newest, rounds: seat.rounds, loads: seat.loads };
-        let sum = match last {
-            Some((_, left)) => match member.progress.go_on(standing, left) {
-                true => Sum::Load,
-                false => Sum::Gradient,
-            },
-            None => {
-                member.progress.begin(standing);
-                Sum::Load
-            }
-        };
-        let running = Running {
-            run: told.run,
-            epoch: seat.run,
-            gate: Gate::default(),
-            place,
-            newest: seat.newest,
-            doing: Doing::Else,
-            sums: 0,
-            started: 0,
-            what: None,
-            lingers: false,
-        };
-        member.at = At::Running(Box::new(running));
-        self.processes[id.0 as usize] = match place {
-            Place::Worker(rank) => {
-                let rank = Rank::try_from(rank as u16).map_err(|_| Error::Ranks)?;
-                Process::worker(&told.assignment, job, host, rank, life, timeout)?
-            }
-            Place::Server(shard) => {
-                let shard = ShardId::from(shard as u16);
-                Process::server(&told.assignment, job, host, shard, life, timeout)?
-            }
-        };
-        if has_more {
-            self.complain(job, format!("a worker has more rounds than the newest: {seat:?}"));
-        }
-        self.post(Pending::Stream { job, role: place.to_string(), life, opens: true });
-        self.post(Pending::Hear(id, life));
-        if matches!(place, Place::Worker(_)) {
-            if sum == Sum::Load {
-                self.begin_load(id);
-            }
-            self.sum(id, sum);
-        }
-        self.pump(id);
-        Ok(())
-    }
-
-    /// The program takes notice, and is about to load the newest state.
-    fn begin_load(&mut self, id: ProcessId) {
-        let Some(member) = self.member_mut(id) else { return };
-        member.progress.take_notice();
-        member.progress.begin_load();
-    }
-
-    /// A worker starts its next tensor, if it may.
-    fn sum(&mut self, id: ProcessId, sum: Sum) {
-        let now = Instant::from_nanos(self.wire.now);
-        let Some(member) = self.member_mut(id) else { return };
-        if sum == Sum::Gradient {
-            member.progress.settle();
-        }
-        let (rounds, state) = (member.progress.rounds(), digest(&member.state));
-        let At::Running(running) = &mut member.at else { return };
-        match running.gate.start() {
-            Err(left) => return self.leave_run(id, left),
-            Ok(false) => {
-                running.doing = Doing::AtGate(sum);
-                return;
-            }
-            Ok(true) => {}
-        }
-        let Place::Worker(rank) = running.place else { return };
-        running.doing = Doing::Summing(sum);
-        running.started += 1;
-        let newest = running.newest;
-        running.what = Some(match sum {
-            Sum::Gradient => What::Gradient { rounds, state },
-            Sum::Load => What::Load { newest, rounds: 0 },
-        });
-        let (run, state) = (running.run, member.state.clone());
-        let job = self.processes[id.0 as usize].job;
-        let mut values = Vec::new();
-        match sum {
-            Sum::Gradient => self.jobs[job].rounds.write_gradient(rounds as u32, rank, &mut values),
-            Sum::Load => {
-                let digits = Digits::for_workers(self.daemon.jobs[job].told.assignment.workers.len());
-                values = match rank == newest {
-                    true => digits.write(&state),
-                    false => vec![0.0; digits.per_float() * state.len()],
-                };
-                if rank == newest
-                    && let Some(audit) = self.audit_mut(job, run)
-                {
-                    audit.newest_state = Some(digest(&state));
-                }
-            }
-        }
-        if let Role::Worker(worker) = &mut self.processes[id.0 as usize].role {
-            worker.start_round(now, &values, 1);
-        }
-    }
-
-    /// A worker that waits at the gate looks whether it may go on.
-    pub(super) fn go_on_at_gate(&mut self, id: ProcessId) {
-        if let Some(Running { doing: Doing::AtGate(sum), .. }) = self.running_mut(id) {
-            let sum = *sum;
-            self.sum(id, sum);
-            self.pump(id);
-        }
-    }
-
-    /// Looks at a process of an elastic job when it has sent all it wants to; whether there is more.
-    pub(crate) fn look_at_member(&mut self, id: ProcessId) -> bool {
-        let is_summing = self.is_summing(id);
-        let process = &mut self.processes[id.0 as usize];
-        let job = process.job;
-        match &mut process.role {
-            Role::Server(server, _) => {
-                if let Some(failure) = server.failure() {
-                    self.linger(id, &failure);
-                }
-                false
-            }
-            Role::Worker(worker) if worker.flow.is_idle() && is_summing => {
-                let values = self.options.gradient_values;
-                let mut sum = std::mem::take(&mut self.floats);
-                let ended = worker.finish_tensor(&mut sum);
-                let more = match ended {
-                    Ok(record) => self.has_summed(id, job, record, &sum),
-                    Err(failure) => {
-                        self.has_failed(id, &failure);
-                        false
-                    }
-                };
-                self.floats = sum;
-                self.floats.resize(values, 0.0);
-                more
-            }
-            _ => false,
-        }
-    }
-
-    /// A server's run was aborted: it tells workers for a while.
-    fn linger(&mut self, id: ProcessId, failure: &Failure) {
-        let Some(running) = self.running_mut(id) else { return };
-        if std::mem::replace(&mut running.lingers, true) {
-            return;
-        }
-        self.check_culprit(id, failure);
-        let Some(token) = self.member(id).map(|member| member.token) else { return };
-        self.post_at(self.wire.now + LINGER_NANOS, Pending::Lingered(id, token));
-    }
-
-    /// A worker's tensor was summed; whether it goes on at once.
-    fn has_summed(
-        &mut self,
-        id: ProcessId,
-        job: usize,
-        record: inart_core::RoundRecord,
-        sum: &[f32],
-    ) -> bool {
-        let exact = is_exact(&record);
-        self.note_part(id, Record::of(record), true);
-        let Some(member) = self.member_mut(id) else { return false };
-        let At::Running(running) = &mut member.at else { return false };
-        let (doing, run, newest) = (running.doing, running.run, running.newest);
-        running.doing = Doing::Else;
-        match doing {
-            Doing::Summing(Sum::Load) if !exact => {
-                running.sums += 1;
-                if running.sums == MOST_SUMS {
-                    self.complain(job, "a state could not be summed without rounding".to_owned());
-                    return false;
-                }
-                self.sum(id, Sum::Load);
-                return true;
-            }
-            Doing::Summing(Sum::Load) => {
-                running.sums = 0;
-                let workers = self.daemon.jobs[job].told.assignment.workers.len();
-                let Some(member) = self.member_mut(id) else { return false };
-                let mut state = std::mem::take(&mut member.state);
-                Digits::for_workers(workers).read(sum, &mut state);
-                let loaded = digest(&state);
-                member.state = state;
-                if let Ok(rank) = Rank::try_from(newest as u16) {
-                    member.progress.loaded(rank);
-                }
-                self.wire.tally.loads += 1;
-                if self.audit_mut(job, run).is_some_and(|audit| audit.newest_state != Some(loaded)) {
-                    self.complain(job, "a state was loaded that is not the newest worker's".to_owned());
-                }
-            }
-            Doing::Summing(Sum::Gradient) => {
-                member.progress.summed();
-                for (weight, sum) in member.state.iter_mut().zip(sum) {
-                    *weight = *weight * 0.5 + *sum;
-                }
-            }
-            Doing::Else | Doing::AtGate(_) => return false,
-        }
-        self.next_round(id, job);
-        false
-    }
-
-    /// A worker's program goes on with the next round, or has done all.
-    fn next_round(&mut self, id: ProcessId, job: usize) {
-        let goal = self.rounds_of_elastic();
-        let Some(member) = self.member_mut(id) else { return };
-        let (rounds, life, host) = (member.progress.rounds(), member.life, member.name.clone());
-        if rounds >= goal {
-            self.end_part(id);
-            if let Some(member) = self.member_mut(id) {
-                member.at = At::Done;
-            }
-            self.post(Pending::Leaves { job, host, life, rounds });
-            return;
-        }
-        member.token += 1;
-        let token = member.token;
-        let longest = self.options.live.as_ref().map_or(0, |live| live.computes.0);
-        self.post_within(longest, Pending::Computed(id, token));
-    }
-
-    /// Rounds that elastic jobs do.
-    fn rounds_of_elastic(&self) -> u64 {
-        8 * u64::from(self.options.rounds)
-    }
-
-    /// A worker has computed its gradient.
-    pub(super) fn computed(&mut self, id: ProcessId, token: u32) {
-        if self.member(id).is_some_and(|member| member.token == token) {
-            self.sum(id, Sum::Gradient);
-            self.pump(id);
-        }
-    }
-
-    /// A server leaves a run that was aborted.
-    pub(super) fn lingered(&mut self, id: ProcessId, token: u32) {
-        if self.member(id).is_some_and(|member| member.token == token) {
-            self.leave_run(id, Left::Aborted(String::new()));
-        }
-    }
-
-    /// A worker's run was aborted.
-    fn has_failed(&mut self, id: ProcessId, failure: &Failure) {
-        self.check_culprit(id, failure);
-        let Some(Running { place: Place::Worker(rank), .. }) = self.running_mut(id) else { return };
-        let own = Rank::try_from(*rank as u16);
-        match own.ok().and_then(|own| Left::because_of(failure, own)) {
-            Some(left) => self.leave_run(id, left),
-            None => {
-                let job = self.processes[id.0 as usize].job;
-                self.complain(job, format!("a program ends: {failure}"));
-            }
-        }
-    }
-
-    /// A host leaves its run, and asks for the next one.
-    pub(super) fn leave_run(&mut self, id: ProcessId, left: Left) {
-        self.wire.tally.boundaries += u64::from(matches!(left, Left::Boundary(_)));
-        let name = |member: &Member| format!("{} leaves its run: {left}", member.name);
-        if let Some(note) = self.member(id).map(name) {
-            self.wire.log.note(self.wire.now, || note);
-        }
-        let Some(epoch) = self.end_part(id) else { return };
-        if let Some(member) = self.member_mut(id) {
-            member.at = At::Asking(Some((epoch, left)));
-        }
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
-        self.plan_ask(id, within);
-    }
-
-    /// A host's part in its run ends, in whatever way; the run's number.
-    fn end_part(&mut self, id: ProcessId) -> Option<Epoch> {
-        if let Role::Worker(worker) = &self.processes[id.0 as usize].role
-            && self.is_summing(id)
-            && let Some(record) = worker.record().map(Record::of)
-        {
-            self.note_part(id, record, false);
-        }
-        let member = self.member_mut(id)?;
-        let life = member.life;
-        let At::Running(running) = &member.at else { return None };
-        let (epoch, role) = (running.epoch, running.place.to_string());
-        let process = &mut self.processes[id.0 as usize];
-        (process.role, process.wake_at) = (Role::Absent, None);
-        let job = process.job;
-        self.post(Pending::Stream { job, role, life, opens: false });
-        Some(epoch)
-    }
-
-    /// Takes in what a worker has put into its tensor and what it got.
-    fn note_part(&mut self, id: ProcessId, record: Record, has_ended: bool) {
-        let job = self.processes[id.0 as usize].job;
-        let Some(Running { run, place: Place::Worker(rank), started, what: Some(what), .. }) =
-            self.running_mut(id)
-        else {
-            return;
-        };
-        let (run, rank, tensor, what) = (*run, *rank, *started, *what);
-        let Some(audit) = self.audit_mut(job, run) else { return };
-        if let Err(problem) = audit.add(tensor, rank, what, record, has_ended) {
-            self.jobs[job].wrong.get_or_insert(problem);
-        }
-    }
-
-    /// The processes of elastic jobs on a host are killed.
-    pub(crate) fn kill_member(&mut self, id: ProcessId) {
-        if self.member(id).is_none_or(|member| !member.lives()) {
-            return;
-        }
-        self.end_part(id);
-        self.wire.tally.member_deaths += 1;
-        if let Some(member) = self.member_mut(id) {
-            (member.at, member.token) = (At::Dead, member.token + 1);
-        }
-    }
-
-    /// They are started again.
-    pub(crate) fn revive_member(&mut self, id: ProcessId) {
-        let life = self.new_life();
-        let Some(member) = self.member_mut(id).filter(|member| !member.lives()) else { return };
-        member.begin_life(life);
-        self.wire.tally.member_returns += 1;
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
-        self.plan_ask(id, within);
-    }
-
-    /// Sees that a failure names a host that is a reason for it: one that was killed, that may have been cut
-    /// off, or that is not in the run any more.
-    fn check_culprit(&mut self, id: ProcessId, failure: &Failure) {
-        let job = self.processes[id.0 as usize].job;
-        let Some(run) = self.running_mut(id).map(|running| running.run) else { return };
-        let named = match failure {
-            Failure::ServerSilent { server, .. }
-            | Failure::ServerLost { server, .. }
-            | Failure::ServerRestarted { server, .. } => server,
-            Failure::Aborted { name, .. } => name,
-            Failure::NotFinite { .. } => return,
-        };
-        let is_in = |member: &Member| {
-            member.name == *named && matches!(&member.at, At::Running(running) if running.run == run)
-        };
-        let is_member = self.daemon.jobs[job].meeting.iter().flat_map(|meeting| &meeting.hosts).any(is_in);
-        if is_member && !self.expected_aborts.covers(named) {
-            self.complain(job, format!("a run was given up without a reason: {failure}"));
-        }
     }
 }

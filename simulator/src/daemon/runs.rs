@@ -5,8 +5,8 @@ use inart_controller::{is_for, next_run, plan_run};
 use inart_wire::{Epoch, Incarnation};
 
 use super::audit::RunAudit;
-use super::changer::Work;
 use super::member::At;
+use super::work::Work;
 use crate::Error;
 use crate::simulation::Simulation;
 

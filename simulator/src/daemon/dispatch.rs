@@ -1,0 +1,108 @@
+//! What happens in a run with jobs that come and go: messages and moments.
+
+use rand::Rng;
+
+use super::orders::{Command, Pending};
+use crate::Error;
+use crate::event_queue::{EventKind, ProcessId};
+use crate::live::LiveChange;
+use crate::simulation::{Node, Simulation};
+
+/// A host that stands still is looked at again after this.
+const LOOK_AGAIN_NANOS: u64 = 5_000_000;
+
+impl Simulation<'_> {
+    /// Plans what is asked of the daemon.
+    pub(crate) fn plan_live(&mut self) {
+        let Some(live) = &self.options.live else { return };
+        self.daemon.to_come = live.events.len();
+        for (index, event) in live.events.iter().enumerate() {
+            self.post_at(event.at.0, Pending::Event(index));
+        }
+    }
+
+    pub(super) fn post_at(&mut self, at: u64, pending: Pending) {
+        let daemon = &mut self.daemon;
+        daemon.pending.push(Some(pending));
+        let number = daemon.pending.len() as u32 - 1;
+        self.wire.events.schedule(at.max(self.wire.now + 1), EventKind::Live(number));
+    }
+
+    /// A message that takes its time.
+    pub(super) fn post(&mut self, pending: Pending) {
+        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
+        self.post_within(within, pending);
+    }
+
+    pub(super) fn post_within(&mut self, within: u64, pending: Pending) {
+        let after = self.daemon.rng.random_range(0..=within);
+        self.post_at(self.wire.now + 1 + after, pending);
+    }
+
+    /// Whether the host of a process stands still.
+    pub(super) fn is_still(&self, id: ProcessId) -> bool {
+        let host = self.processes[id.0 as usize].host;
+        matches!(&self.nodes[host], Node::Host(host) if host.paused > 0)
+    }
+
+    /// Something happens that was to happen.
+    pub(crate) fn live(&mut self, number: u32) -> Result<(), Error> {
+        let Some(pending) = self.daemon.pending[number as usize].take() else { return Ok(()) };
+        match &pending {
+            Pending::Ask(id, _) | Pending::Hear(id, _) | Pending::Computed(id, _) if self.is_still(*id) => {
+                self.post_at(self.wire.now + LOOK_AGAIN_NANOS, pending);
+                return Ok(());
+            }
+            _ => {}
+        }
+        match pending {
+            Pending::Event(index) => self.happen(index),
+            Pending::Tick(job) => self.tick(job),
+            Pending::Ask(id, token) => self.ask_for_run(id, token)?,
+            Pending::Hear(id, life) => self.hear(id, life),
+            Pending::Said(id, said) => self.said(id, said),
+            Pending::Stream { job, role, life, opens } => self.stream(job, role, life, opens),
+            Pending::Leaves { job, host, life, rounds } => {
+                self.at_rendezvous(job, |membership, now| membership.leave(now, &host, life, rounds, true));
+            }
+            Pending::Computed(id, token) => self.computed(id, token),
+            Pending::Lingered(id, token) => self.lingered(id, token),
+            Pending::Planned(job, formation) => self.form(job, &formation)?,
+            Pending::Proceed => {}
+            Pending::Limit(work) => self.time_is_up(work)?,
+        }
+        self.proceed()
+    }
+
+    fn happen(&mut self, index: usize) {
+        self.daemon.to_come -= 1;
+        let Some(event) = self.options.live.as_ref().and_then(|live| live.events.get(index)) else { return };
+        let (name, what) = (event.job.clone(), event.what);
+        self.wire.log.note(self.wire.now, || format!("asked for: {what:?} job {name}"));
+        // The newest of that name, if it was submitted again.
+        let found = self.daemon.jobs.iter().rposition(|job| !job.is_gone && job.told.assignment.name == name);
+        match (what, found) {
+            (LiveChange::Submit, None) => self.daemon.queue.push_back(Command::Submit(name)),
+            (LiveChange::Move, Some(job)) => self.daemon.queue.push_back(Command::Move(job, None)),
+            (LiveChange::Delete, Some(job)) if self.daemon.is_elastic(job) => {
+                self.daemon.queue.push_back(Command::Delete(job));
+            }
+            (LiveChange::Pause, Some(job)) => {
+                self.wire.tally.pauses_of_jobs += u64::from(self.daemon.is_elastic(job));
+                self.at_rendezvous(job, |membership, now| membership.pause(now));
+                self.set_paused(job, true);
+            }
+            (LiveChange::Resume, Some(job)) => {
+                self.at_rendezvous(job, |membership, now| membership.resume(now));
+                self.set_paused(job, false);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_paused(&mut self, job: usize, is_paused: bool) {
+        if let Some(meeting) = &mut self.daemon.jobs[job].meeting {
+            meeting.is_paused = is_paused;
+        }
+    }
+}
