@@ -184,8 +184,8 @@ async fn hosts_that_train_are_led_from_plan_to_plan() {
     assert!(first("worker", MoveStep::Prepare) < first("server", MoveStep::Lead));
 }
 
-/// A worker's program stands still in the middle of a change: the others wait for results in vain, and all are
-/// told to move.
+/// A worker's program stands still in the middle of a change: the others wait for results in vain, and all
+/// are told to move.
 #[tokio::test]
 async fn a_worker_that_stands_still_makes_all_move_when_they_are_told() {
     let held: Arc<AtomicBool> = Arc::default();

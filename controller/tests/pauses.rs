@@ -1,5 +1,5 @@
-//! A job that is paused gives its slots back, and gets new ones when it is resumed, or is told what is missing:
-//! the daemon on a switch in memory, asked through its API, with hosts that join as tasks.
+//! A job that is paused gives its slots back, and gets new ones when it is resumed, or is told what is
+//! missing: the daemon on a switch in memory, asked through its API, with hosts that join as tasks.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

@@ -32,10 +32,12 @@ impl Congestion {
     pub fn take(&mut self, now: Duration, seen: &Observation, policy: &Policy) {
         for (&host, said) in &seen.hosts {
             let reports = self.0.entry(host).or_default();
-            if said.retransmitted.is_none() && said.marked.is_none() && said.delivered.is_none() {
+            // Nothing new was said, or nothing was sent.
+            let is_silent = said.retransmitted.is_none() && said.marked.is_none() && said.delivered.is_none();
+            if *said == reports.last || is_silent {
                 continue;
             }
-            reports.best = reports.best.max(said.delivered.unwrap_or(0.0));
+            reports.best = reports.best.max(said.delivered.unwrap_or(0.0).min(1.0));
             let above = |part: Option<f64>, most: f64| part.is_some_and(|part| part >= most);
             let is_slow = said.delivered.is_some_and(|part| part < policy.delivered * reports.best);
             reports.last = *said;

@@ -154,9 +154,9 @@ pub struct Decision {
     /// What was decided.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// From the moment since which it may have been seen to the question, milliseconds: of a failure, the last
-    /// interval in which the part was in order; else the first that shows what was asked about. Absent where
-    /// somebody asked, or it was time.
+    /// From the moment since which it may have been seen to the question, milliseconds: of a failure, the
+    /// last interval in which the part was in order; else the first that shows what was asked about. Absent
+    /// where somebody asked, or it was time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noticed_ms: Option<f64>,
     /// How long the planner was at it, milliseconds.

@@ -138,8 +138,8 @@ impl State {
         }
     }
 
-    /// Waits until all hosts of a job do what they were told, and all its workers have followed their servers;
-    /// as long as they get results, but no longer than `limit`. Tells `watch` how far they are.
+    /// Waits until all hosts of a job do what they were told, and its workers have followed their servers: as
+    /// long as they get results, but no longer than `limit`. Tells `watch` how far they are.
     ///
     /// # Errors
     /// In words, who refuses or is gone.

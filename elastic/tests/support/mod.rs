@@ -68,8 +68,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Starts one. Its job is elastic, unless that is `rigid`. If it `follows` its network, the servers' links
-    /// are slow.
+    /// Starts one. Its job is elastic, unless that is `rigid`. If it `follows` its network, the servers'
+    /// links are slow.
     pub fn start(kind: &str) -> Self {
         let text = match kind {
             "rigid" => NETWORK.replace(", elastic: true", ""),
