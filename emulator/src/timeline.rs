@@ -86,11 +86,8 @@ impl Timeline {
         for tick in ticks(end) {
             svg.text(x(tick), bottom + 20.0, 13.0, FAINT, "middle", "400", &format!("{tick} s"));
         }
-        for (number, event) in (1..).zip(&self.events) {
+        for event in &self.events {
             svg.line(x(event.seconds), TOP, x(event.seconds), bottom, "#fbbf24", 1.5);
-            // Neighbours' numbers stand below each other.
-            let at = TOP + 12.0 + 14.0 * f64::from((number - 1) % 4);
-            svg.text(x(event.seconds) + 3.0, at, 12.0, INK, "start", "600", &number.to_string());
         }
         let mut legend = WIDTH - MARGIN;
         for (index, job) in self.jobs.iter().enumerate().rev() {
@@ -103,6 +100,13 @@ impl Timeline {
             svg.text(at, 52.0, 14.0, INK, "start", "400", name);
             svg.line(at - 40.0, 48.0, at - 10.0, 48.0, colour, 3.0);
             legend = at - 60.0;
+        }
+        for (number, event) in (1..).zip(&self.events) {
+            // Neighbours' numbers stand below each other, and no line goes through them.
+            let at = TOP + 12.0 + 14.0 * f64::from((number - 1) % 4);
+            let text = number.to_string();
+            svg.bar(x(event.seconds) + 1.5, at - 10.0, width_of(&text, 12.0) + 4.0, 12.0, "#ffffff");
+            svg.text(x(event.seconds) + 3.0, at, 12.0, INK, "start", "600", &text);
         }
         svg.line(LEFT, bottom, WIDTH - MARGIN, bottom, FAINT, 1.0);
         let mut at = list;

@@ -122,7 +122,7 @@ fn plans_change_in_a_row_while_workers_train_and_the_cost_is_told() {
         command.args(["--gradient", "40KB", "--scale", "1/400", "--rounds", rounds, "--changes", changes]);
         command.args(["--json", "--chart"]).arg(folder.path().join("chart.svg")).output().expect("runs")
     };
-    let summary = document(&run("60", "12"));
+    let summary = document(&run("220", "12"));
     assert_eq!(summary["bit_exact"], true);
     assert_eq!((&summary["changes"], &summary["lost_rounds"]), (&12.into(), &0.into()));
     let ratio = summary["goodput_ratio"].as_f64().expect("a ratio");
