@@ -79,8 +79,8 @@ pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
 }
 
 /// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
-/// use as background traffic. Where they leave it next to nothing, it gets what fairness gives it: then the plans of
-/// the others, in their order, come after its own. `time_left` is in seconds.
+/// use as background traffic. Where they leave it next to nothing, it gets what fairness gives it: then the
+/// plans of the others, in their order, come after its own. `time_left` is in seconds.
 ///
 /// # Errors
 /// Why there is no plan, in words.
