@@ -12,6 +12,10 @@ use crate::live::LiveChangeError;
 use crate::membership::Formation;
 use crate::records::{JobRecord, Push};
 
+/// A run is planned together with other jobs if these leave it less than this part of its rate so far, such
+/// as what rounding leaves.
+const LEAST: f64 = 0.05;
+
 /// Where the next run of a job leads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextRun {
@@ -88,8 +92,8 @@ pub fn job_of(topology: &Topology, name: &str, formation: &Formation) -> Result<
 }
 
 /// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
-/// use as background traffic. Where they leave it nothing, it gets what fairness gives it: then the plans of
-/// the others, in their order, come after its own. `time_left` is in seconds.
+/// use as background traffic. Where they leave it next to nothing, it gets what fairness gives it: then the
+/// plans of the others, in their order, come after its own. `time_left` is in seconds.
 ///
 /// # Errors
 /// Why there is no plan, in words.
@@ -105,11 +109,10 @@ pub fn plan_run(
     let scheme = schemes::named(&running.scheme).unwrap_or(schemes::DEFAULT);
     let results = if running.results_counted { Results::Counted } else { Results::Ignored };
     let options = Options { seed: running.seed, results, time_left, ..Options::new(scheme) };
-    let why = match plan(&occupied, &job, &options) {
-        Ok(plan) => return Ok((plan, Vec::new())),
-        Err(why) => why.to_string(),
-    };
-    let together = plan_joining(topology, others, &[&job], &options);
-    let mut together = together.ok().filter(|_| !others.is_empty()).ok_or(why.clone())?;
-    together.pop().map(|plan| (plan, together)).ok_or(why)
+    let alone = plan(&occupied, &job, &options).map(|plan| (plan, Vec::new())).map_err(|why| why.to_string());
+    if others.is_empty() || alone.as_ref().is_ok_and(|(plan, _)| plan.rate_bps >= running.rate_bps * LEAST) {
+        return alone;
+    }
+    let Ok(mut together) = plan_joining(topology, others, &[&job], &options) else { return alone };
+    together.pop().map_or(alone, |plan| Ok((plan, together)))
 }

@@ -170,6 +170,51 @@ impl Trial {
         if self.options.sizes != Sizes::default() {
             push(&|trial| trial.options.sizes = Sizes::default());
         }
+        all.extend(self.less_lively());
+        let mut push = |change: &dyn Fn(&mut Self)| {
+            let mut smaller = self.clone();
+            change(&mut smaller);
+            all.push(smaller);
+        };
+        if self.options.odd_length.is_some() {
+            push(&|trial| trial.options.odd_length = None);
+        }
+        if let Some(changes) = &self.options.changes {
+            push(&|trial| trial.options.changes = None);
+            let (fewer, undone) = (changes.count - 1, changes.undone.get() > 0.0);
+            let mut change = |change: &dyn Fn(&mut Changes)| {
+                push(&|trial| trial.options.changes.iter_mut().for_each(change));
+            };
+            if fewer > 0 {
+                change(&|changes| changes.count = fewer);
+            }
+            if undone {
+                change(&|changes| changes.undone = Share::default());
+            }
+        }
+        if self.options.runs > 1 {
+            push(&|trial| trial.options.runs -= 1);
+        }
+        if self.options.tensors > 1 {
+            push(&|trial| trial.options.tensors -= 1);
+        }
+        if self.options.rounds > 1 {
+            push(&|trial| trial.options.rounds -= 1);
+        }
+        if self.options.gradient_values > 1 {
+            push(&|trial| trial.options.gradient_values /= 2);
+        }
+        all
+    }
+
+    /// The same for switches that refuse, plans that follow, and jobs and hosts that come and go.
+    fn less_lively(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut push = |change: &dyn Fn(&mut Self)| {
+            let mut smaller = self.clone();
+            change(&mut smaller);
+            all.push(smaller);
+        };
         if self.options.refused.get() > 0.0 {
             push(&|trial| trial.options.refused = Share::default());
         }
@@ -203,34 +248,6 @@ impl Trial {
                         .for_each(|live| live.events.retain(|event| event.job != last.name));
                 });
             }
-        }
-        if self.options.odd_length.is_some() {
-            push(&|trial| trial.options.odd_length = None);
-        }
-        if let Some(changes) = &self.options.changes {
-            push(&|trial| trial.options.changes = None);
-            let (fewer, undone) = (changes.count - 1, changes.undone.get() > 0.0);
-            let mut change = |change: &dyn Fn(&mut Changes)| {
-                push(&|trial| trial.options.changes.iter_mut().for_each(change));
-            };
-            if fewer > 0 {
-                change(&|changes| changes.count = fewer);
-            }
-            if undone {
-                change(&|changes| changes.undone = Share::default());
-            }
-        }
-        if self.options.runs > 1 {
-            push(&|trial| trial.options.runs -= 1);
-        }
-        if self.options.tensors > 1 {
-            push(&|trial| trial.options.tensors -= 1);
-        }
-        if self.options.rounds > 1 {
-            push(&|trial| trial.options.rounds -= 1);
-        }
-        if self.options.gradient_values > 1 {
-            push(&|trial| trial.options.gradient_values /= 2);
         }
         all
     }

@@ -53,7 +53,8 @@ impl Simulation<'_> {
         let plans: Vec<Plan> = set.checked_sub(1).map_or_else(own, |set| changes.plans[set].clone());
         (changing.led, changing.told_within) = (changes.led, changes.told_within.0);
         if !self.put_beside(&plans)? {
-            return Ok(self.next_change());
+            self.next_change();
+            return Ok(());
         }
         self.changing.undoing = undoing;
         self.tell_first(part)

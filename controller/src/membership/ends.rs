@@ -41,11 +41,13 @@ impl Membership {
     pub(super) fn is_done(&mut self, now: Duration) -> bool {
         let gone_after = self.timing.gone_after;
         let Some(run) = &self.run else { return false };
-        match run.done() {
-            Some(rounds) if run.workers().all(|worker| worker.is_gone(now, gone_after)) => {
-                self.finish(rounds)
-            }
-            _ => false,
+        // A member that never came is given up.
+        let never_came = now >= run.since + self.timing.regroup_within;
+        let is_gone =
+            |worker: &Member| worker.is_gone(now, gone_after) || worker.link == Link::NotYet && never_came;
+        match run.done().filter(|_| run.workers().all(is_gone)) {
+            Some(rounds) => self.finish(rounds),
+            None => false,
         }
     }
 

@@ -150,14 +150,18 @@ impl Simulation<'_> {
         let record = self.daemon.records.jobs.get(&job).cloned().unwrap_or_default();
         let next = match first_run(&self.daemon.fabric, &self.changing.tables, &record, &plan) {
             Ok(next) => next,
-            Err(_) => return Ok(self.give_back(&before)),
+            Err(_) => {
+                self.give_back(&before);
+                return Ok(());
+            }
         };
         self.daemon.records.begin(&[(job, next.to.epoch)].into())?;
         let held = std::mem::replace(&mut self.changing.tables, next.desired);
         if self.is_refused()? {
             self.changing.tables = held;
             self.write_tables()?;
-            return Ok(self.give_back(&before));
+            self.give_back(&before);
+            return Ok(());
         }
         let done = Success { job, push: next.to, stale: Default::default() };
         self.daemon.records.succeed(0, self.network.topology.to_yaml(), vec![done])?;
