@@ -36,6 +36,7 @@
 mod background;
 mod decision;
 mod failures;
+mod full_links;
 mod observation;
 mod policy;
 mod question;

@@ -8,6 +8,7 @@ use inart_planner::{BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, T
 use crate::background::Background;
 use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 use crate::failures::{Failures, Part};
+use crate::full_links::offered;
 use crate::observation::Observation;
 use crate::policy::Policy;
 use crate::question::{Question, Shares};
@@ -159,7 +160,7 @@ impl Steering {
     /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
     /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
-        self.background.take(&self.topology, seen);
+        self.background.take(&self.topology, &offered(&self.topology, &self.in_force, seen));
         self.failures.take(now, &self.topology, seen, &self.policy);
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
             return None;
