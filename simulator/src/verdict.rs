@@ -9,6 +9,13 @@ use crate::record::Record;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
 use crate::simulation::{Job, Node, Simulation};
 
+/// Rounds that were begun, of runs of `last` rounds of which the furthest worker is in the round `furthest`
+/// (from 0), and that are not among the `audited`. None if more were audited than were begun: the worker that
+/// was furthest may have been restarted.
+fn lost_rounds(last: u32, furthest: u32, runs: u32, audited: u32) -> u32 {
+    last.min(furthest.saturating_add(1)).saturating_mul(runs).saturating_sub(audited)
+}
+
 impl Simulation<'_> {
     pub(crate) fn workers(&self, job: usize) -> impl Iterator<Item = &Worker> {
         self.jobs[job].workers.iter().filter_map(|id| match &self.processes[id.0 as usize].role {
@@ -71,9 +78,8 @@ impl Simulation<'_> {
         self.options.changes.as_ref()?;
         let Changing { done, began, over, .. } = &self.changing;
         let lost = |(index, job): (usize, &Job)| {
-            let begun = self.workers(index).map(|worker| worker.round).max().unwrap_or(0).saturating_add(1);
-            let rounds = job.last_round.min(begun).saturating_mul(self.options.runs);
-            rounds.saturating_sub(job.rounds.audited)
+            let furthest = self.workers(index).map(|worker| worker.round).max().unwrap_or(0);
+            lost_rounds(job.last_round, furthest, self.options.runs, job.rounds.audited)
         };
         let during = began.as_ref().zip(over.as_ref());
         let results = during.map(|((_, began), (_, over))| {
@@ -215,5 +221,20 @@ impl Simulation<'_> {
             servers: self.servers(job).collect(),
             ends: ends.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lost_rounds;
+
+    #[test]
+    fn rounds_that_were_begun_and_not_audited_are_lost() {
+        assert_eq!(lost_rounds(10, 10, 1, 10), 0);
+        assert_eq!(lost_rounds(10, 3, 1, 3), 1, "the round that was open");
+        assert_eq!(lost_rounds(10, 10, 3, 28), 2, "of all runs");
+        assert_eq!(lost_rounds(u32::MAX, 5, 1, 0), 6, "without end");
+        assert_eq!(lost_rounds(10, 0, 1, 4), 0, "the furthest worker has begun anew");
+        assert_eq!(lost_rounds(u32::MAX, u32::MAX, 2, 0), u32::MAX);
     }
 }

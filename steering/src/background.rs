@@ -1,7 +1,7 @@
 //! The estimate of b(e), c(v) and b(s): what others use of every capacity, from what was seen of it.
 //!
-//! A rise is believed when two intervals in a row show it, and then at once: the estimate is the lesser of
-//! the two. A fall is believed little by little: the estimate comes down to the greater of the last two with
+//! A rise is believed when two intervals in a row show it, and then at once: the estimate is the later of the
+//! two, since traffic that has begun within the first shows there only in part. A fall is believed little by little: the estimate comes down to the greater of the last two with
 //! a stated time constant. So one burst moves nothing, and traffic that comes and goes counts as traffic.
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Estimate {
         self.rising = (seen_bps > self.bps).then(|| self.rising.unwrap_or(since));
         let (low, high) = (seen_bps.min(self.before), seen_bps.max(self.before));
         if low > self.bps {
-            self.bps = low;
+            self.bps = seen_bps;
         } else if high < self.bps {
             self.bps = high + (self.bps - high) * kept;
         }

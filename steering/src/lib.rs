@@ -38,6 +38,7 @@ mod by_others;
 mod congestion;
 mod decision;
 mod failures;
+mod full_links;
 mod observation;
 mod policy;
 mod question;

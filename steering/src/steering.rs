@@ -10,6 +10,7 @@ use crate::by_others::ByOthers;
 use crate::congestion::Congestion;
 use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 use crate::failures::{Failures, Part};
+use crate::full_links::offered;
 use crate::observation::{HostSeen, Observation};
 use crate::policy::Policy;
 use crate::question::{Question, Shares};
@@ -188,7 +189,7 @@ impl Steering {
     /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
     /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
-        self.background.take(now, &self.topology, seen);
+        self.background.take(now, &self.topology, &offered(&self.topology, &self.in_force, seen));
         self.failures.take(now, &self.topology, seen, &self.policy);
         self.congestion.take(now, seen, &self.policy);
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {

@@ -48,6 +48,33 @@ fn a_burst_of_one_interval_is_none() {
 }
 
 #[test]
+fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let busy = link(&owner.topology, "l1", owner.spine());
+    let planned = format!("link l1->{}", owner.spine());
+    let load = owner.in_force[0].load.iter().find(|load| load.resource == planned);
+    let planned_bps = load.unwrap().used_bps;
+    // Ours get four fifths of what is planned, so others get four fifths of what they send.
+    let rate_bps = owner.topology.link(busy).rate_bps;
+    let ours_bps = 0.8 * planned_bps;
+    let back = owner.topology.node(owner.topology.link(busy).ends[0]).name != "l1";
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(busy, back, LinkSeen::up(ours_bps, rate_bps - ours_bps));
+    assert!(owner.step(&seen).is_none());
+    owner.step(&seen);
+    let believed = owner.steering.background().links[busy.index()][usize::from(back)];
+    let sent_bps = ((rate_bps - ours_bps) / 0.8).min(0.95 * rate_bps);
+    assert!((believed - sent_bps).abs() < 1.0, "{believed} of {rate_bps}, {ours_bps} ours");
+    // A link with room carries what they send.
+    let mut owner = Owner::new(network(), Policy::default());
+    let mut seen = owner.all_up(|_, _| 0.0);
+    seen.see_link(busy, back, LinkSeen::up(ours_bps, 0.1 * rate_bps));
+    owner.step(&seen);
+    owner.step(&seen);
+    assert_eq!(owner.steering.background().links[busy.index()][usize::from(back)], 0.1 * rate_bps);
+}
+
+#[test]
 fn what_is_over_is_forgotten_with_the_time_constant() {
     let mut owner = Owner::new(network(), Policy::default());
     let busy = link(&owner.topology, "l1", owner.spine());

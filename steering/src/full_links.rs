@@ -1,0 +1,38 @@
+//! What others send over links that are full.
+//!
+//! A full link carries less of others than they send, as it carries less of ours than plans say. A queue
+//! serves frames in the order in which they came, so both get the same part of what they send (as long as ours
+//! do not send less by themselves; if they do, this says too much, and a full link is to be left all the
+//! same). A plan made for what others get there would fill the link again.
+
+use std::collections::BTreeMap;
+
+use inart_planner::{Plan, Topology};
+
+use crate::observation::Observation;
+
+/// The part of its rate that a full link carries.
+const FULL: f64 = 0.95;
+
+/// The observation, with what others send over full links, as it follows from what these plans send there: at
+/// most all of the link.
+pub fn offered(topology: &Topology, plans: &[Plan], seen: &Observation) -> Observation {
+    let mut planned: BTreeMap<&str, f64> = BTreeMap::new();
+    for load in plans.iter().flat_map(|plan| &plan.load) {
+        *planned.entry(&load.resource).or_default() += load.used_bps;
+    }
+    let mut offered = seen.clone();
+    for (link, ends) in topology.links().iter().zip(&mut offered.links) {
+        let [a, b] = link.ends.map(|id| &*topology.node(id).name);
+        for (seen, [from, to]) in ends.iter_mut().zip([[a, b], [b, a]]) {
+            let Some(seen) = seen else { continue };
+            let planned_bps = planned.get(&*format!("link {from}->{to}")).copied().unwrap_or(0.0);
+            let is_full = seen.ours_bps + seen.others_bps >= FULL * link.rate_bps;
+            if is_full && seen.ours_bps > 0.0 && planned_bps > seen.ours_bps {
+                let sent_bps = seen.others_bps * planned_bps / seen.ours_bps;
+                seen.others_bps = sent_bps.min(link.rate_bps).max(seen.others_bps);
+            }
+        }
+    }
+    offered
+}
