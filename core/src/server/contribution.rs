@@ -86,7 +86,10 @@ impl<P: Policy> ServerShard<P> {
             return;
         }
         match chunk.judge(header, contributors) {
-            Verdict::Add => self.add(cohort, contribution),
+            Verdict::Add => {
+                self.hear_of(now, contributors);
+                self.add(cohort, contribution);
+            }
             Verdict::Repeat => self.counters.repeats += 1,
             Verdict::Overlap => {
                 self.counters.overlaps += 1;
@@ -104,6 +107,16 @@ impl<P: Policy> ServerShard<P> {
             }
             Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, sender),
             Verdict::Exponent => self.counters.exponents += 1,
+        }
+    }
+
+    /// Those workers have sent something new. It may have been in a slot for as long as chunks take, no
+    /// longer: what a switch sends again is not new.
+    fn hear_of(&mut self, now: Instant, contributors: &[Contributors]) {
+        for seat in contributors.iter().flat_map(|block| block.seats()) {
+            if let Some(rank) = self.seats.rank(seat) {
+                self.last_heard[rank.index()] = Some(now);
+            }
         }
     }
 

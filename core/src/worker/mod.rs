@@ -95,7 +95,8 @@ impl<P: Due> WorkerFlow<P> {
         assignment.validate()?;
         assignment.worker(rank)?;
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let flow = |rate_bps| ShardFlow::new(assignment.window_chunks, frame_bytes, rate_bps, peer_timeout);
+        let sizes = (assignment.window_chunks, assignment.workers.len() as u32);
+        let flow = |rate_bps| ShardFlow::new(sizes, frame_bytes, rate_bps, peer_timeout);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
             policy,

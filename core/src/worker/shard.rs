@@ -105,7 +105,11 @@ pub(super) struct Transmission {
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
+    /// Workers of the job.
+    workers: u32,
     peer_timeout: Duration,
+    /// When the last result came, if chunks were in flight ever since.
+    last_result: Option<Instant>,
     /// Sequence of chunk 0.
     base: ChunkSeq,
     /// The first chunk since the flow was idle.
@@ -144,13 +148,21 @@ pub(super) struct ShardFlow {
 }
 
 impl ShardFlow {
-    /// A flow of frames of `frame_bytes` bytes at `rate_bps`; `window` is a power of two.
-    pub(super) fn new(window: u32, frame_bytes: usize, rate_bps: f64, peer_timeout: Duration) -> Self {
+    /// A flow of frames of `frame_bytes` bytes at `rate_bps`, of one of so many workers; `window` is a power of
+    /// two.
+    pub(super) fn new(
+        (window, workers): (u32, u32),
+        frame_bytes: usize,
+        rate_bps: f64,
+        peer_timeout: Duration,
+    ) -> Self {
         let mut timers = TimerTable::default();
         timers.set(Timer::KeepAlive, Instant::START);
         Self {
             window,
+            workers,
             peer_timeout,
+            last_result: None,
             base: ChunkSeq::default(),
             began: 0,
             oldest: 0,
@@ -200,6 +212,7 @@ impl ShardFlow {
         if was_idle && !self.is_idle() {
             self.began = first;
             self.rate.start_round_trip(self.sent);
+            self.last_result = None;
             self.timers.set_at_latest(Timer::KeepAlive, now + self.keepalive_interval());
             let peer_timeout_at = match self.last_heard {
                 Some(heard) => {
@@ -456,6 +469,7 @@ impl ShardFlow {
     /// A result, with flag congestion or without, ended this chunk. `old` tells whether the chunk after it at
     /// its window position goes in the epoch that the worker came from.
     pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool, old: bool) {
+        self.last_result = Some(now);
         let entry = self.entry_mut(chunk);
         entry.waits = false;
         let (sends, time, order) = (entry.sends, now.since(entry.sent_at), entry.order);

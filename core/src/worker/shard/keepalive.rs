@@ -19,6 +19,10 @@ const FIRST_INTERVAL: Duration = Duration::from_millis(1);
 /// While no round trip is known, later intervals are at least the time of so many chunks. A keep-alive is as
 /// long as a chunk, and on slow links keep-alives must not fill the queue whose delay they measure.
 const CHUNKS_PER_KEEPALIVE: u32 = 16;
+/// While results come, the keep-alives of all workers together are at most one for so many chunks of one
+/// worker. Plans do not count them, and they are not summed on their way: near a server, those of 50 workers
+/// would take as much of a link as a flow.
+const CHUNKS_PER_KEEPALIVE_OF_ALL: u32 = 32;
 
 impl ShardFlow {
     /// Names the run; unknown before the server's first answer.
@@ -59,9 +63,25 @@ impl ShardFlow {
         if !self.timers.is_due(Timer::KeepAlive, now) {
             return None;
         }
-        let number = self.session.next_keepalive(now);
-        self.timers.set(Timer::KeepAlive, now + self.keepalive_interval());
-        Some(number)
+        // Otherwise there was a reason to send one earlier.
+        let is_periodic = now >= self.session.next_at;
+        self.session.next_at = now + self.keepalive_interval();
+        self.timers.set(Timer::KeepAlive, self.session.next_at);
+        let longest = self.peer_timeout / KEEPALIVES_PER_PEER_TIMEOUT;
+        let flows = self.session.bound
+            && !self.is_idle()
+            && self.last_result.is_some_and(|last| now.since(last) <= longest);
+        if is_periodic && flows && now.since(self.session.keepalive.1) < self.spacing() {
+            return None;
+        }
+        Some(self.session.next_keepalive(now))
+    }
+
+    /// The least time between keep-alives that nothing but the interval asks for, while results come: they
+    /// show the server that this worker is there.
+    fn spacing(&self) -> Duration {
+        let time = CHUNKS_PER_KEEPALIVE_OF_ALL.saturating_mul(self.workers) * self.pacer.frame_time();
+        time.min(self.peer_timeout)
     }
 
     /// Time from one keep-alive to the next. While chunks are in flight it is short, so that the round trip

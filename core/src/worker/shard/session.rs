@@ -13,6 +13,8 @@ pub(super) struct Session {
     pub bound: bool,
     /// Number of the last keep-alive to the server, and when it was sent.
     pub keepalive: (ChunkSeq, Instant),
+    /// When the interval since the last time that one was due ends.
+    pub next_at: Instant,
     /// Keep-alives since the last progress with the server: since the start, or since its first answer.
     pub tries: u32,
 }
