@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use inart_planner::{Options, Paths, Plan, PlanError, Results, Scheme, Topology, plan_again};
 
-use crate::decision::Trigger;
+use crate::decision::{Decision, Trigger};
+
+/// Where the plans in force carry this much less than the new ones, a change is not led: as a part of what
+/// they carry.
+const TOO_SLOW_TO_LEAD: f64 = 3.0;
 
 /// Whether shares may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +41,13 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether the servers lead the change that was decided on, and workers follow them from chunk to chunk.
+    /// That takes as long as the routes in force need for a window of chunks. Where they carry nothing, or
+    /// less than a quarter of what the new plans do, every host moves when it is told.
+    pub fn is_led(&self, decision: &Decision) -> bool {
+        !self.is_urgent && decision.gain.is_some_and(|gain| gain < TOO_SLOW_TO_LEAD)
+    }
+
     /// Plans: one plan per job, in the order of those in force. The paths are of the kind that the first plan
     /// in force states, results count if they do there. Plans of two levels are followed by plans of one.
     /// Where shares are free, the elastic jobs are planned anew beside the others, which keep theirs.

@@ -75,6 +75,22 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
 }
 
 #[test]
+fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
+    for (others_bps, is_led) in [(2.5e9, true), (3.5e9, false)] {
+        let mut owner = Owner::new(network(), Policy::default());
+        let busy = link(&owner.topology, "l1", owner.spine());
+        let seen = owner.all_up(|id, _| if id == busy { others_bps } else { 0.0 });
+        assert!(owner.step(&seen).is_none());
+        owner.now += STEP;
+        let question = owner.steering.observe(owner.now, &seen).unwrap();
+        let plans = question.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+        let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
+        assert!(decision.is_change(), "{decision}");
+        assert_eq!(question.is_led(&decision), is_led, "{decision}");
+    }
+}
+
+#[test]
 fn what_is_over_is_forgotten_with_the_time_constant() {
     let mut owner = Owner::new(network(), Policy::default());
     let busy = link(&owner.topology, "l1", owner.spine());
@@ -184,7 +200,8 @@ fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
     assert!(owner.steering.observe(owner.now, &seen).is_none(), "one question at a time");
     let plans = question.plan(schemes::INART, &|| f64::INFINITY).unwrap();
     assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such question");
-    assert!(owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap().is_change());
+    let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
+    assert!(decision.is_change() && !question.is_led(&decision), "nothing comes by the routes in force");
     assert!(owner.steering.observe(owner.now, &seen).is_none(), "a change is under way");
     let reason = "worker-3 does not follow".to_owned();
     owner.steering.done(owner.now, Outcome::Failed { reason }, owner.in_force.clone());

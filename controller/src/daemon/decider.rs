@@ -224,7 +224,8 @@ impl Deciding {
                 match plans {
                     Ok(plans) if decision.is_change() => {
                         let in_force = self.in_force.read(&self.state);
-                        let change = move_jobs(self.state.clone(), in_force, plans, !question.is_urgent);
+                        let is_led = question.is_led(&decision);
+                        let change = move_jobs(self.state.clone(), in_force, plans, is_led);
                         self.work = Some(change.map(Done::Changed).boxed_local());
                         self.is_changing = true;
                     }
