@@ -6,9 +6,8 @@ use inart_planner::{Options, Paths, Plan, PlanError, Results, Scheme, Topology, 
 
 use crate::decision::{Decision, Trigger};
 
-/// Where the plans in force carry this much less than the new ones, a change is not led: as a part of what
-/// they carry.
-const TOO_SLOW_TO_LEAD: f64 = 3.0;
+/// Where the new plans carry so many times what those in force do, a change is not led.
+const TOO_SLOW_TO_LEAD: f64 = 4.0;
 
 /// Whether shares may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::set::{Laid, Network, Set};
-use super::together::{beside, bounded, fairest, improve};
+use super::bound::max_min;
+use super::set::{Laid, Network, Set, part_of_time};
+use super::together::{beside, bounded, construct, fairest, improve, reaches};
 use crate::bounds::closed_form;
 use crate::check::{Sustainable, Violation, sustainable_beside, sustainable_rate};
 use crate::model::Model;
@@ -52,16 +53,23 @@ pub fn plan_again(
     let most = models.iter().map(|model| closed_form(model, options.equal_shares).min(racks::egress(model)));
     let most: Vec<f64> = most.collect();
     let mut best = standing(&network, &most)?;
+    if !reaches(&best, &most) {
+        // No job can rise by itself where two would have to change places.
+        let fair = max_min(&models, &most, &Options { time_left: &|| 0.0, ..*options });
+        best = construct(&network, &models, best.clone(), &fair).unwrap_or(best);
+    }
+    let half = part_of_time(options.time_left, 2);
     for _ in 0..ROUNDS {
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by(|&a, &b| best.rates[a].total_cmp(&best.rates[b]));
         for job in order {
-            if options.out_of_time() {
+            if half() <= 0.0 || reaches(&best, &most) {
                 break;
             }
             let left = network.left_for(job, &best, &best.rates);
+            let options = Options { time_left: &half, ..*options };
             // Nothing may be left of what the others use: then the plan that it has stays.
-            let Ok(plan) = beside(&network, options, job, left, f64::INFINITY) else { continue };
+            let Ok(plan) = beside(&network, &options, job, left, f64::INFINITY) else { continue };
             let mut laid = best.laid.clone();
             laid[job] = network.laid(plan);
             best = fairest(best, network.side_by_side(laid, &most));

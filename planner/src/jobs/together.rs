@@ -76,23 +76,35 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
         best = fairest(fairest(best, set), better);
     }
     if moves {
-        for part in PARTS {
-            if reaches(&best, &fair) || options.out_of_time() {
-                break;
-            }
-            let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
-            let first_to_last: Vec<usize> = (0..jobs.len()).collect();
-            best =
-                fairest(best, build(network, &first_to_last, &targets, &part_of_time(options.time_left, 4))?);
-            if models.iter().all(is_small) && !reaches(&best, &fair) {
-                let last_to_first: Vec<usize> = first_to_last.into_iter().rev().collect();
-                let time_left = part_of_time(options.time_left, 4);
-                best = fairest(best, build(network, &last_to_first, &targets, &time_left)?);
-            }
-        }
+        best = construct(network, &models, best, &fair)?;
         best = improve(network, best, &fair);
     }
     Ok((bounded(network, best, bounds), fair))
+}
+
+/// Plans one job after the other at parts of the fair rates, until a set reaches these; the fairest set, which
+/// may be `best`.
+pub(super) fn construct(
+    network: &Network<'_>,
+    models: &[Model<'_>],
+    mut best: Set,
+    fair: &[f64],
+) -> Result<Set, PlanError> {
+    let options = network.options;
+    for part in PARTS {
+        if reaches(&best, fair) || options.out_of_time() {
+            break;
+        }
+        let targets: Vec<f64> = fair.iter().map(|rate| rate * part).collect();
+        let first_to_last: Vec<usize> = (0..models.len()).collect();
+        best = fairest(best, build(network, &first_to_last, &targets, &part_of_time(options.time_left, 4))?);
+        if models.iter().all(is_small) && !reaches(&best, fair) {
+            let last_to_first: Vec<usize> = first_to_last.into_iter().rev().collect();
+            let time_left = part_of_time(options.time_left, 4);
+            best = fairest(best, build(network, &last_to_first, &targets, &time_left)?);
+        }
+    }
+    Ok(best)
 }
 
 /// The fairer of two sets.
@@ -115,7 +127,7 @@ fn takes_shortest_paths(model: &Model<'_>, set: &Set) -> bool {
     })
 }
 
-fn reaches(set: &Set, rates: &[f64]) -> bool {
+pub(super) fn reaches(set: &Set, rates: &[f64]) -> bool {
     set.rates.iter().zip(rates).all(|(rate, most)| *rate >= most * (1.0 - 1e-9))
 }
 
@@ -142,7 +154,8 @@ fn build(
         let time_left = part_of_time(time_left, order.len() - before);
         let options = Options { time_left: &time_left, ..*network.options };
         let left = network.left_for(usize::MAX, &set, &set.rates);
-        let plan = beside(network, &options, job, left, targets[job])?;
+        // Plans again come from sets that are improved one by one, with all effort.
+        let plan = within(network, &options, job, left, (targets[job], network.running.is_some()))?;
         set.rates.push(plan.rate_bps.min(targets[job]));
         set.shares.push(plan.shards.iter().map(|shard| shard.share).collect());
         set.laid.push(network.laid(plan));
@@ -157,8 +170,19 @@ pub(super) fn beside(
     network: &Network<'_>,
     options: &Options<'_>,
     job: usize,
-    mut left: Vec<f64>,
+    left: Vec<f64>,
     ceiling_bps: f64,
+) -> Result<Plan, PlanError> {
+    within(network, options, job, left, (ceiling_bps, false))
+}
+
+/// The same; `quickly`: the first good plan will do.
+fn within(
+    network: &Network<'_>,
+    options: &Options<'_>,
+    job: usize,
+    mut left: Vec<f64>,
+    (ceiling_bps, quickly): (f64, bool),
 ) -> Result<Plan, PlanError> {
     let topology = network.topology;
     let arcs = 2 * topology.links().len();
@@ -170,7 +194,7 @@ pub(super) fn beside(
     let options = Options { running: running.or(options.running), ..*options };
     let model = Model::within(topology, network.jobs[job], options.results, left, ceiling_bps);
     let model = solve::with_shares(model, &options)?;
-    if running.is_some() || is_small(&model) {
+    if !quickly && (running.is_some() || is_small(&model)) {
         solve::plan_in_time(&model, &options)
     } else {
         solve::plan_quickly(&model, &options)
