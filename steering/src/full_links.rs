@@ -1,9 +1,10 @@
 //! What others send over links that are full.
 //!
-//! A full link carries less of others than they send, as it carries less of ours than plans say. A queue
-//! serves frames in the order in which they came, so both get the same part of what they send (as long as ours
-//! do not send less by themselves; if they do, this says too much, and a full link is to be left all the
-//! same). A plan made for what others get there would fill the link again.
+//! A full link carries less of others than they send, as it carries less of ours than plans say. Were what
+//! ours lack all lost in the queue, others would lose the same part of what they send. Were it all held back
+//! by our hosts, which slow down by themselves, others would lose nothing. Which of the two it is, counters do
+//! not tell, so the geometric mean of both is taken. A plan made for what others get there would fill the link
+//! again.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ pub fn offered(topology: &Topology, plans: &[Plan], seen: &Observation) -> Obser
             let planned_bps = planned.get(&*format!("link {from}->{to}")).copied().unwrap_or(0.0);
             let is_full = seen.ours_bps + seen.others_bps >= FULL * link.rate_bps;
             if is_full && seen.ours_bps > 0.0 && planned_bps > seen.ours_bps {
-                let sent_bps = seen.others_bps * planned_bps / seen.ours_bps;
+                let sent_bps = seen.others_bps * (planned_bps / seen.ours_bps).sqrt();
                 seen.others_bps = sent_bps.min(link.rate_bps).max(seen.others_bps);
             }
         }
