@@ -450,3 +450,25 @@ fn workers_that_follow_their_servers_all_move_at_one_chunk() {
         assert_eq!(gradients, 0, "all were summed at the switch, in one epoch or the other");
     }
 }
+
+/// At a bit per second, the frame after the first one would be due in hours.
+#[test]
+fn workers_that_had_next_to_no_rate_go_on_at_the_rate_that_they_move_to() {
+    let mut job = assignment(3, &[1.0], 4);
+    job.shards[0].rate_bps = 1.0;
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job.clone(), 0b011, kind_fate());
+    network.others.insert(10, Switch::new(1, 4, 0b011));
+    network.start_round(&gradients(3, 0, 500));
+    network.run_until(network.now + Duration::from_millis(10));
+    assert!(!network.is_idle());
+    let mut next = under(&job, 10);
+    next.shards[0].rate_bps = 100e6;
+    network.servers[0].reroute(next.clone()).unwrap();
+    for worker in &mut network.workers {
+        worker.reroute(network.now, next.clone()).unwrap();
+    }
+    network.run_until_idle();
+    check_sums(&network, &split);
+    assert!(network.now < Instant::START + Duration::from_millis(100), "{:?}", network.now);
+}
