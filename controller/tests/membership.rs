@@ -502,3 +502,27 @@ fn a_controller_that_starts_again_goes_on_with_the_run() {
     asks(&mut job, 101.1, back("s1", 4, 0));
     assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
 }
+
+/// Nobody of the run comes back who could begin the end of it.
+#[test]
+fn a_run_whose_workers_all_die_before_the_boundary_that_they_agreed_on_ends_there() {
+    let mut job = running(&["w1", "w2", "s1"]);
+    asks(&mut job, 20.0, fresh("w3"));
+    for ending in [Ending::Prepare, Ending::Before(3)] {
+        for host in ["w1", "w2"] {
+            job.heard(at(20.0), host, life(host, 0), ending, 1, true);
+        }
+    }
+    assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(3)));
+    job.leave(at(20.5), "w1", life("w1", 0), 1, false);
+    job.disconnected(at(21.0), "w2", life("w2", 0));
+    asks(&mut job, 21.5, fresh("w3"));
+    asks(&mut job, 22.9, fresh("w3"));
+    assert_eq!(job.orders(), [], "its connection may come back");
+    assert_eq!(job.deadline(at(22.9)), Some(at(23.0)));
+    job.tick(at(23.0));
+    assert_eq!(told(&mut job).last(), Some(&Ending::Now));
+    asks(&mut job, 23.1, fresh("w3"));
+    asks(&mut job, 23.1, back("s1", 1, 0));
+    assert_eq!(formed(&mut job), (vec!["w3".to_owned()], vec!["s1".to_owned()]));
+}

@@ -12,8 +12,9 @@ use crate::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
-    /// When the next frame is due.
-    due: Instant,
+    /// When the time of the last frame began. The next is due after it, at the present rate: the last one's
+    /// own may have been so low that a frame takes hours.
+    began: Option<Instant>,
     /// Whether the sender was told to wait until then.
     told: bool,
 }
@@ -29,12 +30,17 @@ impl Pacer {
 
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
-        Self { frame_time: Self::time_of(frame_bytes, rate_bps), due: Instant::START, told: false }
+        Self { frame_time: Self::time_of(frame_bytes, rate_bps), began: None, told: false }
     }
 
     /// Goes on at another rate.
     pub(crate) fn set_rate(&mut self, frame_bytes: usize, rate_bps: f64) {
         self.frame_time = Self::time_of(frame_bytes, rate_bps);
+    }
+
+    /// When the next frame is due.
+    fn due(&self) -> Instant {
+        self.began.map_or(Instant::START, |began| began + self.frame_time)
     }
 
     fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
@@ -59,13 +65,14 @@ impl Pacer {
 
     /// Takes the time of one frame, or says when it will be there.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
-        if self.due > now {
+        let due = self.due();
+        if due > now {
             self.told = true;
-            return Err(self.due + self.rest().saturating_sub(self.frame_time));
+            return Err(due + self.rest().saturating_sub(self.frame_time));
         }
-        let late = now.since(self.due);
+        let late = now.since(due);
         let credit = late.min(if self.told { Self::CATCH_UP + self.rest() } else { self.rest() });
-        self.due = self.due + (late - credit) + self.frame_time;
+        self.began = Some(due + (late - credit));
         Ok(())
     }
 }
@@ -102,5 +109,27 @@ mod tests {
         assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_000_000_000))));
         pacer.idle();
         assert!((7..=9).contains(&burst(&mut pacer, Instant::from_nanos(60_100_000_000))));
+    }
+
+    #[test]
+    fn a_frame_at_next_to_no_rate_does_not_delay_those_at_a_real_one() {
+        // One bit per second, and so little that a frame takes centuries.
+        for tiny in [1.0, 1e-12] {
+            let mut pacer = Pacer::new(1068, tiny);
+            let now = Instant::from_nanos(5_000_000_000);
+            assert_eq!(pacer.take(now), Ok(()));
+            assert!(pacer.take(now).is_err_and(|at| at > Instant::from_nanos(8_000_000_000_000)));
+            pacer.set_rate(1068, 10e6);
+            // 854.4 us after the first.
+            assert!(pacer.take(now + Duration::from_micros(854)).is_err());
+            assert_eq!(pacer.take(now + Duration::from_micros(855)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_lower_rate_before_the_first_frame_does_not_delay_it() {
+        let mut pacer = Pacer::new(1068, 10e6);
+        pacer.set_rate(1068, 1.0);
+        assert_eq!(pacer.take(Instant::START), Ok(()));
     }
 }

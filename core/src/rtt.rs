@@ -12,7 +12,8 @@ pub(crate) struct RttEstimator {
     /// Smoothed time and its variation; `None` before the first sample.
     smoothed: Option<(Duration, Duration)>,
     latest: Duration,
-    least: Duration,
+    /// `None` before the first sample of the present way.
+    least: Option<Duration>,
 }
 
 impl RttEstimator {
@@ -29,7 +30,7 @@ impl RttEstimator {
     /// Takes in the time from a keep-alive to its answer.
     pub(crate) fn sample(&mut self, time: Duration) {
         self.latest = time;
-        self.least = if self.smoothed.is_none() { time } else { self.least.min(time) };
+        self.least = Some(self.least.map_or(time, |least| least.min(time)));
         self.smoothed = Some(match self.smoothed {
             None => (time, time / 4),
             Some((mean, variation)) => ((mean * 7 + time) / 8, (variation * 3 + mean.abs_diff(time)) / 4),
@@ -41,14 +42,19 @@ impl RttEstimator {
         self.smoothed.map(|(mean, _)| mean)
     }
 
-    /// The shortest time; `None` before the first sample.
+    /// Frames go another way: how short a round trip can be there is not known.
+    pub(crate) fn reroute(&mut self) {
+        self.least = None;
+    }
+
+    /// The shortest time on the present way; `None` before the first sample.
     pub(crate) fn least(&self) -> Option<Duration> {
-        self.smoothed.map(|_| self.least)
+        self.least
     }
 
     /// Whether the latest round trip took so much longer than it can that a queue must be in the way.
     pub(crate) fn is_queued(&self) -> bool {
-        self.latest > 2 * self.least + Self::QUEUE
+        self.least.is_some_and(|least| self.latest > 2 * least + Self::QUEUE)
     }
 
     /// How long a result may take while those of later chunks are there already (RFC 9002, 6.1.2).
@@ -88,5 +94,20 @@ mod tests {
         assert!((11 * MS..12 * MS).contains(&rtt.overdue()) && !rtt.is_queued());
         (0..100).for_each(|_| rtt.sample(400 * MS));
         assert!(rtt.probe_timeout(60) > 800 * MS && rtt.is_queued());
+    }
+
+    #[test]
+    fn a_longer_way_is_no_queue() {
+        let mut rtt = RttEstimator::default();
+        rtt.sample(MS);
+        rtt.sample(60 * MS);
+        assert!(rtt.is_queued());
+        rtt.reroute();
+        assert!(!rtt.is_queued() && rtt.least().is_none() && rtt.smoothed().is_some());
+        rtt.sample(60 * MS);
+        assert!(!rtt.is_queued());
+        assert_eq!(rtt.least(), Some(60 * MS));
+        rtt.sample(146 * MS);
+        assert!(rtt.is_queued());
     }
 }

@@ -59,7 +59,7 @@ pub struct FlowStatus {
     pub planned_rate_bps: f64,
     /// Smoothed round trip to the server, in seconds; `None` before the first.
     pub rtt_seconds: Option<f64>,
-    /// The shortest round trip to the server, in seconds; `None` before the first.
+    /// The shortest round trip to the server since the last move, in seconds; `None` before the first.
     pub least_rtt_seconds: Option<f64>,
     /// Seconds since the server was last heard from; `None` if it never was.
     pub server_heard_seconds: Option<f64>,

@@ -138,6 +138,7 @@ impl Simulation<'_> {
                 self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, peer_timeout)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
+                self.tell_anew(id);
             }
         }
         Ok(())

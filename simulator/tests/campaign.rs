@@ -75,3 +75,15 @@ fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
     assert_eq!(trial.levels, Levels::Two);
     assert_eq!(trial.run(support::dataplane()).unwrap().failure, None);
 }
+
+/// A server that came back while its job moved was not told where to: nobody spoke to it in an epoch that it
+/// knew, so it heard too late that the others had given up.
+#[test]
+fn a_seed_whose_server_comes_back_during_a_move() {
+    let report = Trial::of_seed(543).run(dataplane()).unwrap();
+    assert_eq!(report.failure, None);
+    assert_eq!((report.tally.server_restarts, report.jobs[0].ends.len()), (1, 4), "{report}");
+    let restarted = |end: &str| end.contains("parameter server s0 (shard 0) was restarted");
+    assert!(report.jobs[0].ends.iter().all(|end| restarted(&end.end)), "{report}");
+    assert!(report.seconds < 6.0, "long before workers stop waiting for a peer that may start: {report}");
+}

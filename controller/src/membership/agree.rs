@@ -44,7 +44,13 @@ impl Membership {
             return true;
         }
         if matches!(boundary.asked, Ending::Agreed(_)) {
-            return false;
+            // The first to come back would begin the end of the run, and nobody does.
+            let gone_after = self.timing.gone_after;
+            let are_gone = run.workers().all(|worker| worker.is_gone(now, gone_after));
+            if are_gone {
+                self.begin_leaving(now, true);
+            }
+            return are_gone;
         }
         if now >= boundary.since + self.timing.hold_within {
             // Somebody is in the run, and cannot be told.

@@ -133,6 +133,7 @@ impl ShardFlow {
 
     /// The server has moved. Whatever was sent or could be stays in the epoch before.
     fn follow(&mut self, rate_bps: f64) {
+        self.rtt.reroute();
         self.following.behind = false;
         self.following.early = self.ready.iter().chain(&self.free).copied().collect();
         for chunk in self.outstanding.clone() {
@@ -191,6 +192,7 @@ impl ShardFlow {
     /// they were sent first, at the rate of the new way.
     fn reroute(&mut self, now: Instant, rate_bps: f64) {
         self.following = Following::default();
+        self.rtt.reroute();
         self.set_rate(rate_bps);
         self.resend.clear();
         for chunk in self.outstanding.clone() {

@@ -450,3 +450,56 @@ fn workers_that_follow_their_servers_all_move_at_one_chunk() {
         assert_eq!(gradients, 0, "all were summed at the switch, in one epoch or the other");
     }
 }
+
+/// At a bit per second, the frame after the first one would be due in hours.
+#[test]
+fn workers_that_had_next_to_no_rate_go_on_at_the_rate_that_they_move_to() {
+    let mut job = assignment(3, &[1.0], 4);
+    job.shards[0].rate_bps = 1.0;
+    let split = Split::new(&job, 500);
+    let mut network = Network::new(job.clone(), 0b011, kind_fate());
+    network.others.insert(10, Switch::new(1, 4, 0b011));
+    network.start_round(&gradients(3, 0, 500));
+    network.run_until(network.now + Duration::from_millis(10));
+    assert!(!network.is_idle());
+    let mut next = under(&job, 10);
+    next.shards[0].rate_bps = 100e6;
+    network.servers[0].reroute(next.clone()).unwrap();
+    for worker in &mut network.workers {
+        worker.reroute(network.now, next.clone()).unwrap();
+    }
+    network.run_until_idle();
+    check_sums(&network, &split);
+    assert!(network.now < Instant::START + Duration::from_millis(100), "{:?}", network.now);
+}
+
+/// The way to a server may be longer by another plan, with no queue on it.
+#[test]
+fn the_shortest_round_trip_is_that_of_the_present_way() {
+    let seen =
+        |network: &Network| network.workers[0].status(network.now).shards[0].least_rtt_seconds.unwrap();
+    for led in [false, true] {
+        let job = assignment(2, &[1.0], 4);
+        let split = Split::new(&job, 500);
+        let mut network = Network::new(job.clone(), 0b11, kind_fate());
+        network.others.insert(10, Switch::new(1, 4, 0b11));
+        run_round(&mut network, &split, &gradients(2, 0, 500));
+        assert!(seen(&network) < 0.001);
+        network.fate = Box::new(|_| vec![Duration::from_millis(2)]);
+        let next = under(&job, 10);
+        for worker in &mut network.workers {
+            match led {
+                true => worker.prepare(next.clone()).unwrap(),
+                false => worker.reroute(network.now, next.clone()).unwrap(),
+            }
+        }
+        match led {
+            true => network.servers[0].lead(next).unwrap(),
+            false => network.servers[0].reroute(next).unwrap(),
+        }
+        for round in 1..4 {
+            run_round(&mut network, &split, &gradients(2, round, 500));
+        }
+        assert!(seen(&network) > 0.008, "four links: {}", seen(&network));
+    }
+}

@@ -27,6 +27,14 @@ impl Simulation<'_> {
         }
     }
 
+    /// A host of a job that is not elastic starts again: it is told what the others are told.
+    pub(crate) fn tell_anew(&mut self, id: ProcessId) {
+        if self.options.live.is_some() {
+            let life = self.life_of(id);
+            self.post(Pending::Hear(id, life));
+        }
+    }
+
     /// The life of a host of an elastic job; others have one only.
     fn life_of(&self, id: ProcessId) -> Incarnation {
         self.member(id).map_or(Incarnation::UNKNOWN, |member| member.life)
