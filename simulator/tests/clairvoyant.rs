@@ -92,7 +92,6 @@ fn following_is_worth_it_and_as_good_as_a_plan_that_knew() {
         let [gain, of_clairvoyant] =
             [&without, &knew].map(|other| with.goodput_ratio(other, SETTLED, END).unwrap());
         let decisions = with.decisions.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        println!("seed {seed}: {gain:.3} of staying, {of_clairvoyant:.3} of a plan that knew\n{decisions}");
         assert!(gain > 1.0, "seed {seed}: {gain}\n{decisions}");
         assert!(of_clairvoyant >= 0.95, "seed {seed}: {of_clairvoyant}\n{decisions}");
     }
