@@ -2,6 +2,7 @@
 
 mod following;
 mod keepalive;
+mod loss;
 mod session;
 
 use alloc::collections::VecDeque;
@@ -26,13 +27,6 @@ const BYPASS_AFTER_REPEATS: u32 = 10;
 /// The same for a chunk that was first sent in an epoch before: its slot in this one may as well wait for a
 /// worker that has the result and never sent it here.
 const BYPASS_AFTER_MOVE: u32 = 5;
-
-/// Repeats of one chunk between which the time does not double.
-const EQUAL_REPEATS: u32 = 3;
-
-/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC
-/// 9002, 6.1.1).
-const REORDERED_CHUNKS: u64 = 3;
 
 /// A chunk's result may come later than the round trip says by the time of so many chunks: peers send theirs
 /// at other moments, and all of them may queue for one link.
@@ -320,70 +314,6 @@ impl ShardFlow {
         self.ready.contains(&self.oldest).then_some(self.oldest)
     }
 
-    /// Queues the chunks whose results are overdue, as later ones tell.
-    fn find_lost(&mut self, now: Instant) {
-        self.timers.clear(Timer::Overdue);
-        let time = self.rtt.overdue();
-        for place in 0..self.outstanding.len() {
-            let (chunk, reached) = (self.outstanding[place], self.reached);
-            let entry = self.entry(chunk);
-            if entry.order >= reached {
-                break;
-            }
-            if entry.queued {
-                continue;
-            }
-            let overdue =
-                entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
-            let late = overdue <= now;
-            let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, and chunks and results of two
-                // epochs go two ways, so after a repeat or a move order is not enough.
-                entry.sends == 1 && entry.sends_before == 0 && !entry.old && !entry.there || late
-            } else {
-                late && self.sent <= entry.after + REORDERED_CHUNKS
-            };
-            if lost {
-                self.lose(chunk);
-            } else if !late {
-                self.timers.set_at_latest(Timer::Overdue, overdue);
-            }
-        }
-    }
-
-    /// Sends the oldest and the newest chunk again after silence.
-    fn probe(&mut self, now: Instant) {
-        self.timers.clear(Timer::Probe);
-        if let (Some(newest), true) = (self.outstanding.back().copied(), self.resend.is_empty()) {
-            self.probes += 1;
-            // By number: the oldest chunk that any worker lacks is the oldest at every worker that lacks it.
-            if self.waits(self.oldest) {
-                self.queue(self.oldest);
-            }
-            self.queue(newest);
-        }
-        self.timers.set(Timer::Probe, now + self.silence(self.probes));
-    }
-
-    /// A frame of that chunk was lost.
-    fn lose(&mut self, chunk: u64) {
-        self.rate.lost();
-        self.queue(chunk);
-    }
-
-    fn queue(&mut self, chunk: u64) {
-        if !core::mem::replace(&mut self.entry_mut(chunk).queued, true) {
-            self.resend.push_back(chunk);
-        }
-    }
-
-    /// The server wants this chunk by bypass.
-    pub(super) fn request(&mut self, now: Instant, chunk: u64) {
-        self.entry_mut(chunk).bypass = true;
-        self.queue(chunk);
-        self.timers.set_at_latest(Timer::Pace, now);
-    }
-
     /// The chunk that `sequence` names, if it was sent and has no result yet.
     pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u64> {
         self.named(sequence).filter(|chunk| self.waits(*chunk))
@@ -453,16 +383,6 @@ impl ShardFlow {
             let sent = self.sent;
             let entry = self.entry_mut(chunk);
             (entry.there, entry.after, entry.heard_of_at) = (true, sent, now);
-        }
-    }
-
-    /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
-    fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
-        let entry = self.entry(chunk);
-        // Results of two epochs come two ways.
-        if entry.sends_here() == 1 && !entry.queued && !entry.old {
-            self.lose(chunk);
-            self.timers.set_at_latest(Timer::Pace, now);
         }
     }
 
