@@ -1,8 +1,8 @@
 //! What others send over links that are full.
 //!
 //! A full link carries less of others than they send, as it carries less of ours than plans say. A queue
-//! serves frames in the order in which they came, so both get the same part of what they send (as long as ours
-//! do not send less by themselves; if they do, this says too much, and a full link is to be left all the
+//! serves frames in the order in which they came, so both get the same part of what they send (as long as
+//! ours do not send less by themselves; if they do, this says too much, and a full link is to be left all the
 //! same). A plan made for what others get there would fill the link again.
 
 use std::collections::BTreeMap;
