@@ -1,8 +1,9 @@
 //! The estimate of b(e), c(v) and b(s): what others use of every capacity, from what was seen of it.
 //!
 //! A rise is believed when two intervals in a row show it, and then at once: the estimate is the later of the
-//! two, since traffic that has begun within the first shows there only in part. A fall is believed little by little: the estimate comes down to the greater of the last two with
-//! a stated time constant. So one burst moves nothing, and traffic that comes and goes counts as traffic.
+//! two, since traffic that has begun within the first shows there only in part. A fall is believed little by
+//! little: the estimate comes down to the greater of the last two with a stated time constant. So one burst
+//! moves nothing, and traffic that comes and goes counts as traffic.
 
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 //!
 //! A full link carries less of others than they send, as it carries less of ours than plans say. Were what
 //! ours lack all lost in the queue, others would lose the same part of what they send. Were it all held back
-//! by our hosts, which slow down by themselves, others would lose nothing. Which of the two it is, counters do
-//! not tell, so the geometric mean of both is taken. A plan made for what others get there would fill the link
-//! again.
+//! by our hosts, which slow down by themselves, others would lose nothing. Which of the two it is, counters
+//! do not tell, so the geometric mean of both is taken. A plan made for what others get there would fill the
+//! link again.
 
 use std::collections::BTreeMap;
 
