@@ -82,8 +82,8 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     Ok((bounded(network, best, bounds), fair))
 }
 
-/// Plans one job after the other at parts of the fair rates, until a set reaches these; the fairest set, which
-/// may be `best`.
+/// Plans one job after the other at parts of the fair rates, until a set reaches these; the fairest set,
+/// which may be `best`.
 pub(super) fn construct(
     network: &Network<'_>,
     models: &[Model<'_>],
