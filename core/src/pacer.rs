@@ -12,9 +12,10 @@ use crate::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
-    /// When the time of the last frame began. The next is due after it, at the present rate: the last one's
-    /// own may have been so low that a frame takes hours.
-    began: Option<Instant>,
+    /// When the next frame is due.
+    due: Instant,
+    /// When the time of the last frame began.
+    began: Instant,
     /// Whether the sender was told to wait until then.
     told: bool,
 }
@@ -30,7 +31,8 @@ impl Pacer {
 
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
-        Self { frame_time: Self::time_of(frame_bytes, rate_bps), began: None, told: false }
+        let frame_time = Self::time_of(frame_bytes, rate_bps);
+        Self { frame_time, due: Instant::START, began: Instant::START, told: false }
     }
 
     /// Goes on at another rate.
@@ -38,9 +40,11 @@ impl Pacer {
         self.frame_time = Self::time_of(frame_bytes, rate_bps);
     }
 
-    /// When the next frame is due.
-    fn due(&self) -> Instant {
-        self.began.map_or(Instant::START, |began| began + self.frame_time)
+    /// Goes on at another plan's rate. The next frame waits no longer than it does at that rate: by the plan
+    /// before, a frame may take hours.
+    pub(crate) fn replan(&mut self, frame_bytes: usize, rate_bps: f64) {
+        self.set_rate(frame_bytes, rate_bps);
+        self.due = self.due.min(self.began + self.frame_time);
     }
 
     fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
@@ -65,14 +69,14 @@ impl Pacer {
 
     /// Takes the time of one frame, or says when it will be there.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
-        let due = self.due();
-        if due > now {
+        if self.due > now {
             self.told = true;
-            return Err(due + self.rest().saturating_sub(self.frame_time));
+            return Err(self.due + self.rest().saturating_sub(self.frame_time));
         }
-        let late = now.since(due);
+        let late = now.since(self.due);
         let credit = late.min(if self.told { Self::CATCH_UP + self.rest() } else { self.rest() });
-        self.began = Some(due + (late - credit));
+        self.began = self.due + (late - credit);
+        self.due = self.began + self.frame_time;
         Ok(())
     }
 }
@@ -119,7 +123,7 @@ mod tests {
             let now = Instant::from_nanos(5_000_000_000);
             assert_eq!(pacer.take(now), Ok(()));
             assert!(pacer.take(now).is_err_and(|at| at > Instant::from_nanos(8_000_000_000_000)));
-            pacer.set_rate(1068, 10e6);
+            pacer.replan(1068, 10e6);
             // 854.4 us after the first.
             assert!(pacer.take(now + Duration::from_micros(854)).is_err());
             assert_eq!(pacer.take(now + Duration::from_micros(855)), Ok(()));
@@ -129,7 +133,7 @@ mod tests {
     #[test]
     fn a_lower_rate_before_the_first_frame_does_not_delay_it() {
         let mut pacer = Pacer::new(1068, 10e6);
-        pacer.set_rate(1068, 1.0);
+        pacer.replan(1068, 1.0);
         assert_eq!(pacer.take(Instant::START), Ok(()));
     }
 }

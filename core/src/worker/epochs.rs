@@ -224,12 +224,12 @@ impl ShardFlow {
     /// Goes on at another plan's rate, whatever slowed the flow down on its way by the plan before.
     fn start_at_rate(&mut self, rate_bps: f64) {
         self.rate.start_at(rate_bps, self.sent);
-        self.pacer.set_rate(self.frame_bytes, rate_bps);
+        self.pacer.replan(self.frame_bytes, rate_bps);
     }
 
     /// Goes on at another planned rate.
     fn set_rate(&mut self, rate_bps: f64) {
         self.rate.replan(rate_bps, self.sent);
-        self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
+        self.pacer.replan(self.frame_bytes, self.rate.rate_bps());
     }
 }
