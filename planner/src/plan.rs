@@ -286,6 +286,22 @@ impl Plan {
         self.rate_bps = rate_bps;
     }
 
+    /// How much of it is not as in `running`, the plan in force of the same job.
+    pub fn moved_from(&self, running: &Plan) -> Moved {
+        let flow = |flow: &Flow| running.flows.contains(flow);
+        let trunk = |trunk: &Trunk| {
+            let same = |other: &Trunk| {
+                (&other.aggregator, &other.server, &other.path)
+                    == (&trunk.aggregator, &trunk.server, &trunk.path)
+            };
+            running.trunks.iter().any(same)
+        };
+        Moved {
+            flows: self.flows.iter().filter(|&new| !flow(new)).count(),
+            trunks: self.trunks.iter().filter(|&new| !trunk(new)).count(),
+        }
+    }
+
     /// Writes it as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a plan holds only strings and finite numbers")

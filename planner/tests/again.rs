@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 
+use inart_planner::plan::Flow;
 use inart_planner::{Options, Plan, Topology, check, plan_again, plan_all, schemes};
 
 /// Three leaves and two spines, two jobs; the first sums at c1, the second at c2.
@@ -39,4 +40,12 @@ fn jobs_that_have_to_change_places_do() {
     assert_eq!(rates(&fresh), [666.7, 666.7]);
     assert_eq!(rates(&again), rates(&fresh));
     again.iter().for_each(|plan| check(&busy, plan).unwrap());
+    // What has moved is counted: one of the two jobs went to the other spine, all of it.
+    let moved: Vec<usize> = again.iter().map(|plan| plan.moved.unwrap().flows).collect();
+    let other = |(new, old): (&Plan, &Plan)| {
+        let moved = |(new, old): (&Flow, &Flow)| (&new.aggregator, &new.path) != (&old.aggregator, &old.path);
+        new.flows.iter().zip(&old.flows).filter(|&flows| moved(flows)).count()
+    };
+    assert_eq!(moved, again.iter().zip(&running).map(other).collect::<Vec<_>>());
+    assert!(moved.iter().sum::<usize>() > 0, "{moved:?}");
 }

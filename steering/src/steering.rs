@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use inart_planner::plan::Moved;
 use inart_planner::{BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
 
 use crate::background::Background;
@@ -375,13 +376,14 @@ impl Steering {
         });
         let jobs = rates.iter().zip(&self.in_force).enumerate().map(|(at, (rate, plan))| {
             let new = found.as_ref().ok().map(|plans| &plans[at]);
+            let moved = new.map_or(Moved { flows: 0, trunks: 0 }, |new| new.moved_from(plan));
             JobRates {
                 job: plan.job.clone(),
                 in_force_bps: rate.rate_bps,
                 limit: rate.limit.clone(),
                 new_bps: new.map(|new| new.rate_bps),
-                moved: new.and_then(|new| new.moved).map_or(0, |moved| moved.flows),
-                moved_trunks: new.and_then(|new| new.moved).map_or(0, |moved| moved.trunks),
+                moved: moved.flows,
+                moved_trunks: moved.trunks,
                 note: match question.shares == Shares::Free && !question.may_share(plan) {
                     true => "routes only: its shares stay while it runs, since it is not elastic".to_owned(),
                     false => String::new(),

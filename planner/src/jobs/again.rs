@@ -77,7 +77,8 @@ pub fn plan_again(
     }
     best = improve(&network, best, &most);
     let bounds = most.iter().map(|&integral_bps| Bounds { lp_bps: None, integral_bps, two_levels_bps: None });
-    Ok(network.write(&bounded(&network, best, bounds)))
+    let plans = network.write(&bounded(&network, best, bounds)).into_iter().zip(&running);
+    Ok(plans.map(|(plan, running)| Plan { moved: Some(plan.moved_from(running)), ..plan }).collect())
 }
 
 /// The plans in force, and in place of those that lead over what is no more others, beside those at a part of
