@@ -26,7 +26,7 @@ if ((${#need[@]})); then
     echo "installing with apt: ${need[*]}"
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
-    apt-get install -y -qq "${need[@]}" >/dev/null
+    apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${need[@]}" >/dev/null
 fi
 
 want=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")

@@ -14,7 +14,7 @@ if ((${#need[@]})); then
     echo "installing with apt: ${need[*]}"
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
-    apt-get install -y -qq "${need[@]}" >/dev/null
+    apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${need[@]}" >/dev/null
 fi
 
 venv=target/torch
