@@ -55,11 +55,18 @@ def start(x: Any) -> Handle:
 
 
 def all_reduce(x: Any, timeout: Optional[float] = None) -> None:
-    """:meth:`Worker.all_reduce` of the default worker; an elastic job's takes no timeout."""
-    if timeout is None:
-        worker().all_reduce(x)
+    """:meth:`Worker.all_reduce` of the default worker, or :meth:`ElasticWorker.all_reduce`, which takes no timeout.
+
+    Raises:
+        Error: a timeout, in an elastic job.
+    """
+    job = worker()
+    if isinstance(job, Worker):
+        job.all_reduce(x, timeout)
+    elif timeout is None:
+        job.all_reduce(x)
     else:
-        worker().all_reduce(x, timeout)
+        raise Error(f"{job!r}: sums of elastic jobs take no timeout; leave it out")
 
 
 def load_state(*arrays: Any) -> None:

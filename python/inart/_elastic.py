@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Optional
+from typing import Any, Callable, NoReturn
 
 from . import _inart
 from ._errors import Error
 from ._floats import floats_of
+from ._member import Member
 
 
-class ElasticWorker:
+class ElasticWorker(Member):
     """A worker of an elastic job, from :func:`join`.
 
     A training loop loads the newest state from another worker first, and whenever the workers have changed::
@@ -28,17 +28,7 @@ class ElasticWorker:
         job.finish()
     """
 
-    def __init__(self, inner: _inart.Elastic) -> None:
-        from . import _worker
-
-        self._inner = inner
-        self._at_shutdown: list[Any] = []
-        _worker._alive.add(self)
-
-    @property
-    def rank(self) -> int:
-        """This worker's rank in the run that goes on; it may change when the workers do."""
-        return self._inner.rank
+    _inner: _inart.Elastic
 
     @property
     def world_size(self) -> int:
@@ -54,16 +44,6 @@ class ElasticWorker:
     def rounds(self) -> int:
         """Rounds in the state that the program holds: one more after each sum, and that of the state that was loaded."""
         return self._inner.rounds
-
-    @property
-    def job(self) -> str:
-        """The job's name."""
-        return self._inner.job
-
-    @property
-    def name(self) -> str:
-        """This worker's name in the topology."""
-        return self._inner.name
 
     def all_reduce(self, x: Any) -> None:
         """Replaces ``x`` by the sum of the arrays of all workers that are there; once in every round.
@@ -95,7 +75,7 @@ class ElasticWorker:
         """
         self._inner.load_state([floats_of(x) for x in arrays])
 
-    def start(self, x: Any) -> None:
+    def start(self, x: Any) -> NoReturn:
         """Refused: an elastic job sums one array after the other.
 
         Raises:
@@ -111,24 +91,6 @@ class ElasticWorker:
         """Leaves the job, which goes on without it. A second time does nothing."""
         self._end(self._inner.shutdown)
 
-    def _end(self, how: Any) -> None:
-        from . import _worker
-
-        _worker._alive.discard(self)
-        while self._at_shutdown:
-            self._at_shutdown.pop()()
+    def _end(self, how: Callable[[], None]) -> None:
+        self._leave()
         how()
-
-    def __enter__(self) -> ElasticWorker:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.shutdown()
-
-    def __repr__(self) -> str:
-        return f"<inart.ElasticWorker {self.name}: rank {self.rank} of {self.world_size}, job {self.job}>"

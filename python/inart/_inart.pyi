@@ -1,4 +1,4 @@
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 __version__: str
 
@@ -34,7 +34,19 @@ class Worker:
     def start(self, address: int, length: int, owner: Any) -> Handle: ...
     def shutdown(self) -> None: ...
 
-def join(settings: dict[str, Any]) -> Worker: ...
+class Elastic:
+    job: str
+    name: str
+    rank: int
+    rounds: int
+    run: int
+    workers: list[str]
+    def all_reduce(self, address: int, length: int, owner: Any) -> float: ...
+    def load_state(self, state: list[tuple[int, int, Any]]) -> None: ...
+    def finish(self) -> None: ...
+    def shutdown(self) -> None: ...
+
+def join(settings: dict[str, Any]) -> Union[Worker, Elastic]: ...
 def local(
     world_size: int,
     servers: int,

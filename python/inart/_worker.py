@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
-import weakref
-from types import TracebackType
-from typing import Any, Callable, Optional, Union
+from typing import Any, Optional, Union
 
 from . import _inart
 from ._elastic import ElasticWorker
 from ._floats import floats_of
+from ._member import Member
 from ._settings import Path, settings
 
 Handle = _inart.Handle
 
-#: Workers that the end of the program shuts down: threads that wait for sums have to be gone by then.
-_alive: weakref.WeakSet[Any] = weakref.WeakSet()
 
-
-class Worker:
+class Worker(Member):
     """A worker of a job, from :func:`join` or :func:`local`.
 
     Several sums may be under way. All workers of the job start sums of the same lengths in the same order;
@@ -26,30 +21,12 @@ class Worker:
     hear that this one is there, whatever the program computes.
     """
 
-    def __init__(self, inner: _inart.Worker) -> None:
-        self._inner = inner
-        self._at_shutdown: list[Callable[[], object]] = []
-        _alive.add(self)
-
-    @property
-    def rank(self) -> int:
-        """This worker's place in the job, from 0."""
-        return self._inner.rank
+    _inner: _inart.Worker
 
     @property
     def world_size(self) -> int:
         """How many workers the job has."""
         return self._inner.world_size
-
-    @property
-    def job(self) -> str:
-        """The job's name."""
-        return self._inner.job
-
-    @property
-    def name(self) -> str:
-        """This worker's name in the topology."""
-        return self._inner.name
 
     def start(self, x: Any) -> Handle:
         """Starts to replace ``x`` by the sum of all workers' arrays, and returns at once.
@@ -81,30 +58,8 @@ class Worker:
 
     def shutdown(self) -> None:
         """Leaves the job. Sums that are under way are lost to this worker. A second time does nothing."""
-        _alive.discard(self)
         self._inner.shutdown()
-        while self._at_shutdown:
-            self._at_shutdown.pop()()
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.shutdown()
-
-    def __repr__(self) -> str:
-        return f"<inart.Worker {self.name}: rank {self.rank} of {self.world_size}, job {self.job}>"
-
-
-@atexit.register
-def _shut_down_all() -> None:
-    for worker in list(_alive):
-        worker.shutdown()
+        self._leave()
 
 
 def join(

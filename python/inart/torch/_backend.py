@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from datetime import timedelta
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 import torch
 import torch.distributed as dist
 from torch.distributed import PrefixStore, ProcessGroupGloo, ReduceOp
 
+from .._elastic import ElasticWorker
 from .._worker import Worker, join
 from ._completer import SUMMED, Completer, Sum, completer_of
-from ._hook import check_ranks, default_worker, refuse_elastic
+from ._hook import check_ranks, default_worker, not_elastic
 
 
 class Options:
@@ -76,16 +77,23 @@ class ProcessGroupInArt(dist.ProcessGroup):
     #: Work that is kept, finished or not: C++ code may look at it once more, and does not keep Python objects.
     _KEPT = 4
 
-    def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta, worker: Optional[Worker]) -> None:
+    def __init__(
+        self,
+        store: dist.Store,
+        rank: int,
+        size: int,
+        timeout: timedelta,
+        worker: Optional[Union[Worker, ElasticWorker]],
+    ) -> None:
         super().__init__(rank, size)
         self._gloo = ProcessGroupGloo(PrefixStore("gloo", store), rank, size, timeout)
         self._timeout = timeout
         self._completer: Optional[Completer] = None
         self._works: deque[Work] = deque()
         if worker is not None:
-            refuse_elastic(worker)
-            check_ranks(worker, rank, size)
-            self._completer = completer_of(worker)
+            member = not_elastic(worker)
+            check_ranks(member, rank, size)
+            self._completer = completer_of(member)
 
     def allreduce(self, tensors: Any, opts: Any = None, **named: Any) -> Any:
         """Starts to replace a tensor by its sum or mean over the group; returns the work."""

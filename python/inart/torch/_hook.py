@@ -1,7 +1,7 @@
 """The communication hook for DistributedDataParallel."""
 
 # DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 import torch.distributed as dist
@@ -30,27 +30,26 @@ class HookState:
     def __init__(self, worker: Optional[Worker] = None, **arguments: Any) -> None:
         if worker is not None and arguments:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
-        if worker is None:
-            worker = join(**arguments) if arguments else default_worker()
-        refuse_elastic(worker)
+        joined = worker or (join(**arguments) if arguments else default_worker())
+        self.worker = not_elastic(joined)
         if dist.is_initialized():
-            check_ranks(worker, dist.get_rank(), dist.get_world_size())
-        self.worker = worker
-        self._completer = completer_of(worker)
+            check_ranks(self.worker, dist.get_rank(), dist.get_world_size())
+        self._completer = completer_of(self.worker)
 
 
-def default_worker() -> Worker:
+def default_worker() -> Union[Worker, ElasticWorker]:
     """The default worker, made from the environment if there is none."""
     return _default.worker() if _default.is_initialized() else _default.init()
 
 
-def refuse_elastic(worker: Any) -> None:
-    """Raises AssignmentError for a worker of an elastic job: a group of ``torch.distributed`` cannot change."""
+def not_elastic(worker: Union[Worker, ElasticWorker]) -> Worker:
+    """The worker, or AssignmentError if its job is elastic: a group of ``torch.distributed`` cannot change."""
     if isinstance(worker, ElasticWorker):
         raise _errors.AssignmentError(
             f"{worker!r}: the ranks of torch.distributed stay while those of an elastic job change; without it, call "
             "inart.torch.all_reduce_gradients(model) after backward()"
         )
+    return worker
 
 
 def check_ranks(worker: Worker, rank: int, size: int) -> None:
