@@ -10,6 +10,7 @@ const MAP_CREATE: libc::c_int = 0;
 const MAP_UPDATE_ELEM: libc::c_int = 2;
 const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
+const LINK_DETACH: libc::c_int = 34;
 
 const MAP_OF_XDP_SOCKETS: u32 = 17;
 const XDP_PROGRAM: u32 = 6;
@@ -89,6 +90,11 @@ struct LinkCreate {
     flags: u32,
 }
 
+#[repr(C)]
+struct LinkDetach {
+    link: u32,
+}
+
 /// Calls `bpf`; what it returns, which is not negative.
 ///
 /// # Safety
@@ -159,7 +165,8 @@ pub(super) fn load(name: [u8; 16], program: &[Instruction]) -> io::Result<OwnedF
     unsafe { open(PROG_LOAD, &attributes) }
 }
 
-/// Attaches a program to the interface of that number, for as long as somebody holds the descriptor.
+/// Attaches a program to the interface of that number, until it is detached, or nobody holds the descriptor
+/// any more.
 ///
 /// # Errors
 /// If the kernel refuses: the driver has no such mode, or another program is there.
@@ -172,4 +179,14 @@ pub(super) fn attach(program: BorrowedFd<'_>, interface: libc::c_int, mode: Mode
     };
     // SAFETY: there are no addresses in it, and a link is a descriptor.
     unsafe { open(LINK_CREATE, &attributes) }
+}
+
+/// Takes a program off its interface, whoever holds the descriptor besides.
+///
+/// # Errors
+/// Only if it is no link to an interface.
+pub(super) fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
+    let attributes = LinkDetach { link: link.as_raw_fd() as u32 };
+    // SAFETY: there are no addresses in it.
+    unsafe { bpf(LINK_DETACH, &attributes) }.map(drop)
 }

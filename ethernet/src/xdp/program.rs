@@ -13,7 +13,7 @@ const NAME: [u8; 16] = *b"inart_redirect\0\0";
 /// are passed to the kernel. It leaves the interface when this is dropped, or the process ends.
 pub(super) struct Program {
     sockets: OwnedFd,
-    _link: OwnedFd,
+    link: OwnedFd,
     is_native: bool,
 }
 
@@ -27,7 +27,7 @@ impl Program {
         let link = attach(Mode::Native).map(|link| (link, true));
         let link = link.or_else(|_| attach(Mode::Generic).map(|link| (link, false)));
         let (link, is_native) = link.map_err(XdpError::of("attaching its program"))?;
-        Ok(Self { sockets, _link: link, is_native })
+        Ok(Self { sockets, link, is_native })
     }
 
     /// Begins to redirect the frames of that queue.
@@ -38,6 +38,15 @@ impl Program {
     /// Whether it runs in the interface's driver.
     pub(super) fn is_native(&self) -> bool {
         self.is_native
+    }
+}
+
+impl Drop for Program {
+    /// Closing the link is not enough: a process that another thread has just started holds it, too, until it
+    /// executes its program.
+    fn drop(&mut self) {
+        // What cannot be detached is gone already, with its interface.
+        let _ = bpf::detach(self.link.as_fd());
     }
 }
 
