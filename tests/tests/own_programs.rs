@@ -245,8 +245,8 @@ fn a_rank_that_a_fault_kills_is_the_culprit() {
     let (mut command, folder) = star(&["--json", "--peer-timeout", "2"]);
     let faults = folder.path().join("faults.yaml");
     std::fs::write(&faults, "events: [{at: 2 s, crash: w2}]").expect("written");
-    // More than any machine sums in two seconds: the fault ends the run.
-    let lengths = ["200000"; 400];
+    // More than the links carry in two seconds: the fault ends the run.
+    let lengths = ["200000"; 48];
     let output = command
         .arg("--faults")
         .arg(&faults)
