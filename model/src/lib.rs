@@ -58,6 +58,7 @@ mod state;
 mod sum;
 mod switch;
 mod system;
+mod tofino;
 mod worker;
 
 pub use arrival::Arrival;
@@ -73,4 +74,5 @@ pub use state::State;
 pub use sum::{BEFORE, DIGITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 pub use switch::{Slot, Slots, slot_of, step};
 pub use system::{Action, Rules, System};
+pub use tofino::{Marks, Registers};
 pub use worker::Worker;
