@@ -190,8 +190,8 @@ impl SwitchStep<'_> {
 
         let seen = config.seats_of(after.run, after.seen);
         let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
-        let own = after.seen == 0
-            || slot_of(config, after.run, after.sequence) == place && holds_sum(after, right);
+        let own =
+            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
         let same = before.without_askers() == after.without_askers();

@@ -102,7 +102,8 @@ impl std::ops::Add for Sum {
         let beyond = high & high_other | high & carry | high_other & carry;
         let digits = (low ^ low_other) | (high ^ high_other ^ carry) << 1;
         let value = self.0 & VALUE_BITS;
-        let value = if value | other.0 & VALUE_BITS == 0 { 0 } else { value + (other.0 & VALUE_BITS) & VALUE_BITS };
+        let value =
+            if value | other.0 & VALUE_BITS == 0 { 0 } else { value + (other.0 & VALUE_BITS) & VALUE_BITS };
         Self(digits | beyond | beyond << 1 | value | cut)
     }
 }
@@ -138,7 +139,8 @@ mod tests {
                         let term = Sum::default().with_value(value);
                         (sum.plus_within_limits(term, stays), exact + i32::from(value))
                     };
-                    sums = sums.into_iter().flat_map(|sum| range().map(move |value| add(sum, value))).collect();
+                    sums =
+                        sums.into_iter().flat_map(|sum| range().map(move |value| add(sum, value))).collect();
                     wrong += sums
                         .iter()
                         .filter(|(sum, exact)| !sum.is_at_limit() && i32::from(sum.value()) != *exact)

@@ -208,7 +208,9 @@ impl System {
                 let arrival = self.arrival(state, node, &frame);
                 if !arrival.changes() {
                     arrival.apply(state);
-                    pending.extend(arrival.outgoing.into_iter().filter(|(to, frame)| self.put(state, *to, *frame)));
+                    pending.extend(
+                        arrival.outgoing.into_iter().filter(|(to, frame)| self.put(state, *to, *frame)),
+                    );
                 }
             }
         }

@@ -236,15 +236,14 @@ mod tests {
     /// Whatever the registers hold: those of an earlier chunk, if the partial that clears them was lost.
     #[test]
     fn of_two_repeats_of_one_worker_the_second_is_answered_from_any_state() {
-        for (asked, parity, worker) in
-            (0..8).flat_map(|asked| [false, true].map(|parity| (asked, parity))).flat_map(|(asked, parity)| {
-                (0..3).map(move |worker| (asked, parity, worker))
-            })
+        for (asked, parity, worker) in (0..8)
+            .flat_map(|asked| [false, true].map(|parity| (asked, parity)))
+            .flat_map(|(asked, parity)| (0..3).map(move |worker| (asked, parity, worker)))
         {
             let mut slot = Slot { asked, ..Slot::default() };
             slot.tofino.parity = parity;
-            let answers =
-                [(); 2].map(|()| egress(None, &mut slot, Outcome::Repeated, partial(worker, true)).1.is_some());
+            let answers = [(); 2]
+                .map(|()| egress(None, &mut slot, Outcome::Repeated, partial(worker, true)).1.is_some());
             assert!(answers.contains(&true), "{asked:03b} {parity} {worker}: {answers:?}");
         }
     }

@@ -27,7 +27,10 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("an epoch before", Config { old_epoch: true, ..apart }),
         ("an epoch before of the same mark", Config { old_epoch: true, ..alike }),
         ("an epoch before, a mark of zero", Config { old_epoch: true, ..zero }),
-        ("an epoch before of the same mark, two switches", Config { old_epoch: true, chunks: 1, ..row(alike) }),
+        (
+            "an epoch before of the same mark, two switches",
+            Config { old_epoch: true, chunks: 1, ..row(alike) },
+        ),
         ("a run before", Config { rerun: true, chunks: 2, ..apart }),
         ("a run before of the same mark", Config { rerun: true, chunks: 2, ..alike }),
         ("a host is restarted", Config { reborn: true, chunks: 1, ..alike }),
@@ -44,7 +47,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("halves, an epoch before of the same mark", halves(Config { old_epoch: true, ..alike })),
         ("halves, two switches, saturation", halves(Config { saturation: true, ..row(alike) })),
         ("halves, who asked again", halves(Config { waves: true, chunks: 1, ..apart })),
-        ("all", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..halves(alike) }),
+        ("all", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..alike }),
     ]
 }
 
