@@ -101,9 +101,7 @@ impl std::ops::Add for Sum {
         // Full adders side by side; what goes beyond 3 stays at 3.
         let beyond = high & high_other | high & carry | high_other & carry;
         let digits = (low ^ low_other) | (high ^ high_other ^ carry) << 1;
-        let value = self.0 & VALUE_BITS;
-        let value =
-            if value | other.0 & VALUE_BITS == 0 { 0 } else { value + (other.0 & VALUE_BITS) & VALUE_BITS };
+        let value = ((self.0 & VALUE_BITS) + (other.0 & VALUE_BITS)) & VALUE_BITS;
         Self(digits | beyond | beyond << 1 | value | cut)
     }
 }
