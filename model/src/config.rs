@@ -262,8 +262,8 @@ impl Config {
         Entry::Add { expected: self.seats_of(run, expected) }
     }
 
-    /// The seats that come into a switch by the same way as that one: all that the switch before it sums, or the
-    /// worker's own.
+    /// The seats that come into a switch by the same way as that one: all that the switch before it sums, or
+    /// the worker's own.
     pub fn unit(&self, run: Run, switch: u8, seat: u8) -> Ranks {
         let is_below = |worker: &u8| self.switch_of(*worker) < switch;
         if !is_below(&self.seat_of(run, seat)) {

@@ -33,11 +33,11 @@
 //! that was sent before, and comes late.
 //!
 //! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
-//! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if wanted.
-//! What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose frame made it
-//! leave, where that decides who has asked. Values saturate for real, between [`LIMITS`], in every
-//! order. With [`Config::halves`] what is complete passes the switch twice; in between, anything may happen.
-//! Frames that the switch would drop, and frames that are too long, are none of this model's.
+//! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if
+//! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
+//! frame made it leave, where that decides who has asked. Values saturate for real, between [`LIMITS`], in
+//! every order. With [`Config::halves`] what is complete passes the switch twice; in between, anything may
+//! happen. Frames that the switch would drop, and frames that are too long, are none of this model's.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named

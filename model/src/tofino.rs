@@ -1,4 +1,5 @@
-//! A switch of Tofino: the slot rules as `p4/tofino/` has them, register after register in the order of its stages.
+//! A switch of Tofino: the slot rules as `p4/tofino/` has them, register after register in the order of its
+//! stages.
 //!
 //! What a frame does between ingress and egress is apart, since the traffic manager in between may lose it:
 //! [`ingress`] has the slot, [`egress`] who has asked again.
@@ -40,8 +41,8 @@ pub struct Registers {
     pub mark: u8,
     /// The chunk that took it. The slot's own `sequence` is a copy for the exact check.
     pub marked: u8,
-    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if the
-    /// worker's bit of `asked`, which each of its repeats turns, is the same.
+    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if
+    /// the worker's bit of `asked`, which each of its repeats turns, is the same.
     pub parity: bool,
     /// No register: who asked and was not answered since the partial last left.
     pub owed: Ranks,
@@ -141,8 +142,8 @@ fn add(
     (Outcome::Added, missing == frame.contributors)
 }
 
-/// The second pass of a complete partial, where one pass gives half of the values only: `None` if the slot is not
-/// what it was any more.
+/// The second pass of a complete partial, where one pass gives half of the values only: `None` if the slot is
+/// not what it was any more.
 pub(crate) fn other_half(
     config: &Config,
     mutant: Option<Mutant>,
@@ -155,8 +156,8 @@ pub(crate) fn other_half(
     (same || mutant == Some(Mutant::HalvesMixed)).then_some(Contribution { sum: slot.sum, ..*partial })
 }
 
-/// What the egress makes of a complete partial: one for a wave of repeats, and of two repeats of one worker with no
-/// partial in between the second is answered.
+/// What the egress makes of a complete partial: one for a wave of repeats, and of two repeats of one worker
+/// with no partial in between the second is answered.
 pub(crate) fn egress(
     mutant: Option<Mutant>,
     slot: &mut Slot,

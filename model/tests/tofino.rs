@@ -1,5 +1,5 @@
-//! Every reachable state of small networks whose switches follow the rules of Tofino's program, in all of which the
-//! six invariants hold.
+//! Every reachable state of small networks whose switches follow the rules of Tofino's program, in all of
+//! which the six invariants hold.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
 
