@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use inart_p4::Outcome;
+
 use crate::frame::{Contribution, Frame, Peer};
 use crate::invariant::{self, Broken, SwitchStep};
 use crate::mutant::Mutant;
@@ -11,6 +13,7 @@ use crate::server::{Outgoing, Server};
 use crate::state::State;
 use crate::switch::{self, Slot, slot_of};
 use crate::system::System;
+use crate::tofino;
 use crate::worker::Worker;
 
 /// What a frame does where it arrives.
@@ -56,6 +59,7 @@ impl System {
     pub fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
         match (node, frame) {
             (Node::Switch(switch), Frame::Contribution(frame)) => self.at_switch(state, switch, frame),
+            (Node::Again(switch), Frame::Contribution(frame)) => self.at_switch_again(state, switch, frame),
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
                 self.at_server(state, frame)
             }
@@ -78,24 +82,59 @@ impl System {
         let before = slots[place];
         let (outcome, out) = switch::step(&self.config, self.mutant, switch, &mut slots, frame);
         self.rules.outcomes[outcome.index()].fetch_add(1, Ordering::Relaxed);
-        let after = slots[place];
-        let step = SwitchStep {
-            before: &before,
-            completed: state.completed[usize::from(switch)][place],
-            frame,
-            after: &after,
-            out: out.as_ref(),
+        let complete = matches!(outcome, Outcome::Completed | Outcome::Repeated);
+        let comes_back = self.config.halves && complete;
+        let next = if comes_back { Node::Again(switch) } else { self.config.after(switch) };
+        let sent = out.map(|out| (next, Frame::Contribution(out)));
+        self.of_switch(state, switch, place, (before, slots[place]), frame, sent)
+    }
+
+    /// A frame completes a slot of a switch of Tofino, and is lost between its ingress and its egress.
+    pub(crate) fn lost_inside(&self, state: &State, node: Node, frame: &Frame) -> Option<Arrival> {
+        let (Node::Switch(switch), Frame::Contribution(frame)) = (node, frame) else { return None };
+        // Who has asked is the egress's only state.
+        if self.config.tofino.is_none() || !self.config.waves {
+            return None;
+        }
+        let place = slot_of(&self.config, frame.run, frame.sequence);
+        let before = state.switches[usize::from(switch)][place];
+        let mut after = before;
+        let (outcome, _) = tofino::ingress(&self.config, self.mutant, switch, &mut after, frame);
+        let lost = || self.of_switch(state, switch, place, (before, after), frame, None);
+        (outcome == Outcome::Completed).then(lost)
+    }
+
+    /// A complete partial is at a switch of Tofino for the second time.
+    fn at_switch_again(&self, state: &State, switch: u8, frame: &Contribution) -> Arrival {
+        let slot = &state.switches[usize::from(switch)][slot_of(&self.config, frame.run, frame.sequence)];
+        let whole = tofino::other_half(&self.config, self.mutant, switch, slot, frame);
+        let sent = whole.map(|whole| (self.config.after(switch), Frame::Contribution(whole)));
+        Arrival { outgoing: sent.into_iter().collect(), ..Arrival::default() }
+    }
+
+    /// A frame has changed a slot of a switch, or could have.
+    fn of_switch(
+        &self,
+        state: &State,
+        switch: u8,
+        place: usize,
+        (before, after): (Slot, Slot),
+        frame: &Contribution,
+        sent: Option<(Node, Frame)>,
+    ) -> Arrival {
+        let out = match &sent {
+            Some((_, Frame::Contribution(out))) => Some(out),
+            _ => None,
         };
+        let completed = state.completed[usize::from(switch)][place];
+        let step = SwitchStep { before: &before, completed, frame, after: &after, out };
         let completed = step.completed_after();
-        let kept = |slot: &Slot| if self.config.waves { *slot } else { Slot { asked: 0, ..*slot } };
+        let kept = |slot: Slot| if self.config.waves { slot } else { slot.without_askers() };
         Arrival {
-            counts: kept(&before) != kept(&after) || completed != step.completed,
+            counts: kept(before) != kept(after) || completed != step.completed,
             change: Some(Change::Slot(switch, place, after, completed)),
             broken: step.broken(&self.config, state.ended(frame.run), switch, place),
-            outgoing: out
-                .map(|out| (self.config.after(switch), Frame::Contribution(out)))
-                .into_iter()
-                .collect(),
+            outgoing: sent.into_iter().collect(),
         }
     }
 

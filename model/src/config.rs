@@ -6,6 +6,8 @@ use inart_core::policy::{Due, Lockstep, Policy, Progress};
 
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::Run;
+use crate::sum::Sum;
+use crate::tofino::Marks;
 
 /// What completes a chunk, and who is in it.
 const POLICY: Lockstep = Lockstep { exact_sums: false };
@@ -20,6 +22,9 @@ pub const MAX_WINDOW: u8 = 4;
 pub const MAX_CHUNKS: u8 = 5;
 /// Highest exponent, in steps above the agreed one.
 pub const MAX_EXPONENT: u8 = 2;
+
+/// Values of the workers, of which the first two are more than [`crate::sum::LIMITS`] hold, and all are not.
+const SATURATING: [i8; MAX_WORKERS as usize] = [2, 2, -3];
 
 /// Who takes part, and what may go wrong beside loss, duplication, reordering and delay, which always may.
 ///
@@ -92,6 +97,12 @@ pub struct Config {
     /// Hosts that have moved may move back, any number of times.
     #[arg(long)]
     pub undo: bool,
+    /// The switches are Tofino's, and which tags their first stage cannot tell apart.
+    #[arg(long)]
+    pub tofino: Option<Marks>,
+    /// A pass of a switch of Tofino gives half of the values: what is complete passes it a second time.
+    #[arg(long)]
+    pub halves: bool,
 }
 
 impl Default for Config {
@@ -115,6 +126,8 @@ impl Default for Config {
             moves: false,
             led: false,
             undo: false,
+            tofino: None,
+            halves: false,
         }
     }
 }
@@ -175,6 +188,7 @@ impl Config {
             self.moves || !(self.undo || self.led),
             "undo or led without moves; expected both, or moves alone"
         );
+        ensure!(!self.halves || self.tofino.is_some(), "halves without tofino; expected both");
         ensure!(
             !self.moves || 2 * self.window <= MAX_WINDOW,
             "window: {}; with moves, expected 1 or 2",
@@ -246,6 +260,23 @@ impl Config {
         let all_pass = switch + 1 == self.switches && !alone;
         let expected = if all_pass { self.everybody() } else { self.everybody() & !one(last) };
         Entry::Add { expected: self.seats_of(run, expected) }
+    }
+
+    /// The seats that come into a switch by the same way as that one: all that the switch before it sums, or
+    /// the worker's own.
+    pub fn unit(&self, run: Run, switch: u8, seat: u8) -> Ranks {
+        let is_below = |worker: &u8| self.switch_of(*worker) < switch;
+        if !is_below(&self.seat_of(run, seat)) {
+            return one(seat);
+        }
+        self.seats_of(run, (0..self.workers).filter(is_below).map(one).sum())
+    }
+
+    /// What a worker sends for a chunk. On switches of Tofino saturation is that of true values.
+    pub fn term(&self, generation: u8, sequence: u8, worker: u8) -> Sum {
+        let saturates = self.saturation && self.tofino.is_some() && sequence == 0;
+        let value = if saturates { SATURATING[usize::from(worker)] } else { 0 };
+        Sum::term(generation, sequence, worker).with_value(value)
     }
 
     /// The least exponent at which a worker's values of a chunk fit.

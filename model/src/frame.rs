@@ -102,6 +102,19 @@ pub struct Talk {
     pub run: Run,
 }
 
+impl Frame {
+    /// The same, but for whose frame completed a partial: its lowest rank's.
+    pub(crate) fn of_anybody(self) -> Self {
+        match self {
+            Self::Contribution(partial) if partial.partial => {
+                let worker = partial.contributors.trailing_zeros() as u8;
+                Self::Contribution(Contribution { worker, ..partial })
+            }
+            frame => frame,
+        }
+    }
+}
+
 impl Contribution {
     /// A gradient of an epoch or a run before.
     pub fn before(run: Run, config: &Config, worker: u8, sequence: u8) -> Self {
@@ -116,7 +129,7 @@ impl Contribution {
             bypass: false,
             last: sequence + 1 == config.chunks,
             overflow: false,
-            sum: Sum::term(BEFORE, sequence, worker),
+            sum: config.term(BEFORE, sequence, worker),
         }
     }
 }

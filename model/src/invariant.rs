@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Entry};
 use crate::frame::Contribution;
-use crate::node::{Ranks, ranks};
+use crate::node::{Ranks, one, ranks};
 use crate::run::{Life, Run};
 use crate::server::{Chunk, Verdict};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
@@ -93,7 +93,7 @@ fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors
     let term = |worker| {
         let is_in = |generation: &u8| like.digit(digit(*generation, sequence, worker)) > 0;
         let generation = generations.into_iter().find(is_in).unwrap_or(exponent);
-        Sum::term(generation, sequence, worker)
+        config.term(generation, sequence, worker)
     };
     ranks(contributors).fold(Sum::default(), |sum, worker| sum + term(worker))
 }
@@ -190,23 +190,29 @@ impl SwitchStep<'_> {
 
         let seen = config.seats_of(after.run, after.seen);
         let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
-        let marked = right.saturated_if(after.overflow && after.sum.is_saturated());
         let own =
-            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && after.sum == marked;
+            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
-        let same = *before == Slot { asked: before.asked, ..*after };
+        let same = before.without_askers() == after.without_askers();
         let untouched = before == after && out == Some(frame);
-        if frame.bypass {
+        // On Tofino a part of what comes in by an entry goes to the PS as if it had the flag.
+        let unit = config.tofino.map(|_| config.unit(frame.run, switch, frame.worker));
+        if frame.bypass || unit.is_some_and(|unit| unit != frame.contributors) {
             broken.add(Broken::unless(untouched, Invariant::RepeatsHeal));
             return broken;
         }
-        if self.completed == Some((frame.run, frame.sequence)) {
+        let has_left = self.completed == Some((frame.run, frame.sequence));
+        // On Tofino it may be complete and have been lost before it left.
+        if has_left || config.tofino.is_some() && is_repeat(before, frame) && before.seen == expected {
             let again = out.is_some_and(|out| out.partial && out.contributors == expected);
             // One answer for a wave of repeats: another's, since this one asked last.
-            let answered =
-                out.is_none() && before.asked & !frame.contributors == before.asked && before.asked != 0;
-            broken.add(Broken::unless(same && (again || answered), Invariant::RepeatsHeal));
+            let answered = match config.tofino {
+                None => before.asked & !frame.contributors == before.asked && before.asked != 0,
+                Some(_) => before.tofino.owed & one(frame.worker) == 0,
+            };
+            let heals = again || out.is_none() && answered;
+            broken.add(Broken::unless(same && heals, Invariant::RepeatsHeal));
         }
         if before.seen == 0 || before.run != frame.run {
             return broken;
@@ -214,29 +220,42 @@ impl SwitchStep<'_> {
         if frame.sequence > before.sequence {
             let known = matches!(frame.run, Run::First | Run::Second | Run::Moved);
             let answered = !known || ended >> before.sequence & 1 == 1;
-            let taken = *after == Slot { asked: after.asked, ..took_over(frame, after.overflow) };
+            let taken = *after == took_over(frame, after);
             broken.add(Broken::unless(taken && answered, Invariant::NewerWins));
         } else if frame.sequence < before.sequence {
             broken.add(Broken::unless(untouched, Invariant::NewerWins));
-        } else if (frame.exponent, frame.last) == (before.exponent, before.last)
-            && frame.contributors & !before.seen == 0
-        {
+        } else if is_repeat(before, frame) {
             broken.add(Broken::unless(same, Invariant::RepeatsHeal));
         }
         broken
     }
 }
 
-/// A slot that holds a frame alone.
-fn took_over(frame: &Contribution, overflow: bool) -> Slot {
+/// Whether the frame brings nothing that the slot lacks.
+fn is_repeat(slot: &Slot, frame: &Contribution) -> bool {
+    (slot.run, slot.sequence) == (frame.run, frame.sequence)
+        && (slot.exponent, slot.last) == (frame.exponent, frame.last)
+        && frame.contributors & !slot.seen == 0
+}
+
+/// Whether a slot holds that sum, or says that it was cut off: by the flag, or by a value that is at a limit.
+fn holds_sum(slot: &Slot, right: Sum) -> bool {
+    let cut = slot.overflow || slot.sum.is_at_limit();
+    slot.sum == right.saturated_if(slot.overflow && slot.sum.is_saturated())
+        || cut && slot.sum.with_value(0) == right.with_value(0)
+}
+
+/// A slot that holds a frame alone, with what `after` says of who has asked, and of what was cut off.
+fn took_over(frame: &Contribution, after: &Slot) -> Slot {
     Slot {
         run: frame.run,
         sequence: frame.sequence,
         exponent: frame.exponent,
         last: frame.last,
         seen: frame.contributors,
-        asked: 0,
-        overflow,
+        asked: after.asked,
+        overflow: after.overflow,
         sum: frame.sum,
+        tofino: after.tofino,
     }
 }

@@ -32,6 +32,13 @@
 //! which follows the server goes on in the first epoch with chunks that belong there: such a frame is one
 //! that was sent before, and comes late.
 //!
+//! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
+//! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if
+//! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
+//! frame made it leave, where that decides who has asked. Values saturate for real, between [`LIMITS`], in
+//! every order. With [`Config::halves`] what is complete passes the switch twice; in between, anything may
+//! happen. Frames that the switch would drop, and frames that are too long, are none of this model's.
+//!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
 //! error. This is "under fair loss" for a finite system: the run without loss has some number of frames at
@@ -58,6 +65,7 @@ mod state;
 mod sum;
 mod switch;
 mod system;
+mod tofino;
 mod worker;
 
 pub use arrival::Arrival;
@@ -70,7 +78,8 @@ pub use report::{Report, explore, search};
 pub use run::{Life, Place, Run};
 pub use server::{Chunk, Outgoing, Server, Verdict};
 pub use state::State;
-pub use sum::{BEFORE, DIGITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
+pub use sum::{BEFORE, DIGITS, LIMITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 pub use switch::{Slot, Slots, slot_of, step};
 pub use system::{Action, Rules, System};
+pub use tofino::{Marks, Registers};
 pub use worker::Worker;

@@ -2,6 +2,7 @@
 
 use crate::Invariant::{self, *};
 use crate::config::Config;
+use crate::tofino::Marks;
 
 /// A mistake somebody could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +96,35 @@ pub enum Mutant {
     SumsForgotten,
     /// The server closes the epoch that it comes from before all workers have moved.
     ClosedEarly,
+    /// A switch of Tofino adds a part of what comes in by an entry.
+    PartsAdded,
+    /// Such a part is not added, but changes the mark of the slot.
+    PartsMark,
+    /// A switch of Tofino takes what has the mark of the slot for the slot's.
+    MarkTrusted,
+    /// A switch of Tofino lets a frame take the slot over only if its mark is another.
+    TakenByMark,
+    /// A sum that has come to a limit of its register leaves it again.
+    LimitLeft,
+    /// The bit of a worker whose repeat is absorbed stays as it was.
+    AskForgotten,
+    /// A repeat that is absorbed clears all bits.
+    ClearedByAbsorbed,
+    /// A partial that is sent again does not turn the parity.
+    ParityStays,
+    /// What comes for the other half of its values gets what the slot has then, whatever that is.
+    HalvesMixed,
 }
 
 impl Mutant {
     /// Every one, with the invariant that it breaks and the least of networks in which it does.
     pub fn all() -> Vec<(Self, Invariant, Config)> {
+        let mut all = Self::of_hosts_and_switches();
+        all.extend(Self::of_tofino());
+        all
+    }
+
+    fn of_hosts_and_switches() -> Vec<(Self, Invariant, Config)> {
         let plain = Config { chunks: 2, ..Config::default() };
         let restart = Config { restart: true, ..plain };
         let old_epoch = Config { old_epoch: true, ..plain };
@@ -156,6 +181,23 @@ impl Mutant {
             (Self::ResultsInNewOnly, Ends, Config { chunks: 1, ..moves }),
             (Self::SumsForgotten, Ends, Config { chunks: 1, ..moves }),
             (Self::ClosedEarly, Ends, Config { chunks: 1, ..moves }),
+        ]
+    }
+
+    fn of_tofino() -> Vec<(Self, Invariant, Config)> {
+        let plain = Config { chunks: 2, tofino: Some(Marks::Apart), ..Config::default() };
+        let alike = Config { tofino: Some(Marks::Alike), ..plain };
+        let row = Config { workers: 3, switches: 2, ..plain };
+        let waves = Config { waves: true, restart: true, ..plain };
+        vec![
+            (Self::PartsAdded, OwnSlot, Config { restart: true, ..row }),
+            (Self::PartsMark, RepeatsHeal, Config { chunks: 3, ..row }),
+            (Self::MarkTrusted, OwnSlot, Config { old_epoch: true, ..alike }),
+            (Self::TakenByMark, NewerWins, plain),
+            (Self::LimitLeft, Once, Config { workers: 3, saturation: true, chunks: 1, ..plain }),
+            (Self::AskForgotten, RepeatsHeal, waves),
+            (Self::ClearedByAbsorbed, RepeatsHeal, waves),
+            (Self::HalvesMixed, Once, Config { halves: true, restart: true, ..plain }),
         ]
     }
 }

@@ -18,6 +18,8 @@ pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
 pub enum Node {
     /// The switch of that number.
     Switch(u8),
+    /// The same switch of Tofino once more, for the other half of a complete partial's values.
+    Again(u8),
     /// The parameter server.
     Server,
     /// The worker of that rank.

@@ -1,7 +1,7 @@
 //! The state of everybody, and what is under way.
 
 use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::frame::{Contribution, Frame, Peer};
+use crate::frame::{Frame, Peer};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
@@ -52,7 +52,7 @@ impl State {
 
     /// Forgets who has asked for what again.
     pub fn forget_askers(&mut self) {
-        self.switches.iter_mut().flatten().for_each(|slot| slot.asked = 0);
+        self.switches.iter_mut().flatten().for_each(|slot| *slot = slot.without_askers());
         self.server.forget_askers();
     }
 
@@ -88,15 +88,10 @@ impl State {
 
     /// Puts a frame under way for ever; whether it is new there, and can do anything.
     pub(crate) fn put(&mut self, node: Node, frame: Frame) -> bool {
-        let frame = match frame {
-            Frame::Contribution(partial) if partial.partial => {
-                let worker = partial.contributors.trailing_zeros() as u8;
-                Frame::Contribution(Contribution { worker, ..partial })
-            }
+        if let Frame::Request { exponent: 0, .. } = frame {
             // Asks for what is under way anyway.
-            Frame::Request { exponent: 0, .. } => return false,
-            frame => frame,
-        };
+            return false;
+        }
         let sent_to_all = matches!(node, Node::Worker(_)) && self.network.contains(&(Node::Workers, frame));
         match self.network.binary_search(&(node, frame)) {
             Err(place) if !sent_to_all => {

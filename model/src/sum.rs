@@ -22,7 +22,15 @@ pub const NEXT_TENSOR: u8 = 1;
 pub const DIGITS: u32 = (MAX_EXPONENT as u32 + 2) * MAX_CHUNKS as u32 * MAX_WORKERS as u32;
 
 const SATURATED: u128 = 1 << 127;
-const LOW_BITS: u128 = (u128::MAX / 3) & !(3 << 126);
+const LOW_BITS: u128 = (u128::MAX / 3) & ((1 << VALUE_AT) - 1);
+
+/// Where the value is, in six bits.
+const VALUE_AT: u32 = 2 * DIGITS;
+const VALUE_BITS: u128 = 63 << VALUE_AT;
+const _: () = assert!(VALUE_AT + 6 < 127);
+
+/// The least and the greatest value that a register of Tofino holds.
+pub const LIMITS: (i8, i8) = (-4, 3);
 
 impl Sum {
     /// What `worker` sends for the chunk `sequence`, if that is its `generation`.
@@ -38,6 +46,30 @@ impl Sum {
     /// The digit of that number.
     pub fn digit(self, digit: u32) -> u8 {
         (self.0 >> (2 * digit) & 3) as u8
+    }
+
+    /// The same with that value (−32 to 31), which is added up as a number.
+    #[must_use]
+    pub fn with_value(self, value: i8) -> Self {
+        Self(self.0 & !VALUE_BITS | u128::from(value as u8 & 63) << VALUE_AT)
+    }
+
+    /// The value, 0 if none was given.
+    pub fn value(self) -> i8 {
+        (((self.0 & VALUE_BITS) >> VALUE_AT) as i8) << 2 >> 2
+    }
+
+    /// Whether the value is one that a register may have been cut off at.
+    pub fn is_at_limit(self) -> bool {
+        [LIMITS.0, LIMITS.1].contains(&self.value())
+    }
+
+    /// Added in a register: with saturation, and a value that is at a limit `stays` there.
+    #[must_use]
+    pub fn plus_within_limits(self, other: Self, stays: bool) -> Self {
+        let sum = (self.value() + other.value()).clamp(LIMITS.0, LIMITS.1);
+        let value = if stays && self.is_at_limit() { self.value() } else { sum };
+        (self + other).with_value(value)
     }
 
     /// Whether the values were cut off on the way, so that they are nobody's sum.
@@ -69,7 +101,8 @@ impl std::ops::Add for Sum {
         // Full adders side by side; what goes beyond 3 stays at 3.
         let beyond = high & high_other | high & carry | high_other & carry;
         let digits = (low ^ low_other) | (high ^ high_other ^ carry) << 1;
-        Self(digits | beyond | beyond << 1 | cut)
+        let value = ((self.0 & VALUE_BITS) + (other.0 & VALUE_BITS)) & VALUE_BITS;
+        Self(digits | beyond | beyond << 1 | value | cut)
     }
 }
 
@@ -84,7 +117,37 @@ mod tests {
             let sum = Sum::of_digit(5, first) + neighbours + Sum::of_digit(5, second);
             assert_eq!([4, 5, 6].map(|digit| sum.digit(digit)), [1, (first + second).min(3), 3]);
         }
+        let bounds = Sum::of_digit(0, 3).with_value(-4) + Sum::of_digit(DIGITS - 1, 3).with_value(3);
+        assert_eq!([0, DIGITS - 1].map(|digit| bounds.digit(digit)), [3, 3]);
+        assert_eq!(bounds.value(), -1);
         assert!((Sum::default().saturated_if(true) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
         assert!(!(Sum::of_digit(DIGITS - 1, 3) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
+    }
+
+    /// All sums of up to four values of a register, in every order: one that is not at a limit is the sum.
+    #[test]
+    fn a_value_that_is_not_at_a_limit_was_never_cut_off() {
+        let range = || LIMITS.0..=LIMITS.1;
+        let wrong = |stays: bool| {
+            let mut wrong = 0;
+            for first in range() {
+                let mut sums = vec![(Sum::default().with_value(first), i32::from(first))];
+                for _ in 0..3 {
+                    let add = |(sum, exact): (Sum, i32), value: i8| {
+                        let term = Sum::default().with_value(value);
+                        (sum.plus_within_limits(term, stays), exact + i32::from(value))
+                    };
+                    sums =
+                        sums.into_iter().flat_map(|sum| range().map(move |value| add(sum, value))).collect();
+                    wrong += sums
+                        .iter()
+                        .filter(|(sum, exact)| !sum.is_at_limit() && i32::from(sum.value()) != *exact)
+                        .count();
+                }
+            }
+            wrong
+        };
+        assert_eq!(wrong(true), 0);
+        assert!(wrong(false) > 0, "saturation alone forgets");
     }
 }

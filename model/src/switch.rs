@@ -8,6 +8,7 @@ use crate::mutant::Mutant;
 use crate::node::Ranks;
 use crate::run::Run;
 use crate::sum::Sum;
+use crate::tofino::{self, Registers};
 
 /// A slot: all its registers. Zeros where nobody used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,16 @@ pub struct Slot {
     pub overflow: bool,
     /// The values.
     pub sum: Sum,
+    /// Tofino's; zeros elsewhere.
+    pub tofino: Registers,
+}
+
+impl Slot {
+    /// The same, if nobody had asked for anything again.
+    #[must_use]
+    pub fn without_askers(self) -> Self {
+        Self { asked: 0, tofino: Registers { parity: false, owed: 0, ..self.tofino }, ..self }
+    }
 }
 
 /// The slots of the job's range.
@@ -55,6 +66,14 @@ pub fn step(
     let is = |mistake| mutant == Some(mistake);
     let range = if is(Mutant::NoEpochInTag) { Run::First } else { frame.run };
     let slot = &mut slots[slot_of(config, range, frame.sequence)];
+    if config.tofino.is_some() {
+        return match tofino::ingress(config, mutant, switch, slot, frame) {
+            (outcome @ (Outcome::Completed | Outcome::Repeated), Some(partial)) => {
+                tofino::egress(mutant, slot, outcome, partial)
+            }
+            done => done,
+        };
+    }
     if frame.bypass && !is(Mutant::BypassAdded) {
         return (Outcome::Bypassed, Some(*frame));
     }
@@ -71,6 +90,7 @@ pub fn step(
                 asked: 0,
                 overflow: frame.overflow,
                 sum: kept + frame.sum,
+                tofino: Registers::default(),
             };
         }
         Outcome::Added => {

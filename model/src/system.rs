@@ -22,6 +22,8 @@ use inart_p4::Outcome;
 pub enum Action {
     /// A frame that is under way arrives, and changes who gets it.
     Deliver(Node, Frame),
+    /// The same, but what it completes at the switch is lost between ingress and egress.
+    LoseInside(Node, Frame),
     /// A switch loses its registers.
     Restart(u8),
     /// A host is gone for good.
@@ -197,15 +199,18 @@ impl System {
     fn settle(&self, state: &mut State, touched: Option<Node>, frames: Outgoing) {
         // What has ended at the server is known to the workers.
         let knows = |node: Node| matches!((touched, node), (Some(Node::Server), Node::Worker(_)));
-        let is_touched = |to: &Node| self.nodes(*to).any(|node| touched == Some(node) || knows(node));
+        let once = |node| if let Node::Again(switch) = node { Node::Switch(switch) } else { node };
+        let is_touched = |to: &Node| self.nodes(*to).any(|node| touched == Some(once(node)) || knows(node));
         let mut pending: Outgoing = state.network.iter().filter(|(to, _)| is_touched(to)).copied().collect();
-        pending.extend(frames.into_iter().filter(|(to, frame)| state.put(*to, *frame)));
+        pending.extend(frames.into_iter().filter(|(to, frame)| self.put(state, *to, *frame)));
         while let Some((to, frame)) = pending.pop() {
             for node in self.nodes(to) {
                 let arrival = self.arrival(state, node, &frame);
                 if !arrival.changes() {
                     arrival.apply(state);
-                    pending.extend(arrival.outgoing.into_iter().filter(|(to, frame)| state.put(*to, *frame)));
+                    pending.extend(
+                        arrival.outgoing.into_iter().filter(|(to, frame)| self.put(state, *to, *frame)),
+                    );
                 }
             }
         }
@@ -216,6 +221,13 @@ impl System {
             let server = state.server;
             state.network.retain(|(to, frame)| *to != Node::Server || !self.is_spent(&server, frame));
         }
+    }
+
+    /// Puts a frame under way; whether it is new there. Only a switch of Tofino reads whose frame completed a
+    /// partial: it decides who has asked again.
+    fn put(&self, state: &mut State, node: Node, frame: Frame) -> bool {
+        let anybody = !self.config.waves || self.config.tofino.is_none();
+        state.put(node, if anybody { frame.of_anybody() } else { frame })
     }
 
     /// Whether the server, which has seen the frame, can make nothing of it ever again.
@@ -246,6 +258,8 @@ impl Model for System {
         for (to, frame) in &state.network {
             let changed = self.nodes(*to).filter(|node| self.arrival(state, *node, frame).changes());
             actions.extend(changed.map(|node| Action::Deliver(node, *frame)));
+            let lost = self.lost_inside(state, *to, frame);
+            actions.extend(lost.map(|_| Action::LoseInside(*to, *frame)));
         }
         if self.config.restart {
             let used = (0..self.config.switches)
@@ -277,6 +291,10 @@ impl Model for System {
                 let arrival = self.arrival(state, node, &frame);
                 arrival.apply(&mut next);
                 (Some(node), arrival.outgoing)
+            }
+            Action::LoseInside(node, frame) => {
+                self.lost_inside(state, node, &frame)?.apply(&mut next);
+                (Some(node), Vec::new())
             }
             Action::Restart(switch) => {
                 next.switches[usize::from(switch)] = Default::default();

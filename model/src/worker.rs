@@ -5,7 +5,7 @@ use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
 use crate::run::{Life, Place, Run};
-use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
+use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN};
 
 /// What a worker has and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +130,7 @@ impl Worker {
             // The tensor after it is longer than what of it is sent here.
             last: sequence + 1 == own,
             overflow: clipped,
-            sum: Sum::term(generation, sequence, self.rank),
+            sum: config.term(generation, sequence, self.rank),
         }
     }
 

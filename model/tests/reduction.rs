@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use inart_model::{Config, Frame, Node, Peer, Server, Slots, State, System, Worker};
+use inart_model::{Config, Frame, Marks, Node, Peer, Server, Slots, State, System, Worker};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use stateright::Model;
@@ -102,6 +102,9 @@ fn walks_without_reduction_stay_where_the_exploration_has_been() {
         Config { moves: true, restart: false, ..two },
         Config { moves: true, chunks: 1, restart: false, ..three },
         Config { moves: true, undo: true, chunks: 1, ..two },
+        Config { tofino: Some(Marks::Alike), ..three },
+        Config { tofino: Some(Marks::Zero), saturation: true, switches: 2, ..three },
+        Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, ..two },
     ];
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for config in networks {

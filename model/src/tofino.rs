@@ -1,0 +1,250 @@
+//! A switch of Tofino: the slot rules as `p4/tofino/` has them, register after register in the order of its
+//! stages.
+//!
+//! What a frame does between ingress and egress is apart, since the traffic manager in between may lose it:
+//! [`ingress`] has the slot, [`egress`] who has asked again.
+
+use inart_p4::Outcome;
+
+use crate::config::{Config, Entry};
+use crate::frame::Contribution;
+use crate::mutant::Mutant;
+use crate::node::{Ranks, one};
+use crate::run::Run;
+use crate::switch::Slot;
+
+/// Which runs have the same mark: the hash of a tag that says in the first stage whether a slot is another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Marks {
+    /// None.
+    Apart,
+    /// All.
+    Alike,
+    /// All, and it is that of a slot that nobody used.
+    Zero,
+}
+
+impl Marks {
+    fn of(self, run: Run) -> u8 {
+        match self {
+            Self::Apart => 1 + run as u8,
+            Self::Alike => 1,
+            Self::Zero => 0,
+        }
+    }
+}
+
+/// Registers of a slot that the program for Tofino has beside those of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Registers {
+    /// The mark of who took the slot.
+    pub mark: u8,
+    /// The chunk that took it. The slot's own `sequence` is a copy for the exact check.
+    pub marked: u8,
+    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if
+    /// the worker's bit of `asked`, which each of its repeats turns, is the same.
+    pub parity: bool,
+    /// No register: who asked and was not answered since the partial last left.
+    pub owed: Ranks,
+}
+
+/// What the ingress makes of a frame for a slot: the outcome, and what goes to the egress.
+pub(crate) fn ingress(
+    config: &Config,
+    mutant: Option<Mutant>,
+    switch: u8,
+    slot: &mut Slot,
+    frame: &Contribution,
+) -> (Outcome, Option<Contribution>) {
+    let is = |mistake| mutant == Some(mistake);
+    let Entry::Add { expected } = config.entry(frame.run, switch, frame.worker) else {
+        return (Outcome::Forwarded, Some(*frame));
+    };
+    if frame.bypass {
+        return (Outcome::Bypassed, Some(*frame));
+    }
+    // All that comes in by an entry, or nothing of it: contributors are equal or disjoint.
+    let is_part = frame.contributors != config.unit(frame.run, switch, frame.worker);
+    if is_part && !is(Mutant::PartsAdded) && !is(Mutant::PartsMark) {
+        return (Outcome::Overlap, Some(*frame));
+    }
+    let took = takes(config, mutant, slot, frame);
+    if is_part && !is(Mutant::PartsAdded) {
+        return (Outcome::Overlap, Some(*frame));
+    }
+    if took {
+        (slot.run, slot.sequence) = (frame.run, frame.sequence);
+        (slot.exponent, slot.last) = (frame.exponent, frame.last);
+    } else if let Some(outcome) = refused(is, slot, frame) {
+        return (outcome, Some(*frame));
+    }
+    let (outcome, complete) = add(is, slot, frame, expected, took);
+    let outcome = match outcome {
+        Outcome::Absorbed if complete => Outcome::Repeated,
+        _ if complete => Outcome::Completed,
+        _ => outcome,
+    };
+    let partial = Contribution {
+        partial: true,
+        contributors: expected,
+        overflow: frame.overflow || slot.overflow,
+        sum: slot.sum,
+        ..*frame
+    };
+    (outcome, complete.then_some(partial))
+}
+
+/// The first stage: whether the frame takes the slot over, as far as mark and sequence tell.
+fn takes(config: &Config, mutant: Option<Mutant>, slot: &mut Slot, frame: &Contribution) -> bool {
+    let mark = config.tofino.map_or(0, |marks| marks.of(frame.run));
+    let registers = &mut slot.tofino;
+    let newer = frame.sequence > registers.marked && mutant != Some(Mutant::TakenByMark);
+    let takes = registers.mark != mark || newer;
+    if takes {
+        (registers.mark, registers.marked) = (mark, frame.sequence);
+    }
+    takes
+}
+
+/// The exact check of what does not take the slot over: it may have another's mark.
+fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Option<Outcome> {
+    // A slot that nobody used has an owner that no frame has.
+    let owned = slot.seen != 0 && slot.run == frame.run || is(Mutant::MarkTrusted);
+    if slot.sequence != frame.sequence {
+        Some(Outcome::Stale)
+    } else if !owned || (slot.exponent, slot.last) != (frame.exponent, frame.last) {
+        Some(Outcome::OtherShape)
+    } else {
+        None
+    }
+}
+
+/// What is stored, added, or there already, and whether the slot is complete then.
+fn add(
+    is: impl Fn(Mutant) -> bool,
+    slot: &mut Slot,
+    frame: &Contribution,
+    expected: Ranks,
+    took: bool,
+) -> (Outcome, bool) {
+    if took {
+        let kept = Slot { seen: frame.contributors, overflow: frame.overflow, sum: frame.sum, ..*slot };
+        *slot = kept;
+        return (Outcome::Stored, expected & !frame.contributors == 0);
+    }
+    let missing = slot.seen ^ expected;
+    slot.seen |= frame.contributors;
+    slot.overflow |= frame.overflow;
+    if missing & one(frame.worker) == 0 {
+        return (Outcome::Absorbed, missing == 0);
+    }
+    slot.sum = slot.sum.plus_within_limits(frame.sum, !is(Mutant::LimitLeft));
+    (Outcome::Added, missing == frame.contributors)
+}
+
+/// The second pass of a complete partial, where one pass gives half of the values only: `None` if the slot is
+/// not what it was any more.
+pub(crate) fn other_half(
+    config: &Config,
+    mutant: Option<Mutant>,
+    switch: u8,
+    slot: &Slot,
+    partial: &Contribution,
+) -> Option<Contribution> {
+    let Entry::Add { expected } = config.entry(partial.run, switch, partial.worker) else { return None };
+    let same = refused(|_| false, slot, partial).is_none() && slot.seen == expected;
+    (same || mutant == Some(Mutant::HalvesMixed)).then_some(Contribution { sum: slot.sum, ..*partial })
+}
+
+/// What the egress makes of a complete partial: one for a wave of repeats, and of two repeats of one worker
+/// with no partial in between the second is answered.
+pub(crate) fn egress(
+    mutant: Option<Mutant>,
+    slot: &mut Slot,
+    outcome: Outcome,
+    partial: Contribution,
+) -> (Outcome, Option<Contribution>) {
+    let is = |mistake| mutant == Some(mistake);
+    let own = one(partial.worker);
+    if outcome == Outcome::Completed {
+        // Completed by a repeat: the others' repeats of that wave are on their way.
+        slot.asked = if partial.resend { own } else { 0 };
+        slot.tofino.parity = partial.resend;
+    } else {
+        let bit = slot.asked & own != 0;
+        let answers = bit == slot.tofino.parity;
+        if answers || !is(Mutant::AskForgotten) {
+            slot.asked ^= own;
+        }
+        if !answers {
+            slot.tofino.owed |= own;
+            if is(Mutant::ClearedByAbsorbed) {
+                slot.asked = 0;
+            }
+            return (Outcome::Absorbed, None);
+        }
+        slot.tofino.parity ^= !is(Mutant::ParityStays);
+    }
+    slot.tofino.owed = 0;
+    // An addition that left the range left the value at a limit.
+    let overflow = partial.overflow || partial.sum.is_at_limit();
+    (outcome, Some(Contribution { overflow, ..partial }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn partial(worker: u8, resend: bool) -> Contribution {
+        Contribution { resend, worker, ..Contribution::before(Run::First, &Config::default(), worker, 0) }
+    }
+
+    /// How many partials a wave of repeats causes, one from each of three workers, in that order.
+    fn wave(mutant: Option<Mutant>, slot: &mut Slot, order: [u8; 3]) -> usize {
+        let asks = order.map(|worker| egress(mutant, slot, Outcome::Repeated, partial(worker, true)));
+        asks.iter().filter(|(outcome, out)| *outcome == Outcome::Repeated && out.is_some()).count()
+    }
+
+    const ORDERS: [[u8; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+
+    #[test]
+    fn a_wave_of_repeats_causes_one_partial() {
+        let waves = |mutant| -> Vec<_> {
+            let orders = ORDERS.into_iter().flat_map(|first| ORDERS.map(|second| [first, second, first]));
+            let counts = orders.map(|orders| {
+                let mut slot = Slot::default();
+                egress(mutant, &mut slot, Outcome::Completed, partial(0, false));
+                orders.map(|order| wave(mutant, &mut slot, order))
+            });
+            counts.collect()
+        };
+        assert!(waves(None).iter().all(|counts| *counts == [1; 3]));
+        // A mistake that breaks no invariant: who asks twice is answered, and who asks once as often.
+        assert!(waves(Some(Mutant::ParityStays)).iter().all(|counts| *counts == [3, 0, 3]));
+    }
+
+    #[test]
+    fn a_wave_that_completes_the_slot_causes_no_second_partial() {
+        let mut slot = Slot::default();
+        egress(None, &mut slot, Outcome::Completed, partial(1, true));
+        for worker in [0, 2] {
+            assert_eq!(egress(None, &mut slot, Outcome::Repeated, partial(worker, true)).1, None);
+        }
+        assert!(egress(None, &mut slot, Outcome::Repeated, partial(1, true)).1.is_some(), "it asks again");
+    }
+
+    /// Whatever the registers hold: those of an earlier chunk, if the partial that clears them was lost.
+    #[test]
+    fn of_two_repeats_of_one_worker_the_second_is_answered_from_any_state() {
+        for (asked, parity, worker) in (0..8)
+            .flat_map(|asked| [false, true].map(|parity| (asked, parity)))
+            .flat_map(|(asked, parity)| (0..3).map(move |worker| (asked, parity, worker)))
+        {
+            let mut slot = Slot { asked, ..Slot::default() };
+            slot.tofino.parity = parity;
+            let answers = [(); 2]
+                .map(|()| egress(None, &mut slot, Outcome::Repeated, partial(worker, true)).1.is_some());
+            assert!(answers.contains(&true), "{asked:03b} {parity} {worker}: {answers:?}");
+        }
+    }
+}
