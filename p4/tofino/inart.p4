@@ -1,0 +1,34 @@
+// In-network aggregation for Tofino; docs/protocol.md, section "On Tofino", is the contract. `cargo run -p inart-p4` prints the code
+// under generated/ and compiles this file into build/.
+
+#if __TARGET_TOFINO__ == 2
+#include <t2na.p4>
+#else
+#include <tna.p4>
+#endif
+
+#include "../include/constants.p4"
+#include "../include/reasons.p4"
+
+// The exact-match memory of one stage has room for so many beside what else there is.
+const int STEER_ENTRIES = 8192;
+
+#if VALUES_PER_FRAME == 32
+#include "generated/values_n32.p4"
+#else
+#error "define VALUES_PER_FRAME as 32"
+#endif
+#include "include/headers.p4"
+#include "include/metadata.p4"
+#include "generated/seats.p4"
+#include "include/ingress_parser.p4"
+#include "include/check.p4"
+#include "include/slots.p4"
+#include "include/ingress.p4"
+#include "include/egress.p4"
+#include "include/deparsers.p4"
+
+Pipeline(InArtParser(), InArtIngress(), InArtDeparser(),
+         InArtEgressParser(), InArtEgress(), InArtEgressDeparser()) pipe;
+
+Switch(pipe) main;
