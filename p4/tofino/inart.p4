@@ -1,5 +1,5 @@
-// In-network aggregation for Tofino; docs/protocol.md, section "On Tofino", is the contract. `cargo run -p inart-p4` prints the code
-// under generated/ and compiles this file into build/.
+// In-network aggregation for Tofino; docs/protocol.md, section "On Tofino", is the contract. `cargo run -p inart-p4` prints the
+// code under generated/ and compiles this file into build/.
 
 #if __TARGET_TOFINO__ == 2
 #include <t2na.p4>
@@ -21,6 +21,7 @@ const int STEER_ENTRIES = 8192;
 #include "include/headers.p4"
 #include "include/metadata.p4"
 #include "generated/seats.p4"
+#include "generated/slots_n32.p4"
 #include "include/ingress_parser.p4"
 #include "include/check.p4"
 #include "include/slots.p4"

@@ -1,4 +1,4 @@
-// Printed by p4/src/tofino.rs: change that, not this.
+// Printed by p4/src/tofino/: change that, not this.
 
 // Do a gradient's contributors consist of its worker, and a partial's contain it?
 control Senders(in ingress_headers_t hdr, inout ingress_metadata_t meta) {

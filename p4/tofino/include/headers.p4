@@ -44,6 +44,14 @@ const bit<16> FRAME_BYTES = 14 + 30 + 4 * VALUES;
 // What egress sees of a frame's length: the bridge header and the FCS count.
 const bit<16> EGRESS_BYTES = FRAME_BYTES + 4 + 4;
 
+// The traffic manager counts in cells: LONG_QUEUE frames are so many.
+#if __TARGET_TOFINO__ == 2
+const bit<16> CELL_BYTES = 176;
+#else
+const bit<16> CELL_BYTES = 80;
+#endif
+const bit<19> LONG_QUEUE_CELLS = LONG_QUEUE * (bit<19>)((EGRESS_BYTES + CELL_BYTES - 1) / CELL_BYTES);
+
 struct ingress_headers_t {
     bridge_h   bridge;
     ethernet_h ethernet;
