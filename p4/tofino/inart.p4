@@ -15,13 +15,19 @@ const int STEER_ENTRIES = 8192;
 
 #if VALUES_PER_FRAME == 32
 #include "generated/values_n32.p4"
+#elif VALUES_PER_FRAME == 64
+#include "generated/values_n64.p4"
 #else
-#error "define VALUES_PER_FRAME as 32"
+#error "define VALUES_PER_FRAME as 32 or 64"
 #endif
 #include "include/headers.p4"
 #include "include/metadata.p4"
 #include "generated/seats.p4"
+#if VALUES_PER_FRAME == 32
 #include "generated/slots_n32.p4"
+#else
+#include "generated/slots_n64.p4"
+#endif
 #include "include/ingress_parser.p4"
 #include "include/check.p4"
 #include "include/slots.p4"

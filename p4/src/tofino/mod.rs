@@ -7,8 +7,3 @@ pub use seats::seats_p4;
 pub use values::{slots_p4, values_p4};
 
 const PRINTED: &str = "// Printed by p4/src/tofino/: change that, not this.\n";
-
-/// `template` for each index below `count`, which stands where it says `{i}`.
-fn for_each(count: usize, template: &str) -> String {
-    (0..count).map(|index| template.replace("{i}", &index.to_string())).collect()
-}

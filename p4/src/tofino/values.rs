@@ -1,9 +1,11 @@
 //! The part of the program for Tofino that repeats for every value of a frame.
 
+use std::ops::Range;
+
 use inart_wire::ValuesPerPacket;
 
 use super::seats::rows;
-use super::{PRINTED, for_each};
+use super::PRINTED;
 
 /// Registers in a stage. As many values are decided on by what decides on the mode, so that they need no
 /// stage after it.
@@ -12,15 +14,29 @@ const PER_STAGE: usize = 4;
 /// Values in one table that looks for limits: what the ternary crossbar of a stage takes in twice.
 const PER_LIMITS: usize = 8;
 
-/// The P4 source of `tofino/generated/values_n{values}.p4`: the header that holds the values of a frame.
+/// The values that egress looks at are the first ones: its parser gets no further. The others are summed
+/// first, and looked at in the stages after that.
+fn in_egress(values: ValuesPerPacket) -> usize {
+    values.get() / 2
+}
+
+/// The P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a frame.
 pub fn values_p4(values: ValuesPerPacket) -> String {
-    let fields = for_each(values.get(), "    bit<32> v{i};\n");
+    let fields = |indices: Range<usize>| -> String {
+        indices.map(|index| format!("    bit<32> v{index};\n")).collect()
+    };
+    let half = in_egress(values);
+    let (values_h, rest_h) = (fields(0..half), fields(half..values.get()));
     format!(
         "{PRINTED}
 const bit<16> VALUES = {values};
 
+// Those that egress looks at, too.
 header values_h {{
-{fields}}}
+{values_h}}}
+
+header rest_h {{
+{rest_h}}}
 "
     )
 }
@@ -28,12 +44,19 @@ header values_h {{
 /// The P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value, and the
 /// tables that look for sums which did not fit.
 pub fn slots_p4(values: ValuesPerPacket) -> String {
-    let n = values.get();
-    let registers: String = (0..n).map(|index| register(index) + &table(index)).collect();
+    let (n, half) = (values.get(), in_egress(values));
+    let order: Vec<usize> = (0..n).rev().collect();
+    let (first, later) = order.split_at(PER_STAGE.min(n));
+    let registers: String = order
+        .iter()
+        .map(|&index| register(index, half) + &table(index, first.contains(&index)))
+        .collect();
     let decide = by_fate("decide", "set_mode;", |mode| format!("set_mode(Mode.{mode})"));
-    let (first, later) = (applied(0..PER_STAGE.min(n)), applied(PER_STAGE.min(n)..n));
-    let limits: String = (0..n).step_by(PER_LIMITS).map(|start| limits(start, n)).collect();
-    let looked = for_each(n.div_ceil(PER_LIMITS), "        limits_{i}.apply();\n");
+    let applied = |indices: &[usize]| -> String {
+        indices.iter().map(|index| format!("        use_{index}.apply();\n")).collect()
+    };
+    let (first, later) = (applied(first), applied(later));
+    let (ingress, egress) = (limits(half..n, half), limits(0..half, half));
     format!(
         "{PRINTED}
 // The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a value at a limit tells that there
@@ -46,32 +69,38 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
 {later}    }}
 }}
 
-// Is a value at a limit?
-control Limits(in egress_headers_t hdr, inout egress_metadata_t meta) {{
+// Is a value at a limit? Of those that egress does not parse.
+control IngressLimits(inout ingress_headers_t hdr) {{
+    @hidden action note() {{ hdr.bridge.limit = 1; }}
+
+{ingress}}}
+
+// Of the others.
+control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {{
     @hidden action note() {{ meta.limit = 1; }}
 
-{limits}    apply {{
-{looked}    }}
-}}
+{egress}}}
 "
     )
 }
 
-fn applied(indices: std::ops::Range<usize>) -> String {
-    indices.map(|index| format!("        use_{index}.apply();\n")).collect()
+/// Where a value is in a frame, if the first header has `half` of them.
+fn field(index: usize, half: usize) -> String {
+    let header = if index < half { "values" } else { "rest" };
+    format!("hdr.{header}.v{index}")
 }
 
-fn register(index: usize) -> String {
+fn register(index: usize, half: usize) -> String {
     "    Register<int<32>, index_t>(SLOTS, 0) value_{i};
     RegisterAction<int<32>, index_t, bit<32>>(value_{i}) put_{i} = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v{i};
+            slot = (int<32>){field};
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_{i}) sum_{i} = {
         void apply(inout int<32> slot, out bit<32> now) {
             if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v{i};
+                slot = slot |+| (int<32>){field};
             }
             now = (bit<32>)slot;
         }
@@ -82,16 +111,17 @@ fn register(index: usize) -> String {
         }
     };
     @hidden action store_{i}() { put_{i}.execute(meta.slot); }
-    @hidden action add_{i}() { hdr.values.v{i} = sum_{i}.execute(meta.slot); }
-    @hidden action read_{i}() { hdr.values.v{i} = get_{i}.execute(meta.slot); }
+    @hidden action add_{i}() { {field} = sum_{i}.execute(meta.slot); }
+    @hidden action read_{i}() { {field} = get_{i}.execute(meta.slot); }
 "
     .replace("{i}", &index.to_string())
+    .replace("{field}", &field(index, half))
 }
 
-fn table(index: usize) -> String {
+fn table(index: usize, first: bool) -> String {
     let actions = format!("store_{index}; add_{index}; read_{index};");
     let action = |mode: &str| format!("{}_{index}()", mode.to_lowercase());
-    if index < PER_STAGE {
+    if first {
         return by_fate(&format!("use_{index}"), &actions, action);
     }
     let entries: String =
@@ -137,19 +167,30 @@ fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String
     )
 }
 
-fn limits(start: usize, values: usize) -> String {
-    let end = (start + PER_LIMITS).min(values);
-    let key: String = (start..end).map(|i| format!("            hdr.values.v{i}: ternary;\n")).collect();
+/// Tables that look at the values of `all`, and the block that applies them.
+fn limits(all: Range<usize>, half: usize) -> String {
+    let mut tables = String::new();
+    let mut applied = String::new();
+    for start in all.clone().step_by(PER_LIMITS) {
+        tables += &limits_of(start..all.end.min(start + PER_LIMITS), half);
+        applied += &format!("        limits_from_{start}.apply();\n");
+    }
+    format!("{tables}    apply {{\n{applied}    }}\n")
+}
+
+fn limits_of(values: Range<usize>, half: usize) -> String {
+    let key: String =
+        values.clone().map(|index| format!("            {}: ternary;\n", field(index, half))).collect();
     let mut entries = String::new();
-    for at in start..end {
+    for at in values.clone() {
         for limit in ["0x7fffffff", "0x80000000"] {
-            let fields: Vec<_> = (start..end).map(|i| if i == at { limit } else { "_" }).collect();
-            entries += &format!("            ({}): note();\n", fields.join(", "));
+            let row: Vec<_> = values.clone().map(|index| if index == at { limit } else { "_" }).collect();
+            entries += &format!("            ({}): note();\n", row.join(", "));
         }
     }
-    let (number, size) = (start / PER_LIMITS, 2 * (end - start));
+    let (start, size) = (values.start, 2 * values.len());
     format!(
-        "    @hidden table limits_{number} {{
+        "    @hidden table limits_from_{start} {{
         key = {{
 {key}        }}
         actions = {{ note; @defaultonly NoAction; }}

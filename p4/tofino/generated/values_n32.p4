@@ -2,6 +2,7 @@
 
 const bit<16> VALUES = 32;
 
+// Those that egress looks at, too.
 header values_h {
     bit<32> v0;
     bit<32> v1;
@@ -19,6 +20,9 @@ header values_h {
     bit<32> v13;
     bit<32> v14;
     bit<32> v15;
+}
+
+header rest_h {
     bit<32> v16;
     bit<32> v17;
     bit<32> v18;

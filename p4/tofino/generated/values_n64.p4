@@ -2,6 +2,7 @@
 
 const bit<16> VALUES = 64;
 
+// Those that egress looks at, too.
 header values_h {
     bit<32> v0;
     bit<32> v1;
@@ -35,6 +36,9 @@ header values_h {
     bit<32> v29;
     bit<32> v30;
     bit<32> v31;
+}
+
+header rest_h {
     bit<32> v32;
     bit<32> v33;
     bit<32> v34;

@@ -6,6 +6,7 @@ control InArtDeparser(packet_out packet, inout ingress_headers_t hdr, in ingress
         packet.emit(hdr.tags);
         packet.emit(hdr.inart);
         packet.emit(hdr.values);
+        packet.emit(hdr.rest);
     }
 }
 

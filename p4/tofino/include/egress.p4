@@ -168,7 +168,7 @@ control InArtEgress(inout egress_headers_t hdr, inout egress_metadata_t meta,
     Counter<bit<64>, bit<8>>(OUTCOMES, CounterType_t.PACKETS_AND_BYTES) outcomes;
 
     Waves() waves;
-    Limits() limits;
+    EgressLimits() limits;
 
     @hidden action mark_long() {
         meta.long_queue = 1;
@@ -186,7 +186,7 @@ control InArtEgress(inout egress_headers_t hdr, inout egress_metadata_t meta,
     apply {
         if (hdr.inart.isValid()) {
             queue.apply();
-            if (intrinsic.pkt_length != EGRESS_BYTES) {
+            if (intrinsic.pkt_length != FRAME_AND_FCS_BYTES) {
                 meta.drop = 1;
                 drops.count((bit<8>)Reason.WRONG_SIZE);
             } else if (meta.bridge.complete == 1) {
@@ -200,7 +200,7 @@ control InArtEgress(inout egress_headers_t hdr, inout egress_metadata_t meta,
                         outcomes.count((bit<8>)Outcome.ABSORBED);
                     }
                 }
-                if (meta.limit == 1) {
+                if (meta.limit == 1 || meta.bridge.limit == 1) {
                     hdr.inart.flags = hdr.inart.flags | FLAG_OVERFLOW;
                 }
             }

@@ -35,14 +35,15 @@ header bridge_h {
     bit<1>  values;             // gradient or partial: may leave by the port that it came in by
     bit<1>  complete;           // the partial of a slot of this switch
     bit<1>  repeat;             // with complete: because of a repeat
-    @padding bit<3> pad;
+    bit<1>  limit;              // a value that egress does not parse is at a limit
+    @padding bit<2> pad;
     bit<9>  ingress;            // port
     bit<16> slot;               // with complete
 }
 
 const bit<16> FRAME_BYTES = 14 + 30 + 4 * VALUES;
-// What egress sees of a frame's length: the bridge header and the FCS count.
-const bit<16> EGRESS_BYTES = FRAME_BYTES + 4 + 4;
+// Egress is told a frame's length as it came in, with the FCS.
+const bit<16> FRAME_AND_FCS_BYTES = FRAME_BYTES + 4;
 
 // The traffic manager counts in cells: LONG_QUEUE frames are so many.
 #if __TARGET_TOFINO__ == 2
@@ -50,7 +51,7 @@ const bit<16> CELL_BYTES = 176;
 #else
 const bit<16> CELL_BYTES = 80;
 #endif
-const bit<19> LONG_QUEUE_CELLS = LONG_QUEUE * (bit<19>)((EGRESS_BYTES + CELL_BYTES - 1) / CELL_BYTES);
+const bit<19> LONG_QUEUE_CELLS = LONG_QUEUE * (bit<19>)((FRAME_AND_FCS_BYTES + CELL_BYTES - 1) / CELL_BYTES);
 
 struct ingress_headers_t {
     bridge_h   bridge;
@@ -58,10 +59,11 @@ struct ingress_headers_t {
     tag_h[4]   tags;            // of frames that are not INART's; TAGS of them
     inart_h    inart;
     values_h   values;          // parsed in gradients and partials only: nothing else is ever summed
+    rest_h     rest;
 }
 
 struct egress_headers_t {
     ethernet_h ethernet;
     inart_h    inart;
-    values_h   values;          // parsed in the partials of this switch only
+    values_h   values;          // parsed in the partials of this switch only; a deeper parser Tofino 1 has not
 }

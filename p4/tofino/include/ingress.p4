@@ -24,6 +24,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
     Blocks() blocks;
     Slots() slots;
     SlotValues() slot_values;
+    IngressLimits() limits;
 
     // What is missing then says so: the reason is given below, so that no table waits for another.
     action refuse() { }
@@ -200,6 +201,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
         hdr.bridge.values = 0;
         hdr.bridge.complete = 0;
         hdr.bridge.repeat = 0;
+        hdr.bridge.limit = 0;
         hdr.bridge.pad = 0;
         hdr.bridge.ingress = intrinsic.ingress_port;
         hdr.bridge.slot = 0;
@@ -229,6 +231,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
 
             slots.apply(hdr, meta);
             slot_values.apply(hdr, meta);
+            limits.apply(hdr);
 
             // Those before the frame are those with it already, if it is a repeat; if it took the slot over, there are none.
             meta.seen_hi = meta.seen_hi | hdr.inart.contributors_hi;

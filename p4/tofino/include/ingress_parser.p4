@@ -118,6 +118,7 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
     state values {
         meta.class = Class.VALUES;
         packet.extract(hdr.values);
+        packet.extract(hdr.rest);
         transition accept;
     }
 
