@@ -182,7 +182,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
             meta.missing_hi: ternary;
             meta.missing_lo: ternary;
         }
-        actions = { complete; repeat; consume; @defaultonly NoAction; }
+        actions = { complete; repeat; consume; NoAction; }
         const default_action = NoAction();
         const entries = {
             (Mode.NONE, _, _): NoAction();
