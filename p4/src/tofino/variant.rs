@@ -27,15 +27,19 @@ impl Variant {
         Self { chip: Chip::Tofino2, values: ValuesPerPacket::N64 },
     ];
 
-    /// The folder of its artifacts, relative to the P4 folder.
-    pub(super) fn folder(self) -> String {
-        format!("tofino/build/{self}")
+    /// Its intermediate form, relative to the P4 folder.
+    pub(super) fn file(self) -> String {
+        format!("tofino/build/inart-{self}.json")
     }
+}
 
-    /// Its artifacts, relative to the P4 folder.
-    pub(super) fn files(self) -> [String; 4] {
-        ["inart.json", "bf-rt.json", "p4info.txtpb", "resources.json"]
-            .map(|file| format!("{}/{file}", self.folder()))
+impl Chip {
+    /// What the compiler calls it: `__TARGET_TOFINO__`.
+    pub(super) const fn generation(self) -> u8 {
+        match self {
+            Self::Tofino1 => 1,
+            Self::Tofino2 => 2,
+        }
     }
 }
 
