@@ -29,9 +29,7 @@ pub use generate::{generated_path, values_p4};
 pub use manifest::{MANIFEST, sources, write_manifest};
 pub use p4c::P4c;
 pub use p4testgen::{CASES, CASES_FOR, P4testgen, cases, check_cases};
-pub use tofino::{
-    Chip, P4test, TofinoArtifact, Variant, load_tofino_dir, tofino_artifact, tofino_generated,
-};
+pub use tofino::{Chip, P4test, TofinoArtifact, Variant, load_tofino_dir, tofino_artifact, tofino_generated};
 
 /// Slots of the program in one switch: a slot range is `base..base + window` within them.
 pub const SLOTS: u32 = 4096;

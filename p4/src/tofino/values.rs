@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use inart_wire::ValuesPerPacket;
 
-use super::seats::rows;
 use super::PRINTED;
+use super::seats::rows;
 
 /// Registers in a stage. As many values are decided on by what decides on the mode, so that they need no
 /// stage after it.
@@ -47,10 +47,8 @@ pub fn slots_p4(values: ValuesPerPacket) -> String {
     let (n, half) = (values.get(), in_egress(values));
     let order: Vec<usize> = (0..n).rev().collect();
     let (first, later) = order.split_at(PER_STAGE.min(n));
-    let registers: String = order
-        .iter()
-        .map(|&index| register(index, half) + &table(index, first.contains(&index)))
-        .collect();
+    let registers: String =
+        order.iter().map(|&index| register(index, half) + &table(index, first.contains(&index))).collect();
     let decide = by_fate("decide", "set_mode;", |mode| format!("set_mode(Mode.{mode})"));
     let applied = |indices: &[usize]| -> String {
         indices.iter().map(|index| format!("        use_{index}.apply();\n")).collect()
