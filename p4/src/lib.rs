@@ -8,9 +8,9 @@
 //! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
-//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` and `p4test` on the PATH, compiles the
-//! artifacts again; with `p4testgen` there too, it prints the cases again. The tables, actions and slot rules are
-//! described in `docs/protocol.md`.
+//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` and `p4test` on the PATH, compiles
+//! the artifacts again; with `p4testgen` there too, it prints the cases again. The tables, actions and slot
+//! rules are described in `docs/protocol.md`.
 
 mod artifact;
 mod counts;

@@ -10,7 +10,7 @@
 #include "../include/constants.p4"
 #include "../include/reasons.p4"
 
-// The exact-match memory of one stage has room for so many beside what else there is.
+// Fewer than v1model's, since the table is meant to fit into the first stage.
 const int STEER_ENTRIES = 8192;
 
 #if VALUES_PER_FRAME == 32

@@ -65,5 +65,5 @@ struct ingress_headers_t {
 struct egress_headers_t {
     ethernet_h ethernet;
     inart_h    inart;
-    values_h   values;          // parsed in the partials of this switch only; a deeper parser Tofino 1 has not
+    values_h   values;          // parsed in the partials of this switch only; Tofino 1's egress parser gets no deeper
 }
