@@ -57,9 +57,10 @@ pub fn slots_p4(values: ValuesPerPacket) -> String {
     let (ingress, egress) = (limits(half..n, half), limits(0..half, half));
     format!(
         "{PRINTED}
-// The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a value at
-// a limit tells that there was an overflow, or that a value was that large; egress sets the flag for both. The
-// first values are decided on by what decides on the mode, so that they need no stage after it.
+// The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a
+// value at a limit tells that there was an overflow, or that a value was that large; egress sets the
+// flag for both. The first values are decided on by what decides on the mode, so that they need no
+// stage after it.
 control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {{
 {registers}    @hidden action set_mode(Mode mode) {{ meta.mode = mode; }}
 {decide}    apply {{

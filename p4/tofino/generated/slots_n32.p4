@@ -1,8 +1,9 @@
 // Printed by p4/src/tofino/: change that, not this.
 
-// The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a value at
-// a limit tells that there was an overflow, or that a value was that large; egress sets the flag for both. The
-// first values are decided on by what decides on the mode, so that they need no stage after it.
+// The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a
+// value at a limit tells that there was an overflow, or that a value was that large; egress sets the
+// flag for both. The first values are decided on by what decides on the mode, so that they need no
+// stage after it.
 control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     Register<int<32>, index_t>(SLOTS, 0) value_31;
     RegisterAction<int<32>, index_t, bit<32>>(value_31) put_31 = {
