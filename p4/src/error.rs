@@ -2,6 +2,8 @@ use std::path::{Path, PathBuf};
 
 use inart_wire::ValuesPerPacket;
 
+use crate::tofino::Variant;
+
 /// Why there is no artifact to load, or none could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,6 +43,14 @@ pub enum Error {
         /// Values per frame.
         values: ValuesPerPacket,
         /// What p4c printed.
+        message: String,
+    },
+    /// p4test refused the program for Tofino, or printed something else than expected.
+    #[error("p4test refused tofino/inart.p4 for {variant}: {message}")]
+    Tofino {
+        /// What for.
+        variant: Variant,
+        /// What p4test printed, or what is wrong with it.
         message: String,
     },
     /// p4testgen stopped.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use inart_p4::{CASES, Error, P4c, P4testgen, generated_path, values_p4};
+use inart_p4::{CASES, Error, P4c, P4test, P4testgen, generated_path, tofino_generated, values_p4};
 use inart_wire::ValuesPerPacket;
 
 fn main() -> ExitCode {
@@ -21,6 +21,17 @@ fn run(dir: &Path) -> Result<(), Error> {
     for values in ValuesPerPacket::ALL {
         let path = dir.join(generated_path(values));
         std::fs::write(&path, values_p4(values)).map_err(|source| Error::File { path, source })?;
+    }
+    for (file, text) in tofino_generated() {
+        let path = dir.join(file);
+        std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+    }
+    match P4test::find() {
+        Some(p4test) => {
+            p4test.build(dir)?;
+            eprintln!("tofino/ is up to date, by p4test {}", p4test.version());
+        }
+        None => eprintln!("tofino/generated/ is up to date; tofino/build/ is not: p4test is not on the PATH"),
     }
     match P4c::find() {
         Some(p4c) => {

@@ -17,8 +17,13 @@ const SOURCE_FOLDERS: [&str; 3] = ["", "include", "generated"];
 /// # Errors
 /// If a file or folder cannot be read.
 pub fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
+    sources_in(dir, &SOURCE_FOLDERS)
+}
+
+/// The same for the sources in `folders`, without those of their folders.
+pub(crate) fn sources_in(dir: &Path, folders: &[&str]) -> Result<BTreeMap<String, String>, Error> {
     let mut hashes = BTreeMap::new();
-    for folder in SOURCE_FOLDERS {
+    for &folder in folders {
         let path = dir.join(folder);
         for entry in path.read_dir().map_err(Error::file(&path))? {
             let name = entry.map_err(Error::file(&path))?.file_name();
@@ -43,7 +48,16 @@ pub fn write_manifest(dir: &Path, artifacts: &[String]) -> Result<(), Error> {
 
 /// Writes the list `list` for the sources and `artifacts` as they are now in the P4 folder `dir`.
 pub(crate) fn write_list(dir: &Path, list: &str, artifacts: &[String]) -> Result<(), Error> {
-    let mut hashes = sources(dir)?;
+    write_list_of(dir, list, sources(dir)?, artifacts)
+}
+
+/// Writes the list `list` for the sources with the hashes `hashes`, and `artifacts` as they are now.
+pub(crate) fn write_list_of(
+    dir: &Path,
+    list: &str,
+    mut hashes: BTreeMap<String, String>,
+    artifacts: &[String],
+) -> Result<(), Error> {
     for file in artifacts {
         hashes.insert(file.clone(), hash_file(dir, file)?);
     }
@@ -54,8 +68,17 @@ pub(crate) fn write_list(dir: &Path, list: &str, artifacts: &[String]) -> Result
 
 /// Are the sources, and `artifacts`, in the P4 folder `dir` those of the list `list`?
 pub(crate) fn check(dir: &Path, list: &str, artifacts: &[String]) -> Result<(), Error> {
+    check_of(dir, list, sources(dir)?, artifacts)
+}
+
+/// The same for the sources with the hashes `found`.
+pub(crate) fn check_of(
+    dir: &Path,
+    list: &str,
+    mut found: BTreeMap<String, String>,
+    artifacts: &[String],
+) -> Result<(), Error> {
     let listed = read(dir, list)?;
-    let mut found = sources(dir)?;
     for file in artifacts {
         found.insert(file.clone(), hash_file(dir, file)?);
     }
@@ -84,7 +107,7 @@ fn read(dir: &Path, list: &str) -> Result<BTreeMap<String, String>, Error> {
         .collect()
 }
 
-fn hash_file(dir: &Path, file: &str) -> Result<String, Error> {
+pub(crate) fn hash_file(dir: &Path, file: &str) -> Result<String, Error> {
     let path = dir.join(file);
     let bytes = std::fs::read(&path).map_err(Error::file(&path))?;
     Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())

@@ -1,0 +1,26 @@
+//! The program for Tofino (TNA): its generated code, and what p4c printed for it.
+
+mod artifact;
+mod ir;
+mod p4test;
+mod seats;
+mod values;
+mod variant;
+
+use inart_wire::ValuesPerPacket;
+
+pub use artifact::{TofinoArtifact, load_tofino_dir, tofino_artifact};
+pub use p4test::P4test;
+pub use variant::{Chip, Variant};
+
+const PRINTED: &str = "// Printed by p4/src/tofino/: change that, not this.\n";
+
+/// The generated sources of the program for Tofino: file, relative to the P4 folder, and text.
+pub fn tofino_generated() -> Vec<(String, String)> {
+    let mut files = vec![("tofino/generated/seats.p4".to_owned(), seats::seats_p4())];
+    for values in [ValuesPerPacket::N32, ValuesPerPacket::N64] {
+        files.push((format!("tofino/generated/values_n{values}.p4"), values::values_p4(values)));
+        files.push((format!("tofino/generated/slots_n{values}.p4"), values::slots_p4(values)));
+    }
+    files
+}

@@ -1,0 +1,94 @@
+//! Printing the program's intermediate form with p4c's front and mid end.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::ir::shrink;
+use super::{Variant, artifact};
+use crate::scratch::Scratch;
+use crate::{Error, manifest};
+
+const P4TEST: &str = "p4test";
+
+/// The version of p4c that printed the artifacts, relative to the P4 folder.
+const VERSION_FILE: &str = "tofino/build/P4C_VERSION";
+
+/// `p4test`, p4c's front and mid end, found on the PATH. It looks for `tna.p4` and `t2na.p4` in the folders
+/// of `P4C_16_INCLUDE_PATH`, if they are not beside p4c's other files.
+#[derive(Debug)]
+pub struct P4test {
+    version: String,
+}
+
+impl P4test {
+    /// Looks for it on the PATH.
+    pub fn find() -> Option<Self> {
+        let output = Command::new(P4TEST).arg("--version").output().ok()?;
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let version = text.lines().find_map(|line| line.trim().strip_prefix("Version "))?;
+        Some(Self { version: version.to_owned() })
+    }
+
+    /// Its version and commit, in its own words.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The version that printed the artifacts in the P4 folder `dir`.
+    ///
+    /// # Errors
+    /// If the file with the version cannot be read.
+    pub fn version_used(dir: &Path) -> Result<String, Error> {
+        let path = dir.join(VERSION_FILE);
+        Ok(std::fs::read_to_string(&path).map_err(Error::file(&path))?.trim_end().to_owned())
+    }
+
+    /// The intermediate form of `tofino/inart.p4` in the P4 folder `dir` after the mid end, for a variant.
+    ///
+    /// # Errors
+    /// If p4test cannot be run, refuses the program, or prints something else than expected.
+    pub fn compile(&self, dir: &Path, variant: Variant) -> Result<Vec<u8>, Error> {
+        let scratch = Scratch::new(&variant.to_string())?;
+        let json = scratch.path().join("program.json");
+        let output = Command::new(P4TEST)
+            .args(["--std", "p4-16", "--Wdisable", "-D", &format!("VALUES_PER_FRAME={}", variant.values)])
+            .args(["-D", &format!("__TARGET_TOFINO__={}", variant.chip.generation()), "--toJSON"])
+            .arg(&json)
+            .arg("inart.p4")
+            .current_dir(dir.join("tofino"))
+            .output()
+            .map_err(Error::file(Path::new(P4TEST)))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(Error::Tofino { variant, message });
+        }
+        let wrong = |message: String| Error::Tofino { variant, message };
+        let printed = std::fs::read(&json).map_err(Error::file(&json))?;
+        let program: Value = serde_json::from_slice(&printed).map_err(|error| wrong(error.to_string()))?;
+        let mut text = shrink(&program).map_err(wrong)?.to_string().into_bytes();
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    /// Prints all variants of the P4 folder `dir` again, and lists the hashes they belong to.
+    ///
+    /// # Errors
+    /// If p4test fails, or a file cannot be written.
+    pub fn build(&self, dir: &Path) -> Result<(), Error> {
+        let write = |file: &str, contents: &[u8]| {
+            let path = dir.join(file);
+            std::fs::write(&path, contents).map_err(Error::file(&path))
+        };
+        let mut artifacts = Vec::new();
+        for variant in Variant::ALL {
+            let file = variant.file();
+            write(&file, &self.compile(dir, variant)?)?;
+            artifacts.push(file);
+        }
+        write(VERSION_FILE, format!("{}\n", self.version).as_bytes())?;
+        manifest::write_list_of(dir, artifact::MANIFEST, artifact::sources(dir)?, &artifacts)
+    }
+}

@@ -1,0 +1,1640 @@
+// Printed by p4/src/tofino/: change that, not this.
+
+// The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a
+// value at a limit tells that there was an overflow, or that a value was that large; egress sets the
+// flag for both. The first values are decided on by what decides on the mode, so that they need no
+// stage after it.
+control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
+    Register<int<32>, index_t>(SLOTS, 0) value_31;
+    RegisterAction<int<32>, index_t, bit<32>>(value_31) put_31 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v31;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_31) sum_31 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v31;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_31) get_31 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_31() { put_31.execute(meta.slot); }
+    @hidden action add_31() { hdr.rest.v31 = sum_31.execute(meta.slot); }
+    @hidden action read_31() { hdr.rest.v31 = get_31.execute(meta.slot); }
+    @hidden table use_31 {
+        key = {
+            meta.fate: ternary;
+            hdr.inart.worker[5:0]: ternary @name("seat");
+            meta.seen_hi: ternary;
+            meta.seen_lo: ternary;
+        }
+        actions = { store_31; add_31; read_31; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Mode.STORE, _, _, _): store_31();
+            (Mode.ADD, 0, _, 0x00000001 &&& 0x00000001): read_31();
+            (Mode.ADD, 1, _, 0x00000002 &&& 0x00000002): read_31();
+            (Mode.ADD, 2, _, 0x00000004 &&& 0x00000004): read_31();
+            (Mode.ADD, 3, _, 0x00000008 &&& 0x00000008): read_31();
+            (Mode.ADD, 4, _, 0x00000010 &&& 0x00000010): read_31();
+            (Mode.ADD, 5, _, 0x00000020 &&& 0x00000020): read_31();
+            (Mode.ADD, 6, _, 0x00000040 &&& 0x00000040): read_31();
+            (Mode.ADD, 7, _, 0x00000080 &&& 0x00000080): read_31();
+            (Mode.ADD, 8, _, 0x00000100 &&& 0x00000100): read_31();
+            (Mode.ADD, 9, _, 0x00000200 &&& 0x00000200): read_31();
+            (Mode.ADD, 10, _, 0x00000400 &&& 0x00000400): read_31();
+            (Mode.ADD, 11, _, 0x00000800 &&& 0x00000800): read_31();
+            (Mode.ADD, 12, _, 0x00001000 &&& 0x00001000): read_31();
+            (Mode.ADD, 13, _, 0x00002000 &&& 0x00002000): read_31();
+            (Mode.ADD, 14, _, 0x00004000 &&& 0x00004000): read_31();
+            (Mode.ADD, 15, _, 0x00008000 &&& 0x00008000): read_31();
+            (Mode.ADD, 16, _, 0x00010000 &&& 0x00010000): read_31();
+            (Mode.ADD, 17, _, 0x00020000 &&& 0x00020000): read_31();
+            (Mode.ADD, 18, _, 0x00040000 &&& 0x00040000): read_31();
+            (Mode.ADD, 19, _, 0x00080000 &&& 0x00080000): read_31();
+            (Mode.ADD, 20, _, 0x00100000 &&& 0x00100000): read_31();
+            (Mode.ADD, 21, _, 0x00200000 &&& 0x00200000): read_31();
+            (Mode.ADD, 22, _, 0x00400000 &&& 0x00400000): read_31();
+            (Mode.ADD, 23, _, 0x00800000 &&& 0x00800000): read_31();
+            (Mode.ADD, 24, _, 0x01000000 &&& 0x01000000): read_31();
+            (Mode.ADD, 25, _, 0x02000000 &&& 0x02000000): read_31();
+            (Mode.ADD, 26, _, 0x04000000 &&& 0x04000000): read_31();
+            (Mode.ADD, 27, _, 0x08000000 &&& 0x08000000): read_31();
+            (Mode.ADD, 28, _, 0x10000000 &&& 0x10000000): read_31();
+            (Mode.ADD, 29, _, 0x20000000 &&& 0x20000000): read_31();
+            (Mode.ADD, 30, _, 0x40000000 &&& 0x40000000): read_31();
+            (Mode.ADD, 31, _, 0x80000000 &&& 0x80000000): read_31();
+            (Mode.ADD, 32, 0x00000001 &&& 0x00000001, _): read_31();
+            (Mode.ADD, 33, 0x00000002 &&& 0x00000002, _): read_31();
+            (Mode.ADD, 34, 0x00000004 &&& 0x00000004, _): read_31();
+            (Mode.ADD, 35, 0x00000008 &&& 0x00000008, _): read_31();
+            (Mode.ADD, 36, 0x00000010 &&& 0x00000010, _): read_31();
+            (Mode.ADD, 37, 0x00000020 &&& 0x00000020, _): read_31();
+            (Mode.ADD, 38, 0x00000040 &&& 0x00000040, _): read_31();
+            (Mode.ADD, 39, 0x00000080 &&& 0x00000080, _): read_31();
+            (Mode.ADD, 40, 0x00000100 &&& 0x00000100, _): read_31();
+            (Mode.ADD, 41, 0x00000200 &&& 0x00000200, _): read_31();
+            (Mode.ADD, 42, 0x00000400 &&& 0x00000400, _): read_31();
+            (Mode.ADD, 43, 0x00000800 &&& 0x00000800, _): read_31();
+            (Mode.ADD, 44, 0x00001000 &&& 0x00001000, _): read_31();
+            (Mode.ADD, 45, 0x00002000 &&& 0x00002000, _): read_31();
+            (Mode.ADD, 46, 0x00004000 &&& 0x00004000, _): read_31();
+            (Mode.ADD, 47, 0x00008000 &&& 0x00008000, _): read_31();
+            (Mode.ADD, 48, 0x00010000 &&& 0x00010000, _): read_31();
+            (Mode.ADD, 49, 0x00020000 &&& 0x00020000, _): read_31();
+            (Mode.ADD, 50, 0x00040000 &&& 0x00040000, _): read_31();
+            (Mode.ADD, 51, 0x00080000 &&& 0x00080000, _): read_31();
+            (Mode.ADD, 52, 0x00100000 &&& 0x00100000, _): read_31();
+            (Mode.ADD, 53, 0x00200000 &&& 0x00200000, _): read_31();
+            (Mode.ADD, 54, 0x00400000 &&& 0x00400000, _): read_31();
+            (Mode.ADD, 55, 0x00800000 &&& 0x00800000, _): read_31();
+            (Mode.ADD, 56, 0x01000000 &&& 0x01000000, _): read_31();
+            (Mode.ADD, 57, 0x02000000 &&& 0x02000000, _): read_31();
+            (Mode.ADD, 58, 0x04000000 &&& 0x04000000, _): read_31();
+            (Mode.ADD, 59, 0x08000000 &&& 0x08000000, _): read_31();
+            (Mode.ADD, 60, 0x10000000 &&& 0x10000000, _): read_31();
+            (Mode.ADD, 61, 0x20000000 &&& 0x20000000, _): read_31();
+            (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_31();
+            (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_31();
+            (Mode.ADD, _, _, _): add_31();
+        }
+        size = 66;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_30;
+    RegisterAction<int<32>, index_t, bit<32>>(value_30) put_30 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v30;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_30) sum_30 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v30;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_30) get_30 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_30() { put_30.execute(meta.slot); }
+    @hidden action add_30() { hdr.rest.v30 = sum_30.execute(meta.slot); }
+    @hidden action read_30() { hdr.rest.v30 = get_30.execute(meta.slot); }
+    @hidden table use_30 {
+        key = {
+            meta.fate: ternary;
+            hdr.inart.worker[5:0]: ternary @name("seat");
+            meta.seen_hi: ternary;
+            meta.seen_lo: ternary;
+        }
+        actions = { store_30; add_30; read_30; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Mode.STORE, _, _, _): store_30();
+            (Mode.ADD, 0, _, 0x00000001 &&& 0x00000001): read_30();
+            (Mode.ADD, 1, _, 0x00000002 &&& 0x00000002): read_30();
+            (Mode.ADD, 2, _, 0x00000004 &&& 0x00000004): read_30();
+            (Mode.ADD, 3, _, 0x00000008 &&& 0x00000008): read_30();
+            (Mode.ADD, 4, _, 0x00000010 &&& 0x00000010): read_30();
+            (Mode.ADD, 5, _, 0x00000020 &&& 0x00000020): read_30();
+            (Mode.ADD, 6, _, 0x00000040 &&& 0x00000040): read_30();
+            (Mode.ADD, 7, _, 0x00000080 &&& 0x00000080): read_30();
+            (Mode.ADD, 8, _, 0x00000100 &&& 0x00000100): read_30();
+            (Mode.ADD, 9, _, 0x00000200 &&& 0x00000200): read_30();
+            (Mode.ADD, 10, _, 0x00000400 &&& 0x00000400): read_30();
+            (Mode.ADD, 11, _, 0x00000800 &&& 0x00000800): read_30();
+            (Mode.ADD, 12, _, 0x00001000 &&& 0x00001000): read_30();
+            (Mode.ADD, 13, _, 0x00002000 &&& 0x00002000): read_30();
+            (Mode.ADD, 14, _, 0x00004000 &&& 0x00004000): read_30();
+            (Mode.ADD, 15, _, 0x00008000 &&& 0x00008000): read_30();
+            (Mode.ADD, 16, _, 0x00010000 &&& 0x00010000): read_30();
+            (Mode.ADD, 17, _, 0x00020000 &&& 0x00020000): read_30();
+            (Mode.ADD, 18, _, 0x00040000 &&& 0x00040000): read_30();
+            (Mode.ADD, 19, _, 0x00080000 &&& 0x00080000): read_30();
+            (Mode.ADD, 20, _, 0x00100000 &&& 0x00100000): read_30();
+            (Mode.ADD, 21, _, 0x00200000 &&& 0x00200000): read_30();
+            (Mode.ADD, 22, _, 0x00400000 &&& 0x00400000): read_30();
+            (Mode.ADD, 23, _, 0x00800000 &&& 0x00800000): read_30();
+            (Mode.ADD, 24, _, 0x01000000 &&& 0x01000000): read_30();
+            (Mode.ADD, 25, _, 0x02000000 &&& 0x02000000): read_30();
+            (Mode.ADD, 26, _, 0x04000000 &&& 0x04000000): read_30();
+            (Mode.ADD, 27, _, 0x08000000 &&& 0x08000000): read_30();
+            (Mode.ADD, 28, _, 0x10000000 &&& 0x10000000): read_30();
+            (Mode.ADD, 29, _, 0x20000000 &&& 0x20000000): read_30();
+            (Mode.ADD, 30, _, 0x40000000 &&& 0x40000000): read_30();
+            (Mode.ADD, 31, _, 0x80000000 &&& 0x80000000): read_30();
+            (Mode.ADD, 32, 0x00000001 &&& 0x00000001, _): read_30();
+            (Mode.ADD, 33, 0x00000002 &&& 0x00000002, _): read_30();
+            (Mode.ADD, 34, 0x00000004 &&& 0x00000004, _): read_30();
+            (Mode.ADD, 35, 0x00000008 &&& 0x00000008, _): read_30();
+            (Mode.ADD, 36, 0x00000010 &&& 0x00000010, _): read_30();
+            (Mode.ADD, 37, 0x00000020 &&& 0x00000020, _): read_30();
+            (Mode.ADD, 38, 0x00000040 &&& 0x00000040, _): read_30();
+            (Mode.ADD, 39, 0x00000080 &&& 0x00000080, _): read_30();
+            (Mode.ADD, 40, 0x00000100 &&& 0x00000100, _): read_30();
+            (Mode.ADD, 41, 0x00000200 &&& 0x00000200, _): read_30();
+            (Mode.ADD, 42, 0x00000400 &&& 0x00000400, _): read_30();
+            (Mode.ADD, 43, 0x00000800 &&& 0x00000800, _): read_30();
+            (Mode.ADD, 44, 0x00001000 &&& 0x00001000, _): read_30();
+            (Mode.ADD, 45, 0x00002000 &&& 0x00002000, _): read_30();
+            (Mode.ADD, 46, 0x00004000 &&& 0x00004000, _): read_30();
+            (Mode.ADD, 47, 0x00008000 &&& 0x00008000, _): read_30();
+            (Mode.ADD, 48, 0x00010000 &&& 0x00010000, _): read_30();
+            (Mode.ADD, 49, 0x00020000 &&& 0x00020000, _): read_30();
+            (Mode.ADD, 50, 0x00040000 &&& 0x00040000, _): read_30();
+            (Mode.ADD, 51, 0x00080000 &&& 0x00080000, _): read_30();
+            (Mode.ADD, 52, 0x00100000 &&& 0x00100000, _): read_30();
+            (Mode.ADD, 53, 0x00200000 &&& 0x00200000, _): read_30();
+            (Mode.ADD, 54, 0x00400000 &&& 0x00400000, _): read_30();
+            (Mode.ADD, 55, 0x00800000 &&& 0x00800000, _): read_30();
+            (Mode.ADD, 56, 0x01000000 &&& 0x01000000, _): read_30();
+            (Mode.ADD, 57, 0x02000000 &&& 0x02000000, _): read_30();
+            (Mode.ADD, 58, 0x04000000 &&& 0x04000000, _): read_30();
+            (Mode.ADD, 59, 0x08000000 &&& 0x08000000, _): read_30();
+            (Mode.ADD, 60, 0x10000000 &&& 0x10000000, _): read_30();
+            (Mode.ADD, 61, 0x20000000 &&& 0x20000000, _): read_30();
+            (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_30();
+            (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_30();
+            (Mode.ADD, _, _, _): add_30();
+        }
+        size = 66;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_29;
+    RegisterAction<int<32>, index_t, bit<32>>(value_29) put_29 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v29;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_29) sum_29 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v29;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_29) get_29 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_29() { put_29.execute(meta.slot); }
+    @hidden action add_29() { hdr.rest.v29 = sum_29.execute(meta.slot); }
+    @hidden action read_29() { hdr.rest.v29 = get_29.execute(meta.slot); }
+    @hidden table use_29 {
+        key = {
+            meta.fate: ternary;
+            hdr.inart.worker[5:0]: ternary @name("seat");
+            meta.seen_hi: ternary;
+            meta.seen_lo: ternary;
+        }
+        actions = { store_29; add_29; read_29; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Mode.STORE, _, _, _): store_29();
+            (Mode.ADD, 0, _, 0x00000001 &&& 0x00000001): read_29();
+            (Mode.ADD, 1, _, 0x00000002 &&& 0x00000002): read_29();
+            (Mode.ADD, 2, _, 0x00000004 &&& 0x00000004): read_29();
+            (Mode.ADD, 3, _, 0x00000008 &&& 0x00000008): read_29();
+            (Mode.ADD, 4, _, 0x00000010 &&& 0x00000010): read_29();
+            (Mode.ADD, 5, _, 0x00000020 &&& 0x00000020): read_29();
+            (Mode.ADD, 6, _, 0x00000040 &&& 0x00000040): read_29();
+            (Mode.ADD, 7, _, 0x00000080 &&& 0x00000080): read_29();
+            (Mode.ADD, 8, _, 0x00000100 &&& 0x00000100): read_29();
+            (Mode.ADD, 9, _, 0x00000200 &&& 0x00000200): read_29();
+            (Mode.ADD, 10, _, 0x00000400 &&& 0x00000400): read_29();
+            (Mode.ADD, 11, _, 0x00000800 &&& 0x00000800): read_29();
+            (Mode.ADD, 12, _, 0x00001000 &&& 0x00001000): read_29();
+            (Mode.ADD, 13, _, 0x00002000 &&& 0x00002000): read_29();
+            (Mode.ADD, 14, _, 0x00004000 &&& 0x00004000): read_29();
+            (Mode.ADD, 15, _, 0x00008000 &&& 0x00008000): read_29();
+            (Mode.ADD, 16, _, 0x00010000 &&& 0x00010000): read_29();
+            (Mode.ADD, 17, _, 0x00020000 &&& 0x00020000): read_29();
+            (Mode.ADD, 18, _, 0x00040000 &&& 0x00040000): read_29();
+            (Mode.ADD, 19, _, 0x00080000 &&& 0x00080000): read_29();
+            (Mode.ADD, 20, _, 0x00100000 &&& 0x00100000): read_29();
+            (Mode.ADD, 21, _, 0x00200000 &&& 0x00200000): read_29();
+            (Mode.ADD, 22, _, 0x00400000 &&& 0x00400000): read_29();
+            (Mode.ADD, 23, _, 0x00800000 &&& 0x00800000): read_29();
+            (Mode.ADD, 24, _, 0x01000000 &&& 0x01000000): read_29();
+            (Mode.ADD, 25, _, 0x02000000 &&& 0x02000000): read_29();
+            (Mode.ADD, 26, _, 0x04000000 &&& 0x04000000): read_29();
+            (Mode.ADD, 27, _, 0x08000000 &&& 0x08000000): read_29();
+            (Mode.ADD, 28, _, 0x10000000 &&& 0x10000000): read_29();
+            (Mode.ADD, 29, _, 0x20000000 &&& 0x20000000): read_29();
+            (Mode.ADD, 30, _, 0x40000000 &&& 0x40000000): read_29();
+            (Mode.ADD, 31, _, 0x80000000 &&& 0x80000000): read_29();
+            (Mode.ADD, 32, 0x00000001 &&& 0x00000001, _): read_29();
+            (Mode.ADD, 33, 0x00000002 &&& 0x00000002, _): read_29();
+            (Mode.ADD, 34, 0x00000004 &&& 0x00000004, _): read_29();
+            (Mode.ADD, 35, 0x00000008 &&& 0x00000008, _): read_29();
+            (Mode.ADD, 36, 0x00000010 &&& 0x00000010, _): read_29();
+            (Mode.ADD, 37, 0x00000020 &&& 0x00000020, _): read_29();
+            (Mode.ADD, 38, 0x00000040 &&& 0x00000040, _): read_29();
+            (Mode.ADD, 39, 0x00000080 &&& 0x00000080, _): read_29();
+            (Mode.ADD, 40, 0x00000100 &&& 0x00000100, _): read_29();
+            (Mode.ADD, 41, 0x00000200 &&& 0x00000200, _): read_29();
+            (Mode.ADD, 42, 0x00000400 &&& 0x00000400, _): read_29();
+            (Mode.ADD, 43, 0x00000800 &&& 0x00000800, _): read_29();
+            (Mode.ADD, 44, 0x00001000 &&& 0x00001000, _): read_29();
+            (Mode.ADD, 45, 0x00002000 &&& 0x00002000, _): read_29();
+            (Mode.ADD, 46, 0x00004000 &&& 0x00004000, _): read_29();
+            (Mode.ADD, 47, 0x00008000 &&& 0x00008000, _): read_29();
+            (Mode.ADD, 48, 0x00010000 &&& 0x00010000, _): read_29();
+            (Mode.ADD, 49, 0x00020000 &&& 0x00020000, _): read_29();
+            (Mode.ADD, 50, 0x00040000 &&& 0x00040000, _): read_29();
+            (Mode.ADD, 51, 0x00080000 &&& 0x00080000, _): read_29();
+            (Mode.ADD, 52, 0x00100000 &&& 0x00100000, _): read_29();
+            (Mode.ADD, 53, 0x00200000 &&& 0x00200000, _): read_29();
+            (Mode.ADD, 54, 0x00400000 &&& 0x00400000, _): read_29();
+            (Mode.ADD, 55, 0x00800000 &&& 0x00800000, _): read_29();
+            (Mode.ADD, 56, 0x01000000 &&& 0x01000000, _): read_29();
+            (Mode.ADD, 57, 0x02000000 &&& 0x02000000, _): read_29();
+            (Mode.ADD, 58, 0x04000000 &&& 0x04000000, _): read_29();
+            (Mode.ADD, 59, 0x08000000 &&& 0x08000000, _): read_29();
+            (Mode.ADD, 60, 0x10000000 &&& 0x10000000, _): read_29();
+            (Mode.ADD, 61, 0x20000000 &&& 0x20000000, _): read_29();
+            (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_29();
+            (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_29();
+            (Mode.ADD, _, _, _): add_29();
+        }
+        size = 66;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_28;
+    RegisterAction<int<32>, index_t, bit<32>>(value_28) put_28 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v28;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_28) sum_28 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v28;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_28) get_28 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_28() { put_28.execute(meta.slot); }
+    @hidden action add_28() { hdr.rest.v28 = sum_28.execute(meta.slot); }
+    @hidden action read_28() { hdr.rest.v28 = get_28.execute(meta.slot); }
+    @hidden table use_28 {
+        key = {
+            meta.fate: ternary;
+            hdr.inart.worker[5:0]: ternary @name("seat");
+            meta.seen_hi: ternary;
+            meta.seen_lo: ternary;
+        }
+        actions = { store_28; add_28; read_28; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Mode.STORE, _, _, _): store_28();
+            (Mode.ADD, 0, _, 0x00000001 &&& 0x00000001): read_28();
+            (Mode.ADD, 1, _, 0x00000002 &&& 0x00000002): read_28();
+            (Mode.ADD, 2, _, 0x00000004 &&& 0x00000004): read_28();
+            (Mode.ADD, 3, _, 0x00000008 &&& 0x00000008): read_28();
+            (Mode.ADD, 4, _, 0x00000010 &&& 0x00000010): read_28();
+            (Mode.ADD, 5, _, 0x00000020 &&& 0x00000020): read_28();
+            (Mode.ADD, 6, _, 0x00000040 &&& 0x00000040): read_28();
+            (Mode.ADD, 7, _, 0x00000080 &&& 0x00000080): read_28();
+            (Mode.ADD, 8, _, 0x00000100 &&& 0x00000100): read_28();
+            (Mode.ADD, 9, _, 0x00000200 &&& 0x00000200): read_28();
+            (Mode.ADD, 10, _, 0x00000400 &&& 0x00000400): read_28();
+            (Mode.ADD, 11, _, 0x00000800 &&& 0x00000800): read_28();
+            (Mode.ADD, 12, _, 0x00001000 &&& 0x00001000): read_28();
+            (Mode.ADD, 13, _, 0x00002000 &&& 0x00002000): read_28();
+            (Mode.ADD, 14, _, 0x00004000 &&& 0x00004000): read_28();
+            (Mode.ADD, 15, _, 0x00008000 &&& 0x00008000): read_28();
+            (Mode.ADD, 16, _, 0x00010000 &&& 0x00010000): read_28();
+            (Mode.ADD, 17, _, 0x00020000 &&& 0x00020000): read_28();
+            (Mode.ADD, 18, _, 0x00040000 &&& 0x00040000): read_28();
+            (Mode.ADD, 19, _, 0x00080000 &&& 0x00080000): read_28();
+            (Mode.ADD, 20, _, 0x00100000 &&& 0x00100000): read_28();
+            (Mode.ADD, 21, _, 0x00200000 &&& 0x00200000): read_28();
+            (Mode.ADD, 22, _, 0x00400000 &&& 0x00400000): read_28();
+            (Mode.ADD, 23, _, 0x00800000 &&& 0x00800000): read_28();
+            (Mode.ADD, 24, _, 0x01000000 &&& 0x01000000): read_28();
+            (Mode.ADD, 25, _, 0x02000000 &&& 0x02000000): read_28();
+            (Mode.ADD, 26, _, 0x04000000 &&& 0x04000000): read_28();
+            (Mode.ADD, 27, _, 0x08000000 &&& 0x08000000): read_28();
+            (Mode.ADD, 28, _, 0x10000000 &&& 0x10000000): read_28();
+            (Mode.ADD, 29, _, 0x20000000 &&& 0x20000000): read_28();
+            (Mode.ADD, 30, _, 0x40000000 &&& 0x40000000): read_28();
+            (Mode.ADD, 31, _, 0x80000000 &&& 0x80000000): read_28();
+            (Mode.ADD, 32, 0x00000001 &&& 0x00000001, _): read_28();
+            (Mode.ADD, 33, 0x00000002 &&& 0x00000002, _): read_28();
+            (Mode.ADD, 34, 0x00000004 &&& 0x00000004, _): read_28();
+            (Mode.ADD, 35, 0x00000008 &&& 0x00000008, _): read_28();
+            (Mode.ADD, 36, 0x00000010 &&& 0x00000010, _): read_28();
+            (Mode.ADD, 37, 0x00000020 &&& 0x00000020, _): read_28();
+            (Mode.ADD, 38, 0x00000040 &&& 0x00000040, _): read_28();
+            (Mode.ADD, 39, 0x00000080 &&& 0x00000080, _): read_28();
+            (Mode.ADD, 40, 0x00000100 &&& 0x00000100, _): read_28();
+            (Mode.ADD, 41, 0x00000200 &&& 0x00000200, _): read_28();
+            (Mode.ADD, 42, 0x00000400 &&& 0x00000400, _): read_28();
+            (Mode.ADD, 43, 0x00000800 &&& 0x00000800, _): read_28();
+            (Mode.ADD, 44, 0x00001000 &&& 0x00001000, _): read_28();
+            (Mode.ADD, 45, 0x00002000 &&& 0x00002000, _): read_28();
+            (Mode.ADD, 46, 0x00004000 &&& 0x00004000, _): read_28();
+            (Mode.ADD, 47, 0x00008000 &&& 0x00008000, _): read_28();
+            (Mode.ADD, 48, 0x00010000 &&& 0x00010000, _): read_28();
+            (Mode.ADD, 49, 0x00020000 &&& 0x00020000, _): read_28();
+            (Mode.ADD, 50, 0x00040000 &&& 0x00040000, _): read_28();
+            (Mode.ADD, 51, 0x00080000 &&& 0x00080000, _): read_28();
+            (Mode.ADD, 52, 0x00100000 &&& 0x00100000, _): read_28();
+            (Mode.ADD, 53, 0x00200000 &&& 0x00200000, _): read_28();
+            (Mode.ADD, 54, 0x00400000 &&& 0x00400000, _): read_28();
+            (Mode.ADD, 55, 0x00800000 &&& 0x00800000, _): read_28();
+            (Mode.ADD, 56, 0x01000000 &&& 0x01000000, _): read_28();
+            (Mode.ADD, 57, 0x02000000 &&& 0x02000000, _): read_28();
+            (Mode.ADD, 58, 0x04000000 &&& 0x04000000, _): read_28();
+            (Mode.ADD, 59, 0x08000000 &&& 0x08000000, _): read_28();
+            (Mode.ADD, 60, 0x10000000 &&& 0x10000000, _): read_28();
+            (Mode.ADD, 61, 0x20000000 &&& 0x20000000, _): read_28();
+            (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_28();
+            (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_28();
+            (Mode.ADD, _, _, _): add_28();
+        }
+        size = 66;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_27;
+    RegisterAction<int<32>, index_t, bit<32>>(value_27) put_27 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v27;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_27) sum_27 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v27;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_27) get_27 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_27() { put_27.execute(meta.slot); }
+    @hidden action add_27() { hdr.rest.v27 = sum_27.execute(meta.slot); }
+    @hidden action read_27() { hdr.rest.v27 = get_27.execute(meta.slot); }
+    @hidden table use_27 {
+        key = { meta.mode: exact; }
+        actions = { store_27; add_27; read_27; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_27();
+            Mode.ADD: add_27();
+            Mode.READ: read_27();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_26;
+    RegisterAction<int<32>, index_t, bit<32>>(value_26) put_26 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v26;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_26) sum_26 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v26;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_26) get_26 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_26() { put_26.execute(meta.slot); }
+    @hidden action add_26() { hdr.rest.v26 = sum_26.execute(meta.slot); }
+    @hidden action read_26() { hdr.rest.v26 = get_26.execute(meta.slot); }
+    @hidden table use_26 {
+        key = { meta.mode: exact; }
+        actions = { store_26; add_26; read_26; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_26();
+            Mode.ADD: add_26();
+            Mode.READ: read_26();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_25;
+    RegisterAction<int<32>, index_t, bit<32>>(value_25) put_25 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v25;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_25) sum_25 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v25;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_25) get_25 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_25() { put_25.execute(meta.slot); }
+    @hidden action add_25() { hdr.rest.v25 = sum_25.execute(meta.slot); }
+    @hidden action read_25() { hdr.rest.v25 = get_25.execute(meta.slot); }
+    @hidden table use_25 {
+        key = { meta.mode: exact; }
+        actions = { store_25; add_25; read_25; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_25();
+            Mode.ADD: add_25();
+            Mode.READ: read_25();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_24;
+    RegisterAction<int<32>, index_t, bit<32>>(value_24) put_24 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v24;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_24) sum_24 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v24;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_24) get_24 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_24() { put_24.execute(meta.slot); }
+    @hidden action add_24() { hdr.rest.v24 = sum_24.execute(meta.slot); }
+    @hidden action read_24() { hdr.rest.v24 = get_24.execute(meta.slot); }
+    @hidden table use_24 {
+        key = { meta.mode: exact; }
+        actions = { store_24; add_24; read_24; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_24();
+            Mode.ADD: add_24();
+            Mode.READ: read_24();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_23;
+    RegisterAction<int<32>, index_t, bit<32>>(value_23) put_23 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v23;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_23) sum_23 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v23;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_23) get_23 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_23() { put_23.execute(meta.slot); }
+    @hidden action add_23() { hdr.rest.v23 = sum_23.execute(meta.slot); }
+    @hidden action read_23() { hdr.rest.v23 = get_23.execute(meta.slot); }
+    @hidden table use_23 {
+        key = { meta.mode: exact; }
+        actions = { store_23; add_23; read_23; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_23();
+            Mode.ADD: add_23();
+            Mode.READ: read_23();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_22;
+    RegisterAction<int<32>, index_t, bit<32>>(value_22) put_22 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v22;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_22) sum_22 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v22;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_22) get_22 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_22() { put_22.execute(meta.slot); }
+    @hidden action add_22() { hdr.rest.v22 = sum_22.execute(meta.slot); }
+    @hidden action read_22() { hdr.rest.v22 = get_22.execute(meta.slot); }
+    @hidden table use_22 {
+        key = { meta.mode: exact; }
+        actions = { store_22; add_22; read_22; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_22();
+            Mode.ADD: add_22();
+            Mode.READ: read_22();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_21;
+    RegisterAction<int<32>, index_t, bit<32>>(value_21) put_21 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v21;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_21) sum_21 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v21;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_21) get_21 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_21() { put_21.execute(meta.slot); }
+    @hidden action add_21() { hdr.rest.v21 = sum_21.execute(meta.slot); }
+    @hidden action read_21() { hdr.rest.v21 = get_21.execute(meta.slot); }
+    @hidden table use_21 {
+        key = { meta.mode: exact; }
+        actions = { store_21; add_21; read_21; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_21();
+            Mode.ADD: add_21();
+            Mode.READ: read_21();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_20;
+    RegisterAction<int<32>, index_t, bit<32>>(value_20) put_20 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v20;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_20) sum_20 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v20;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_20) get_20 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_20() { put_20.execute(meta.slot); }
+    @hidden action add_20() { hdr.rest.v20 = sum_20.execute(meta.slot); }
+    @hidden action read_20() { hdr.rest.v20 = get_20.execute(meta.slot); }
+    @hidden table use_20 {
+        key = { meta.mode: exact; }
+        actions = { store_20; add_20; read_20; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_20();
+            Mode.ADD: add_20();
+            Mode.READ: read_20();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_19;
+    RegisterAction<int<32>, index_t, bit<32>>(value_19) put_19 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v19;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_19) sum_19 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v19;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_19) get_19 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_19() { put_19.execute(meta.slot); }
+    @hidden action add_19() { hdr.rest.v19 = sum_19.execute(meta.slot); }
+    @hidden action read_19() { hdr.rest.v19 = get_19.execute(meta.slot); }
+    @hidden table use_19 {
+        key = { meta.mode: exact; }
+        actions = { store_19; add_19; read_19; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_19();
+            Mode.ADD: add_19();
+            Mode.READ: read_19();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_18;
+    RegisterAction<int<32>, index_t, bit<32>>(value_18) put_18 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v18;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_18) sum_18 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v18;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_18) get_18 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_18() { put_18.execute(meta.slot); }
+    @hidden action add_18() { hdr.rest.v18 = sum_18.execute(meta.slot); }
+    @hidden action read_18() { hdr.rest.v18 = get_18.execute(meta.slot); }
+    @hidden table use_18 {
+        key = { meta.mode: exact; }
+        actions = { store_18; add_18; read_18; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_18();
+            Mode.ADD: add_18();
+            Mode.READ: read_18();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_17;
+    RegisterAction<int<32>, index_t, bit<32>>(value_17) put_17 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v17;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_17) sum_17 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v17;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_17) get_17 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_17() { put_17.execute(meta.slot); }
+    @hidden action add_17() { hdr.rest.v17 = sum_17.execute(meta.slot); }
+    @hidden action read_17() { hdr.rest.v17 = get_17.execute(meta.slot); }
+    @hidden table use_17 {
+        key = { meta.mode: exact; }
+        actions = { store_17; add_17; read_17; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_17();
+            Mode.ADD: add_17();
+            Mode.READ: read_17();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_16;
+    RegisterAction<int<32>, index_t, bit<32>>(value_16) put_16 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.rest.v16;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_16) sum_16 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.rest.v16;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_16) get_16 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_16() { put_16.execute(meta.slot); }
+    @hidden action add_16() { hdr.rest.v16 = sum_16.execute(meta.slot); }
+    @hidden action read_16() { hdr.rest.v16 = get_16.execute(meta.slot); }
+    @hidden table use_16 {
+        key = { meta.mode: exact; }
+        actions = { store_16; add_16; read_16; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_16();
+            Mode.ADD: add_16();
+            Mode.READ: read_16();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_15;
+    RegisterAction<int<32>, index_t, bit<32>>(value_15) put_15 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v15;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_15) sum_15 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v15;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_15) get_15 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_15() { put_15.execute(meta.slot); }
+    @hidden action add_15() { hdr.values.v15 = sum_15.execute(meta.slot); }
+    @hidden action read_15() { hdr.values.v15 = get_15.execute(meta.slot); }
+    @hidden table use_15 {
+        key = { meta.mode: exact; }
+        actions = { store_15; add_15; read_15; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_15();
+            Mode.ADD: add_15();
+            Mode.READ: read_15();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_14;
+    RegisterAction<int<32>, index_t, bit<32>>(value_14) put_14 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v14;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_14) sum_14 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v14;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_14) get_14 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_14() { put_14.execute(meta.slot); }
+    @hidden action add_14() { hdr.values.v14 = sum_14.execute(meta.slot); }
+    @hidden action read_14() { hdr.values.v14 = get_14.execute(meta.slot); }
+    @hidden table use_14 {
+        key = { meta.mode: exact; }
+        actions = { store_14; add_14; read_14; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_14();
+            Mode.ADD: add_14();
+            Mode.READ: read_14();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_13;
+    RegisterAction<int<32>, index_t, bit<32>>(value_13) put_13 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v13;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_13) sum_13 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v13;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_13) get_13 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_13() { put_13.execute(meta.slot); }
+    @hidden action add_13() { hdr.values.v13 = sum_13.execute(meta.slot); }
+    @hidden action read_13() { hdr.values.v13 = get_13.execute(meta.slot); }
+    @hidden table use_13 {
+        key = { meta.mode: exact; }
+        actions = { store_13; add_13; read_13; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_13();
+            Mode.ADD: add_13();
+            Mode.READ: read_13();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_12;
+    RegisterAction<int<32>, index_t, bit<32>>(value_12) put_12 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v12;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_12) sum_12 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v12;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_12) get_12 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_12() { put_12.execute(meta.slot); }
+    @hidden action add_12() { hdr.values.v12 = sum_12.execute(meta.slot); }
+    @hidden action read_12() { hdr.values.v12 = get_12.execute(meta.slot); }
+    @hidden table use_12 {
+        key = { meta.mode: exact; }
+        actions = { store_12; add_12; read_12; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_12();
+            Mode.ADD: add_12();
+            Mode.READ: read_12();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_11;
+    RegisterAction<int<32>, index_t, bit<32>>(value_11) put_11 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v11;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_11) sum_11 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v11;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_11) get_11 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_11() { put_11.execute(meta.slot); }
+    @hidden action add_11() { hdr.values.v11 = sum_11.execute(meta.slot); }
+    @hidden action read_11() { hdr.values.v11 = get_11.execute(meta.slot); }
+    @hidden table use_11 {
+        key = { meta.mode: exact; }
+        actions = { store_11; add_11; read_11; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_11();
+            Mode.ADD: add_11();
+            Mode.READ: read_11();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_10;
+    RegisterAction<int<32>, index_t, bit<32>>(value_10) put_10 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v10;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_10) sum_10 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v10;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_10) get_10 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_10() { put_10.execute(meta.slot); }
+    @hidden action add_10() { hdr.values.v10 = sum_10.execute(meta.slot); }
+    @hidden action read_10() { hdr.values.v10 = get_10.execute(meta.slot); }
+    @hidden table use_10 {
+        key = { meta.mode: exact; }
+        actions = { store_10; add_10; read_10; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_10();
+            Mode.ADD: add_10();
+            Mode.READ: read_10();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_9;
+    RegisterAction<int<32>, index_t, bit<32>>(value_9) put_9 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v9;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_9) sum_9 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v9;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_9) get_9 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_9() { put_9.execute(meta.slot); }
+    @hidden action add_9() { hdr.values.v9 = sum_9.execute(meta.slot); }
+    @hidden action read_9() { hdr.values.v9 = get_9.execute(meta.slot); }
+    @hidden table use_9 {
+        key = { meta.mode: exact; }
+        actions = { store_9; add_9; read_9; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_9();
+            Mode.ADD: add_9();
+            Mode.READ: read_9();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_8;
+    RegisterAction<int<32>, index_t, bit<32>>(value_8) put_8 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v8;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_8) sum_8 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v8;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_8) get_8 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_8() { put_8.execute(meta.slot); }
+    @hidden action add_8() { hdr.values.v8 = sum_8.execute(meta.slot); }
+    @hidden action read_8() { hdr.values.v8 = get_8.execute(meta.slot); }
+    @hidden table use_8 {
+        key = { meta.mode: exact; }
+        actions = { store_8; add_8; read_8; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_8();
+            Mode.ADD: add_8();
+            Mode.READ: read_8();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_7;
+    RegisterAction<int<32>, index_t, bit<32>>(value_7) put_7 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v7;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_7) sum_7 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v7;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_7) get_7 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_7() { put_7.execute(meta.slot); }
+    @hidden action add_7() { hdr.values.v7 = sum_7.execute(meta.slot); }
+    @hidden action read_7() { hdr.values.v7 = get_7.execute(meta.slot); }
+    @hidden table use_7 {
+        key = { meta.mode: exact; }
+        actions = { store_7; add_7; read_7; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_7();
+            Mode.ADD: add_7();
+            Mode.READ: read_7();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_6;
+    RegisterAction<int<32>, index_t, bit<32>>(value_6) put_6 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v6;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_6) sum_6 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v6;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_6) get_6 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_6() { put_6.execute(meta.slot); }
+    @hidden action add_6() { hdr.values.v6 = sum_6.execute(meta.slot); }
+    @hidden action read_6() { hdr.values.v6 = get_6.execute(meta.slot); }
+    @hidden table use_6 {
+        key = { meta.mode: exact; }
+        actions = { store_6; add_6; read_6; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_6();
+            Mode.ADD: add_6();
+            Mode.READ: read_6();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_5;
+    RegisterAction<int<32>, index_t, bit<32>>(value_5) put_5 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v5;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_5) sum_5 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v5;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_5) get_5 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_5() { put_5.execute(meta.slot); }
+    @hidden action add_5() { hdr.values.v5 = sum_5.execute(meta.slot); }
+    @hidden action read_5() { hdr.values.v5 = get_5.execute(meta.slot); }
+    @hidden table use_5 {
+        key = { meta.mode: exact; }
+        actions = { store_5; add_5; read_5; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_5();
+            Mode.ADD: add_5();
+            Mode.READ: read_5();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_4;
+    RegisterAction<int<32>, index_t, bit<32>>(value_4) put_4 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v4;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_4) sum_4 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v4;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_4) get_4 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_4() { put_4.execute(meta.slot); }
+    @hidden action add_4() { hdr.values.v4 = sum_4.execute(meta.slot); }
+    @hidden action read_4() { hdr.values.v4 = get_4.execute(meta.slot); }
+    @hidden table use_4 {
+        key = { meta.mode: exact; }
+        actions = { store_4; add_4; read_4; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_4();
+            Mode.ADD: add_4();
+            Mode.READ: read_4();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_3;
+    RegisterAction<int<32>, index_t, bit<32>>(value_3) put_3 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v3;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_3) sum_3 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v3;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_3) get_3 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_3() { put_3.execute(meta.slot); }
+    @hidden action add_3() { hdr.values.v3 = sum_3.execute(meta.slot); }
+    @hidden action read_3() { hdr.values.v3 = get_3.execute(meta.slot); }
+    @hidden table use_3 {
+        key = { meta.mode: exact; }
+        actions = { store_3; add_3; read_3; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_3();
+            Mode.ADD: add_3();
+            Mode.READ: read_3();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_2;
+    RegisterAction<int<32>, index_t, bit<32>>(value_2) put_2 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v2;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_2) sum_2 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v2;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_2) get_2 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_2() { put_2.execute(meta.slot); }
+    @hidden action add_2() { hdr.values.v2 = sum_2.execute(meta.slot); }
+    @hidden action read_2() { hdr.values.v2 = get_2.execute(meta.slot); }
+    @hidden table use_2 {
+        key = { meta.mode: exact; }
+        actions = { store_2; add_2; read_2; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_2();
+            Mode.ADD: add_2();
+            Mode.READ: read_2();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_1;
+    RegisterAction<int<32>, index_t, bit<32>>(value_1) put_1 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v1;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_1) sum_1 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v1;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_1) get_1 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_1() { put_1.execute(meta.slot); }
+    @hidden action add_1() { hdr.values.v1 = sum_1.execute(meta.slot); }
+    @hidden action read_1() { hdr.values.v1 = get_1.execute(meta.slot); }
+    @hidden table use_1 {
+        key = { meta.mode: exact; }
+        actions = { store_1; add_1; read_1; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_1();
+            Mode.ADD: add_1();
+            Mode.READ: read_1();
+        }
+        size = 4;
+    }
+
+    Register<int<32>, index_t>(SLOTS, 0) value_0;
+    RegisterAction<int<32>, index_t, bit<32>>(value_0) put_0 = {
+        void apply(inout int<32> slot) {
+            slot = (int<32>)hdr.values.v0;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_0) sum_0 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if (slot != HIGHEST && slot != LOWEST) {
+                slot = slot |+| (int<32>)hdr.values.v0;
+            }
+            now = (bit<32>)slot;
+        }
+    };
+    RegisterAction<int<32>, index_t, bit<32>>(value_0) get_0 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            now = (bit<32>)slot;
+        }
+    };
+    @hidden action store_0() { put_0.execute(meta.slot); }
+    @hidden action add_0() { hdr.values.v0 = sum_0.execute(meta.slot); }
+    @hidden action read_0() { hdr.values.v0 = get_0.execute(meta.slot); }
+    @hidden table use_0 {
+        key = { meta.mode: exact; }
+        actions = { store_0; add_0; read_0; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            Mode.STORE: store_0();
+            Mode.ADD: add_0();
+            Mode.READ: read_0();
+        }
+        size = 4;
+    }
+
+    @hidden action set_mode(Mode mode) { meta.mode = mode; }
+    @hidden table decide {
+        key = {
+            meta.fate: ternary;
+            hdr.inart.worker[5:0]: ternary @name("seat");
+            meta.seen_hi: ternary;
+            meta.seen_lo: ternary;
+        }
+        actions = { set_mode; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Mode.STORE, _, _, _): set_mode(Mode.STORE);
+            (Mode.ADD, 0, _, 0x00000001 &&& 0x00000001): set_mode(Mode.READ);
+            (Mode.ADD, 1, _, 0x00000002 &&& 0x00000002): set_mode(Mode.READ);
+            (Mode.ADD, 2, _, 0x00000004 &&& 0x00000004): set_mode(Mode.READ);
+            (Mode.ADD, 3, _, 0x00000008 &&& 0x00000008): set_mode(Mode.READ);
+            (Mode.ADD, 4, _, 0x00000010 &&& 0x00000010): set_mode(Mode.READ);
+            (Mode.ADD, 5, _, 0x00000020 &&& 0x00000020): set_mode(Mode.READ);
+            (Mode.ADD, 6, _, 0x00000040 &&& 0x00000040): set_mode(Mode.READ);
+            (Mode.ADD, 7, _, 0x00000080 &&& 0x00000080): set_mode(Mode.READ);
+            (Mode.ADD, 8, _, 0x00000100 &&& 0x00000100): set_mode(Mode.READ);
+            (Mode.ADD, 9, _, 0x00000200 &&& 0x00000200): set_mode(Mode.READ);
+            (Mode.ADD, 10, _, 0x00000400 &&& 0x00000400): set_mode(Mode.READ);
+            (Mode.ADD, 11, _, 0x00000800 &&& 0x00000800): set_mode(Mode.READ);
+            (Mode.ADD, 12, _, 0x00001000 &&& 0x00001000): set_mode(Mode.READ);
+            (Mode.ADD, 13, _, 0x00002000 &&& 0x00002000): set_mode(Mode.READ);
+            (Mode.ADD, 14, _, 0x00004000 &&& 0x00004000): set_mode(Mode.READ);
+            (Mode.ADD, 15, _, 0x00008000 &&& 0x00008000): set_mode(Mode.READ);
+            (Mode.ADD, 16, _, 0x00010000 &&& 0x00010000): set_mode(Mode.READ);
+            (Mode.ADD, 17, _, 0x00020000 &&& 0x00020000): set_mode(Mode.READ);
+            (Mode.ADD, 18, _, 0x00040000 &&& 0x00040000): set_mode(Mode.READ);
+            (Mode.ADD, 19, _, 0x00080000 &&& 0x00080000): set_mode(Mode.READ);
+            (Mode.ADD, 20, _, 0x00100000 &&& 0x00100000): set_mode(Mode.READ);
+            (Mode.ADD, 21, _, 0x00200000 &&& 0x00200000): set_mode(Mode.READ);
+            (Mode.ADD, 22, _, 0x00400000 &&& 0x00400000): set_mode(Mode.READ);
+            (Mode.ADD, 23, _, 0x00800000 &&& 0x00800000): set_mode(Mode.READ);
+            (Mode.ADD, 24, _, 0x01000000 &&& 0x01000000): set_mode(Mode.READ);
+            (Mode.ADD, 25, _, 0x02000000 &&& 0x02000000): set_mode(Mode.READ);
+            (Mode.ADD, 26, _, 0x04000000 &&& 0x04000000): set_mode(Mode.READ);
+            (Mode.ADD, 27, _, 0x08000000 &&& 0x08000000): set_mode(Mode.READ);
+            (Mode.ADD, 28, _, 0x10000000 &&& 0x10000000): set_mode(Mode.READ);
+            (Mode.ADD, 29, _, 0x20000000 &&& 0x20000000): set_mode(Mode.READ);
+            (Mode.ADD, 30, _, 0x40000000 &&& 0x40000000): set_mode(Mode.READ);
+            (Mode.ADD, 31, _, 0x80000000 &&& 0x80000000): set_mode(Mode.READ);
+            (Mode.ADD, 32, 0x00000001 &&& 0x00000001, _): set_mode(Mode.READ);
+            (Mode.ADD, 33, 0x00000002 &&& 0x00000002, _): set_mode(Mode.READ);
+            (Mode.ADD, 34, 0x00000004 &&& 0x00000004, _): set_mode(Mode.READ);
+            (Mode.ADD, 35, 0x00000008 &&& 0x00000008, _): set_mode(Mode.READ);
+            (Mode.ADD, 36, 0x00000010 &&& 0x00000010, _): set_mode(Mode.READ);
+            (Mode.ADD, 37, 0x00000020 &&& 0x00000020, _): set_mode(Mode.READ);
+            (Mode.ADD, 38, 0x00000040 &&& 0x00000040, _): set_mode(Mode.READ);
+            (Mode.ADD, 39, 0x00000080 &&& 0x00000080, _): set_mode(Mode.READ);
+            (Mode.ADD, 40, 0x00000100 &&& 0x00000100, _): set_mode(Mode.READ);
+            (Mode.ADD, 41, 0x00000200 &&& 0x00000200, _): set_mode(Mode.READ);
+            (Mode.ADD, 42, 0x00000400 &&& 0x00000400, _): set_mode(Mode.READ);
+            (Mode.ADD, 43, 0x00000800 &&& 0x00000800, _): set_mode(Mode.READ);
+            (Mode.ADD, 44, 0x00001000 &&& 0x00001000, _): set_mode(Mode.READ);
+            (Mode.ADD, 45, 0x00002000 &&& 0x00002000, _): set_mode(Mode.READ);
+            (Mode.ADD, 46, 0x00004000 &&& 0x00004000, _): set_mode(Mode.READ);
+            (Mode.ADD, 47, 0x00008000 &&& 0x00008000, _): set_mode(Mode.READ);
+            (Mode.ADD, 48, 0x00010000 &&& 0x00010000, _): set_mode(Mode.READ);
+            (Mode.ADD, 49, 0x00020000 &&& 0x00020000, _): set_mode(Mode.READ);
+            (Mode.ADD, 50, 0x00040000 &&& 0x00040000, _): set_mode(Mode.READ);
+            (Mode.ADD, 51, 0x00080000 &&& 0x00080000, _): set_mode(Mode.READ);
+            (Mode.ADD, 52, 0x00100000 &&& 0x00100000, _): set_mode(Mode.READ);
+            (Mode.ADD, 53, 0x00200000 &&& 0x00200000, _): set_mode(Mode.READ);
+            (Mode.ADD, 54, 0x00400000 &&& 0x00400000, _): set_mode(Mode.READ);
+            (Mode.ADD, 55, 0x00800000 &&& 0x00800000, _): set_mode(Mode.READ);
+            (Mode.ADD, 56, 0x01000000 &&& 0x01000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 57, 0x02000000 &&& 0x02000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 58, 0x04000000 &&& 0x04000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 59, 0x08000000 &&& 0x08000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 60, 0x10000000 &&& 0x10000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 61, 0x20000000 &&& 0x20000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): set_mode(Mode.READ);
+            (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): set_mode(Mode.READ);
+            (Mode.ADD, _, _, _): set_mode(Mode.ADD);
+        }
+        size = 66;
+    }
+
+    apply {
+        use_31.apply();
+        use_30.apply();
+        use_29.apply();
+        use_28.apply();
+        decide.apply();
+        use_27.apply();
+        use_26.apply();
+        use_25.apply();
+        use_24.apply();
+        use_23.apply();
+        use_22.apply();
+        use_21.apply();
+        use_20.apply();
+        use_19.apply();
+        use_18.apply();
+        use_17.apply();
+        use_16.apply();
+        use_15.apply();
+        use_14.apply();
+        use_13.apply();
+        use_12.apply();
+        use_11.apply();
+        use_10.apply();
+        use_9.apply();
+        use_8.apply();
+        use_7.apply();
+        use_6.apply();
+        use_5.apply();
+        use_4.apply();
+        use_3.apply();
+        use_2.apply();
+        use_1.apply();
+        use_0.apply();
+    }
+}
+
+// Is a value at a limit? Of those that egress does not parse.
+control IngressLimits(inout ingress_headers_t hdr) {
+    @hidden action note() { hdr.bridge.limit = 1; }
+
+    @hidden table limits_from_16 {
+        key = {
+            hdr.rest.v16: ternary;
+            hdr.rest.v17: ternary;
+            hdr.rest.v18: ternary;
+            hdr.rest.v19: ternary;
+            hdr.rest.v20: ternary;
+            hdr.rest.v21: ternary;
+            hdr.rest.v22: ternary;
+            hdr.rest.v23: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @hidden table limits_from_24 {
+        key = {
+            hdr.rest.v24: ternary;
+            hdr.rest.v25: ternary;
+            hdr.rest.v26: ternary;
+            hdr.rest.v27: ternary;
+            hdr.rest.v28: ternary;
+            hdr.rest.v29: ternary;
+            hdr.rest.v30: ternary;
+            hdr.rest.v31: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    apply {
+        limits_from_16.apply();
+        limits_from_24.apply();
+    }
+}
+
+// Of the others.
+control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {
+    @hidden action note() { meta.limit = 1; }
+
+    @hidden table limits_from_0 {
+        key = {
+            hdr.values.v0: ternary;
+            hdr.values.v1: ternary;
+            hdr.values.v2: ternary;
+            hdr.values.v3: ternary;
+            hdr.values.v4: ternary;
+            hdr.values.v5: ternary;
+            hdr.values.v6: ternary;
+            hdr.values.v7: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @hidden table limits_from_8 {
+        key = {
+            hdr.values.v8: ternary;
+            hdr.values.v9: ternary;
+            hdr.values.v10: ternary;
+            hdr.values.v11: ternary;
+            hdr.values.v12: ternary;
+            hdr.values.v13: ternary;
+            hdr.values.v14: ternary;
+            hdr.values.v15: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    apply {
+        limits_from_0.apply();
+        limits_from_8.apply();
+    }
+}

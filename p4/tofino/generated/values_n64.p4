@@ -1,0 +1,74 @@
+// Printed by p4/src/tofino/: change that, not this.
+
+const bit<16> VALUES = 64;
+
+// Those that egress looks at, too.
+header values_h {
+    bit<32> v0;
+    bit<32> v1;
+    bit<32> v2;
+    bit<32> v3;
+    bit<32> v4;
+    bit<32> v5;
+    bit<32> v6;
+    bit<32> v7;
+    bit<32> v8;
+    bit<32> v9;
+    bit<32> v10;
+    bit<32> v11;
+    bit<32> v12;
+    bit<32> v13;
+    bit<32> v14;
+    bit<32> v15;
+    bit<32> v16;
+    bit<32> v17;
+    bit<32> v18;
+    bit<32> v19;
+    bit<32> v20;
+    bit<32> v21;
+    bit<32> v22;
+    bit<32> v23;
+    bit<32> v24;
+    bit<32> v25;
+    bit<32> v26;
+    bit<32> v27;
+    bit<32> v28;
+    bit<32> v29;
+    bit<32> v30;
+    bit<32> v31;
+}
+
+header rest_h {
+    bit<32> v32;
+    bit<32> v33;
+    bit<32> v34;
+    bit<32> v35;
+    bit<32> v36;
+    bit<32> v37;
+    bit<32> v38;
+    bit<32> v39;
+    bit<32> v40;
+    bit<32> v41;
+    bit<32> v42;
+    bit<32> v43;
+    bit<32> v44;
+    bit<32> v45;
+    bit<32> v46;
+    bit<32> v47;
+    bit<32> v48;
+    bit<32> v49;
+    bit<32> v50;
+    bit<32> v51;
+    bit<32> v52;
+    bit<32> v53;
+    bit<32> v54;
+    bit<32> v55;
+    bit<32> v56;
+    bit<32> v57;
+    bit<32> v58;
+    bit<32> v59;
+    bit<32> v60;
+    bit<32> v61;
+    bit<32> v62;
+    bit<32> v63;
+}
