@@ -13,6 +13,7 @@ mod fused;
 mod hash;
 mod json;
 mod op;
+mod p4ir;
 pub mod ports;
 mod program;
 mod random;
@@ -20,6 +21,7 @@ pub mod server;
 mod state;
 mod switch;
 mod tables;
+mod tna;
 mod value;
 mod wide;
 
