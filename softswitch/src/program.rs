@@ -61,7 +61,21 @@ pub struct Program {
     pub(crate) table_names: FxHashMap<String, usize>,
 }
 
+/// The architecture that a program is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Architecture {
+    /// bmv2's v1model.
+    V1model,
+    /// Tofino's TNA, and T2NA.
+    Tna,
+}
+
 impl Program {
+    /// The architecture that the program is written for.
+    pub fn architecture(&self) -> Architecture {
+        if self.tna.is_some() { Architecture::Tna } else { Architecture::V1model }
+    }
+
     /// The tables in the order of the document.
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables

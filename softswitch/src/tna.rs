@@ -35,7 +35,6 @@ pub(crate) struct Ingress {
     pub bypass_egress: Option<Word>,
     pub groups: [Option<Word>; 2],
     pub rid: Option<Word>,
-    pub copy_to_cpu: Option<Word>,
     pub drop: Option<Word>,
 }
 
@@ -76,6 +75,10 @@ pub(crate) enum ArchOp {
     CountRow,
     /// The colour of the row's meter.
     MeterRow { d: Word },
+    /// A register is touched that might have been touched in this pass already.
+    Touch {
+        register: u32,
+    },
     /// The number of the row that runs the action.
     Row { d: Word },
     /// Adds a calculation's input to a ones' complement sum, or takes it away.

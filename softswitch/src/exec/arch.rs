@@ -29,6 +29,7 @@ impl Machine<'_> {
                 let header = self.wire_input(header);
                 self.scratch.diverted.push(Diverted::Resubmit { header });
             }
+            ArchOp::Touch { register } => self.touch(register),
             ArchOp::CountRow => self.count_row(),
             ArchOp::MeterRow { d } => self.meter_row(d),
             ArchOp::Row { d } => {
@@ -43,6 +44,18 @@ impl Machine<'_> {
                 let sum = self.word(d) + u64::from(if minus { !part } else { part });
                 self.set(d, (sum & 0xffff) + (sum >> 16));
             }
+        }
+    }
+
+    /// Notes that a register is touched, and whether it was before in this pass.
+    fn touch(&mut self, register: u32) {
+        if !self.scratch.touched.contains(&register) {
+            return self.scratch.touched.push(register);
+        }
+        self.scratch.touched_twice += 1;
+        if self.scratch.touched_twice == 1 {
+            let name = self.program.registers.get(register as usize).map_or("", |info| info.name.as_str());
+            tracing::warn!("the register {name:?} was touched twice in one pass; the chip cannot do that");
         }
     }
 

@@ -25,6 +25,9 @@ pub(crate) struct Scratch {
     pub emitted: Vec<u8>,
     /// Copies that a deparser of TNA asked for.
     pub diverted: Vec<Diverted>,
+    /// Watched registers of TNA that this pass touched, and how often one was touched again.
+    pub touched: Vec<u32>,
+    pub touched_twice: u64,
 }
 
 /// One packet on its way through a section of the program.

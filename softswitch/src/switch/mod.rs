@@ -68,6 +68,8 @@ pub struct Statistics {
     pub dropped: u64,
     /// Copies given up because one frame made too many of them.
     pub runaway: u64,
+    /// Register actions of TNA programs that ran a second time in one pass, which the chip cannot do.
+    pub touched_twice: u64,
     /// Frames that came while no program was loaded.
     pub unprogrammed: u64,
 }

@@ -65,6 +65,7 @@ impl Switch {
                 turn @ Turn::Out { .. } => pass.egress(turn),
             }
         }
+        pass.switch.statistics.touched_twice = pass.switch.scratch.touched_twice;
         let state = pass.state;
         loaded.pool.push(state);
     }
@@ -110,6 +111,7 @@ impl<S: Sink> Pass<'_, S> {
 
     /// Runs parser, control and deparser on a packet with its intrinsic metadata before it.
     fn gress(&mut self, packet: &[u8], code: [Pc; 3], error: Option<Word>, may_drop: bool) -> Deparsed {
+        self.switch.scratch.touched.clear();
         let mut machine = self.machine(packet, 0);
         machine.run(code[0]);
         let (position, problem) = (machine.position, machine.parser_error);

@@ -36,15 +36,6 @@ pub(super) struct Pipe<'v> {
     pub egress: Half<'v>,
 }
 
-impl<'v> Pipe<'v> {
-    pub fn half(&self, gress: Gress) -> Half<'v> {
-        match gress {
-            Gress::Ingress => self.ingress,
-            Gress::Egress => self.egress,
-        }
-    }
-}
-
 /// Finds what a program's `main` consists of.
 ///
 /// # Errors

@@ -181,10 +181,8 @@ impl<'v> Declarations<'v> {
         }
         for table in &tables {
             for (element, name) in table::listed(*table) {
-                if locals.iter().any(|local| local.kind() == "P4Action" && local.name() == name) {
-                    continue;
-                }
-                let action = self.global.get(name).copied();
+                let local = locals.iter().find(|local| local.kind() == "P4Action" && local.name() == name);
+                let action = local.or_else(|| self.global.get(name)).copied();
                 self.action(action.ok_or_else(|| element.problem(format!("no action {name:?}")))?, types)?;
             }
         }

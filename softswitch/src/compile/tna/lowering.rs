@@ -50,6 +50,8 @@ pub(super) struct Lowering<'d, 'v> {
     /// Checksums and parser counters: the word that holds the present value, by node.
     pub units: HashMap<u64, Word>,
     pub port_metadata_bytes: u32,
+    /// Registers that the present block might touch twice.
+    pub watched: std::collections::HashSet<u64>,
 }
 
 impl<'v> Lowering<'_, 'v> {
@@ -110,12 +112,6 @@ impl<'v> Lowering<'_, 'v> {
     /// Emits a jump that is filled in later.
     pub fn jump(&mut self) -> usize {
         self.b.emit(Op::Jump(0));
-        self.b.code.len() - 1
-    }
-
-    /// Emits a jump that is taken if the word is zero, and filled in later.
-    pub fn jump_if_zero(&mut self, a: Word) -> usize {
-        self.b.emit(Op::JumpIfZero { a, to: 0 });
         self.b.code.len() - 1
     }
 

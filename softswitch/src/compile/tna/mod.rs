@@ -16,6 +16,7 @@ mod stateful;
 mod statement;
 mod table;
 mod thing;
+mod touches;
 mod types;
 
 use std::collections::HashMap;
@@ -65,6 +66,7 @@ pub(super) fn compile(text: &[u8]) -> Result<Program> {
         depth: 0,
         reject: 0,
         units: HashMap::new(),
+        watched: Default::default(),
         port_metadata_bytes: port_metadata_bytes(&types),
     };
     let tna = lower(&mut lowering, &all, &types)?;
@@ -108,6 +110,7 @@ fn half_code<'v>(lowering: &mut Lowering<'_, 'v>, half: &Half<'v>) -> Result<[Pc
                 lowering.bind_declared(*local);
             }
         }
+        lowering.watched = touches::watched(block, &|name| lowering.known(name))?;
         actions(lowering, &locals)?;
         *start = lowering.b.pc();
         prologue(lowering, &locals)?;
@@ -207,7 +210,6 @@ fn ingress_of<'v>(lowering: &Lowering<'_, 'v>, half: &Half<'v>, code: [Pc; 3]) -
         bypass_egress: at("tm.bypass_egress"),
         groups: [at("tm.mcast_grp_a"), at("tm.mcast_grp_b")],
         rid: at("tm.rid"),
-        copy_to_cpu: at("tm.copy_to_cpu"),
         drop: at("dprsr.drop_ctl"),
     })
 }

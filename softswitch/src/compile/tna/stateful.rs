@@ -43,6 +43,10 @@ impl<'v> Lowering<'_, 'v> {
 
     /// The index of the cell that a call means.
     fn cell_index(&mut self, node: Node<'v>, register: Node<'v>, position: usize) -> Result<Word> {
+        if self.watched.contains(&register.id()) {
+            let register = self.registers(register)?.first().copied().unwrap_or(0);
+            self.emit_arch(ArchOp::Touch { register });
+        }
         match extern_of(register) {
             "Register" => self.argument_word(node, position),
             "RegisterParam" => Ok(self.b.constant(0)),

@@ -28,7 +28,6 @@ pub(super) enum Thing<'v> {
     Stack {
         name: Rc<str>,
         ty: Node<'v>,
-        size: u32,
     },
     Struct(Rc<Vec<(&'v str, Thing<'v>)>>),
     /// A parameter of the action that is being lowered.
@@ -87,7 +86,7 @@ impl<'t, 'v> Declarer<'t, 'v> {
                     .map(|index| self.header(&format!("{name}[{index}]"), node))
                     .collect::<Result<Vec<_>>>()?;
                 self.document.header_stacks.push(Stack { name: name.clone(), header_ids: ids });
-                Thing::Stack { name: name.into(), ty: node, size }
+                Thing::Stack { name: name.into(), ty: node }
             }
             Type::Struct(node) => {
                 let parts = self.types.fields(node)?.into_iter();
@@ -99,7 +98,7 @@ impl<'t, 'v> Declarer<'t, 'v> {
             Type::Varbit(_) | Type::Int => {
                 return Err(at.problem("a value of this type is supported in headers and constants only"));
             }
-            Type::Other(_) => Thing::Nothing,
+            Type::Other => Thing::Nothing,
         })
     }
 

@@ -29,7 +29,7 @@ pub(super) enum Type<'v> {
     /// Of headers.
     Stack(Node<'v>, u32),
     /// An extern, a parser, a type variable: nothing that has a value.
-    Other(&'v str),
+    Other,
 }
 
 /// Bits of an enum or error that has no representation of its own.
@@ -95,7 +95,7 @@ impl<'v> Types<'v> {
                 let name = node.path().unwrap_or_default();
                 match self.get(name) {
                     Some(found) => self.resolve_nested(found, depth + 1)?,
-                    None => Type::Other(name),
+                    None => Type::Other,
                 }
             }
             "Type_Specialized" => inner("baseType")?,
@@ -107,7 +107,7 @@ impl<'v> Types<'v> {
                     _ => return Err(node.problem(format!("a stack has 1 to {MAX_STACK} headers"))),
                 }
             }
-            _ => Type::Other(node.name()),
+            _ => Type::Other,
         })
     }
 
