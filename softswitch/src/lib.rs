@@ -29,7 +29,7 @@ mod wide;
 pub use control::{ControlError, Port};
 pub use error::CompileError;
 pub use program::{
-    ActionInfo, Architecture, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo, Program,
-    RegisterInfo, TableInfo, ValueSetInfo,
+    ActionInfo, Architecture, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo,
+    Program, RegisterInfo, TableInfo, ValueSetInfo,
 };
 pub use switch::{DROP_PORT, Digest, EntryView, Sink, Statistics, Switch};

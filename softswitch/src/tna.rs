@@ -76,9 +76,7 @@ pub(crate) enum ArchOp {
     /// The colour of the row's meter.
     MeterRow { d: Word },
     /// A register is touched that might have been touched in this pass already.
-    Touch {
-        register: u32,
-    },
+    Touch { register: u32 },
     /// The number of the row that runs the action.
     Row { d: Word },
     /// Adds a calculation's input to a ones' complement sum, or takes it away.

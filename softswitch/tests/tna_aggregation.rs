@@ -21,7 +21,8 @@ fn tna_program() -> Option<Arc<Program>> {
 
 fn compile_tna() -> Option<Arc<Program>> {
     let named = std::env::var_os("INART_TNA_PROGRAM").map(PathBuf::from);
-    let built = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../p4/tofino/build/tofino1-n32/inart.json"));
+    let built =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../p4/tofino/build/tofino1-n32/inart.json"));
     let path = named.or_else(|| built.is_file().then_some(built))?;
     let text = std::fs::read(path).expect("the intermediate form can be read");
     Some(Program::compile(&text).expect("it compiles"))
@@ -77,7 +78,10 @@ fn ordinary_traffic_is_switched_and_flooded_but_not_back() {
         assert_eq!(run(switch, Port(1), &frame), [], "an unknown address goes nowhere");
         switch.put_multicast_group(1, flooded.to_vec(), false).expect("a group");
         let key = inart_softswitch::control::Match::Exact(vec![2, 0, 0, 0, 0, 9]);
-        let action = inart_softswitch::control::ActionCall { action: "InArtIngress.flood".into(), params: vec![vec![1]] };
+        let action = inart_softswitch::control::ActionCall {
+            action: "InArtIngress.flood".into(),
+            params: vec![vec![1]],
+        };
         let entry = inart_softswitch::control::Entry::new(
             vec![key],
             0,
@@ -100,7 +104,8 @@ fn same(v1model: &[(u32, Vec<u8>)], tna: &[(u32, Vec<u8>)]) -> bool {
     let (at, overflow) = FLAGS;
     v1model.len() == tna.len()
         && v1model.iter().zip(tna).all(|((port, a), (other, b))| {
-            let marked = |frame: &[u8]| frame.len() > 44 && frame[12..14] == [0x88, 0xb5] && frame[at] & overflow != 0;
+            let marked =
+                |frame: &[u8]| frame.len() > 44 && frame[12..14] == [0x88, 0xb5] && frame[at] & overflow != 0;
             if port != other || a.len() != b.len() || !marked(b) {
                 return (port, a) == (other, b);
             }

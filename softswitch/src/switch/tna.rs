@@ -13,6 +13,8 @@ use crate::value::set_bits;
 
 /// The port that means "none".
 const NO_PORT: u64 = 0x1ff;
+/// A parser's error: no case of a select matched.
+const NO_MATCH: u64 = 1;
 /// Where a packet goes in, and copies of it, until it is given up.
 const MAX_TURNS: usize = 1024;
 /// Ticks of a timestamp per microsecond.
@@ -25,9 +27,19 @@ const TIME_MASK: u64 = (1 << 48) - 1;
 /// A packet that waits to come in, or to go out.
 #[derive(Debug)]
 pub(super) enum Turn {
-    In { port: Port, frame: Vec<u8>, resubmitted: Option<Vec<u8>> },
+    In {
+        port: Port,
+        frame: Vec<u8>,
+        resubmitted: Option<Vec<u8>>,
+    },
     /// `length` is the packet's as it came in.
-    Out { port: Port, rid: u16, first: bool, length: usize, frame: Vec<u8> },
+    Out {
+        port: Port,
+        rid: u16,
+        first: bool,
+        length: usize,
+        frame: Vec<u8>,
+    },
 }
 
 /// A deparsed packet, and whether it is dropped.
@@ -109,15 +121,22 @@ impl<S: Sink> Pass<'_, S> {
         }
     }
 
-    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it.
-    fn gress(&mut self, packet: &[u8], code: [Pc; 3], error: Option<Word>, may_drop: bool) -> Deparsed {
+    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it. Egress never drops a packet that
+    /// it cannot parse; ingress does, if no select of the parser matches, or if the control does not look at the error.
+    fn gress(
+        &mut self,
+        packet: &[u8],
+        code: [Pc; 3],
+        error: Option<Word>,
+        may_drop: Option<bool>,
+    ) -> Deparsed {
         self.switch.scratch.touched.clear();
         let mut machine = self.machine(packet, 0);
         machine.run(code[0]);
         let (position, problem) = (machine.position, machine.parser_error);
         // `reject` is no error that the program sees.
         let seen = problem & 0xffff;
-        if seen != 0 && may_drop {
+        if may_drop.is_some_and(|looks| seen & NO_MATCH != 0 || (seen != 0 && !looks)) {
             return Deparsed { frame: Vec::new(), diverted: Vec::new(), parser_dropped: true };
         }
         self.set(error, seen);
@@ -148,7 +167,7 @@ impl<S: Sink> Pass<'_, S> {
         packet.extend_from_slice(frame);
         self.set(half.timestamp, now);
         self.set(half.unicast, NO_PORT);
-        let done = self.gress(&packet, half.code, half.parser_error, !half.reads_parser_error);
+        let done = self.gress(&packet, half.code, half.parser_error, Some(half.reads_parser_error));
         if done.parser_dropped {
             self.switch.statistics.dropped += 1;
             return;
@@ -179,7 +198,7 @@ impl<S: Sink> Pass<'_, S> {
         let mut sent = false;
         if drop & 1 == 0 {
             for group in half.groups {
-                sent |= self.multicast(self.get(group) as u32, frame.len(), &done.frame);
+                sent |= self.multicast(half, self.get(group) as u32, frame.len(), &done.frame);
             }
             let port = self.get(half.unicast);
             if port != NO_PORT {
@@ -201,11 +220,17 @@ impl<S: Sink> Pass<'_, S> {
     }
 
     /// A copy for every member of a group; whether the group is there.
-    fn multicast(&mut self, group: u32, length: usize, frame: &[u8]) -> bool {
+    fn multicast(&mut self, half: &Ingress, group: u32, length: usize, frame: &[u8]) -> bool {
         if group == 0 {
             return false;
         }
         let Some(replicas) = self.switch.groups.get(&group) else { return false };
+        if self.get(half.bypass_egress) == 1 {
+            for replica in replicas.clone() {
+                self.leave(replica.port, frame.to_vec());
+            }
+            return true;
+        }
         let turns = replicas.iter().enumerate().map(|(n, &Replica { port, instance })| Turn::Out {
             port,
             rid: instance,
@@ -254,7 +279,7 @@ impl<S: Sink> Pass<'_, S> {
         put(&mut packet, half.length, (length + CHECK_BYTES) as u64);
         packet.extend_from_slice(frame);
         self.set(half.timestamp, self.now_us * TICKS & TIME_MASK);
-        let done = self.gress(&packet, half.code, half.parser_error, false);
+        let done = self.gress(&packet, half.code, half.parser_error, None);
         let drop = self.get(half.drop);
         if drop & 4 == 0 {
             for copy in &done.diverted {

@@ -80,8 +80,12 @@ fn switch_of(
         };
         let everybody = Contributors { bitmap, ..Contributors::one(key.worker) };
         let slots = SlotRange { base: 0, len: 16 };
-        let action =
-            SteerAction::Add { port: port(Port(100)), slots, members: members(key.worker, everybody), expected: everybody };
+        let action = SteerAction::Add {
+            port: port(Port(100)),
+            slots,
+            members: members(key.worker, everybody),
+            expected: everybody,
+        };
         let row = Steer::row(&key, &action);
         let (table, action) = (row.table.full_name, row.action.full_name);
         switch.put_numbers(table, row.key.as_deref(), action, &row.params).expect("the entry fits");

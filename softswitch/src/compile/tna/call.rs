@@ -231,7 +231,14 @@ impl<'v> Lowering<'_, 'v> {
             "verify" => {
                 let (condition, _) = self.argument(node, 0)?;
                 let a = self.b.truth(&condition);
-                let error = self.b.constant(super::parser::REJECTED);
+                // p4c adds a state that fails so for selects without a default case.
+                let error = super::lowering::arguments(node).get(1).and_then(|error| error.text("member"));
+                let unmatched = error == Some("NoMatch");
+                let error = self.b.constant(if unmatched {
+                    super::parser::NO_MATCH
+                } else {
+                    super::parser::REJECTED
+                });
                 self.b.emit(Op::Verify { a, error });
                 Ok(Eval::Nothing)
             }

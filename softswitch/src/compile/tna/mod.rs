@@ -78,11 +78,7 @@ fn port_metadata_bytes(types: &Types<'_>) -> u32 {
     if types.get("ghost_intrinsic_metadata_t").is_some() { 24 } else { 8 }
 }
 
-fn lower<'v>(
-    lowering: &mut Lowering<'_, 'v>,
-    all: &Declarations<'v>,
-    types: &Types<'v>,
-) -> Result<Tna> {
+fn lower<'v>(lowering: &mut Lowering<'_, 'v>, all: &Declarations<'v>, types: &Types<'v>) -> Result<Tna> {
     let mut code = Vec::new();
     for half in &all.places {
         code.push(half_code(lowering, half)?);

@@ -17,12 +17,13 @@ use crate::value::{prefix_mask, words_for};
 /// What the parser's error is after `reject`: above the bits that the program can see.
 pub(crate) const REJECTED: u64 = 1 << 32;
 /// `PARSER_ERROR_NO_MATCH`: no case of a select matched.
-const NO_MATCH: u64 = 1;
+pub(super) const NO_MATCH: u64 = 1;
 
 /// A case's values and masks, a word each; or a value set.
 enum Keyset {
     Values(Vec<(u64, u64)>),
-    Set(u32),
+    /// It is compared with so many parts of the key.
+    Set(u32, usize),
 }
 
 impl<'v> Lowering<'_, 'v> {
@@ -102,9 +103,11 @@ impl<'v> Lowering<'_, 'v> {
             }
             cases.push(match self.keyset(keyset, &widths)? {
                 Keyset::Values(parts) => Case::Value { parts, to: None },
-                Keyset::Set(set) => {
-                    self.b.value_sets[set as usize].widths = widths.clone();
+                Keyset::Set(set, parts) => {
+                    // Members are compared with as many parts of the key as they have.
+                    let widths = widths[..parts].to_vec();
                     let masks = widths.iter().flat_map(|&bits| prefix_mask(bits, bits)).collect();
+                    self.b.value_sets[set as usize].widths = widths;
                     Case::Set { set, masks, to: None }
                 }
             });
@@ -131,16 +134,20 @@ impl<'v> Lowering<'_, 'v> {
 
     fn keyset(&mut self, node: Node<'v>, widths: &[u32]) -> Result<Keyset> {
         if node.kind() == "PathExpression" {
-            let set = self.known(node.path().unwrap_or_default());
-            let name = set.map(Node::full_name).unwrap_or_default();
-            let position = self.b.value_sets.iter().position(|set| set.name == name);
-            let position = position.ok_or_else(|| node.problem(format!("there is no value set {name:?}")))?;
-            return Ok(Keyset::Set(position as u32));
+            return Ok(Keyset::Set(self.value_set(node)?, widths.len()));
         }
         let components = match node.kind() {
             "ListExpression" | "StructExpression" => node.list("components"),
             _ => vec![node],
         };
+        if let Some((first, others)) = components.split_first()
+            && first.kind() == "PathExpression"
+        {
+            if others.iter().any(|other| other.kind() != "DefaultExpression") {
+                return Err(node.problem("a value set is the whole key, or its first part beside `_`"));
+            }
+            return Ok(Keyset::Set(self.value_set(*first)?, 1));
+        }
         if components.len() != widths.len() {
             return Err(node.problem(format!("{} values are needed", widths.len())));
         }
@@ -149,6 +156,14 @@ impl<'v> Lowering<'_, 'v> {
             parts.extend(self.masked(component, bits)?);
         }
         Ok(Keyset::Values(parts))
+    }
+
+    fn value_set(&self, node: Node<'v>) -> Result<u32> {
+        let set = self.known(node.path().unwrap_or_default());
+        let name = set.map(Node::full_name).unwrap_or_default();
+        let position = self.b.value_sets.iter().position(|set| set.name == name);
+        let position = position.ok_or_else(|| node.problem(format!("there is no value set {name:?}")))?;
+        Ok(position as u32)
     }
 
     fn masked(&mut self, node: Node<'v>, bits: u32) -> Result<Vec<(u64, u64)>> {

@@ -276,7 +276,7 @@ pub(super) fn parameters(action: Node<'_>, types: &Types<'_>) -> Result<Vec<Runt
             let ty = types.resolve(parameter.need("type")?)?;
             let (bitwidth, _) =
                 ty.scalar().ok_or_else(|| parameter.problem("a parameter must be a number"))?;
-            Ok(RuntimeData { name: parameter.name().to_owned(), bitwidth })
+            Ok(RuntimeData { name: parameter.full_name().to_owned(), bitwidth })
         })
         .collect()
 }
