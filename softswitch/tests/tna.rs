@@ -1,5 +1,5 @@
-//! TNA programs on the switch. `tna/externs.json` is what `p4test --toJSON` (with -D__TARGET_TOFINO__=1) made of
-//! `tna/externs.p4`, without places in the source, without declarations of architecture, equal parts shared.
+//! TNA programs on the switch. `tna/externs.json` is what `p4test --toJSON` (with -D__TARGET_TOFINO__=1) made
+//! of `tna/externs.p4`, without places in the source, without declarations of architecture, equal parts shared.
 
 use std::sync::{Arc, OnceLock};
 

@@ -13,7 +13,8 @@ use support::{Gradient, Sent, first_hop_switch, port_of, values};
 
 const WORKERS: u16 = 4;
 
-/// The program for Tofino 1 and 32 values, as `cargo run -p inart-p4` leaves it, or as `INART_TNA_PROGRAM` names it.
+/// The program for Tofino 1 and 32 values, as `cargo run -p inart-p4` leaves it, or as `INART_TNA_PROGRAM`
+/// names it.
 fn tna_program() -> Option<Arc<Program>> {
     static PROGRAM: OnceLock<Option<Arc<Program>>> = OnceLock::new();
     PROGRAM.get_or_init(compile_tna).clone()
@@ -97,9 +98,9 @@ fn ordinary_traffic_is_switched_and_flooded_but_not_back() {
 /// Byte of a frame that holds the flags, and the flag that says that the sum overflowed.
 const FLAGS: (usize, u8) = (15, 0x04);
 
-/// Whether the same leaves. On the chip a value that reached a limit stays there, and marks the sum as overflowed
-/// even if it did not go past the limit (docs/tofino.md): values of such a sum are not compared, nor is the mark, but
-/// what v1model marks must be marked.
+/// Whether the same leaves. On the chip a value that reached a limit stays there, and marks the sum as
+/// overflowed even if it did not go past the limit (docs/tofino.md): values of such a sum are not compared, nor
+/// is the mark, but what v1model marks must be marked.
 fn same(v1model: &[(u32, Vec<u8>)], tna: &[(u32, Vec<u8>)]) -> bool {
     let (at, overflow) = FLAGS;
     v1model.len() == tna.len()

@@ -15,7 +15,7 @@ use crate::value::set_bits;
 const NO_PORT: u64 = 0x1ff;
 /// A parser's error: no case of a select matched.
 const NO_MATCH: u64 = 1;
-/// Where a packet goes in, and copies of it, until it is given up.
+/// Times that a packet and its copies go through a gress before they are given up.
 const MAX_TURNS: usize = 1024;
 /// Ticks of a timestamp per microsecond.
 const TICKS: u64 = 1000;
@@ -121,8 +121,9 @@ impl<S: Sink> Pass<'_, S> {
         }
     }
 
-    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it. Egress never drops a packet that
-    /// it cannot parse; ingress does, if no select of the parser matches, or if the control does not look at the error.
+    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it. Egress never drops
+    /// a packet that it cannot parse; ingress does, if no select of the parser matches, or if the control does
+    /// not look at the error.
     fn gress(
         &mut self,
         packet: &[u8],

@@ -109,7 +109,7 @@ impl<'v> Lowering<'_, 'v> {
             }
         };
         self.b.release();
-        super::table::copy_keys(self, table, slot.index)?;
+        super::table::copy_keys(self, table)?;
         self.emit_arch(ArchOp::Apply { table: slot.index, hit: slot.hit, ran: slot.ran });
         Ok(Some((table, slot)))
     }

@@ -173,8 +173,7 @@ impl<'v> Context<'_, 'v> {
 
     /// What a selector hashes to choose a member: its table's keys of kind `selector`.
     pub fn selector(&self, table: Node<'v>) -> Option<Selector> {
-        let profile = self.profile(table).filter(|profile| extern_of(*profile) == "ActionSelector")?;
-        let _ = profile;
+        self.profile(table).filter(|profile| extern_of(*profile) == "ActionSelector")?;
         let name = table.full_name();
         let input = key_elements(table)
             .into_iter()
@@ -282,7 +281,7 @@ pub(super) fn parameters(action: Node<'_>, types: &Types<'_>) -> Result<Vec<Runt
 }
 
 /// Puts a table's key where the table looks for it.
-pub(super) fn copy_keys<'v>(lowering: &mut Lowering<'_, 'v>, table: Node<'v>, _index: u32) -> Result<()> {
+pub(super) fn copy_keys<'v>(lowering: &mut Lowering<'_, 'v>, table: Node<'v>) -> Result<()> {
     let metadata = key_metadata(table.full_name());
     for (position, element) in key_elements(table).into_iter().enumerate() {
         let (value, ty) = lowering.value(element.need("expression")?)?;
