@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use inart_softswitch::conformance::run_directory_for;
 use inart_softswitch::control::{ActionCall, CloneSession, Entry, EntryAction, Match, Port, Replica};
 use inart_softswitch::{Architecture, Digest, Program, Sink, Switch};
 
@@ -84,6 +85,18 @@ fn result(switch: &mut Switch, frame: &[u8]) -> u32 {
 #[test]
 fn the_form_says_which_architecture() {
     assert_eq!(program().architecture(), Architecture::Tna);
+}
+
+/// `tna/externs_N.stf` are what p4testgen (`--target tofino --arch tna --test-backend STF --seed 3`) wrote for
+/// `tna/externs.p4`, without its comments.
+#[test]
+fn p4testgens_cases_pass() {
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tna"));
+    let report = run_directory_for(folder, Some(Architecture::Tna)).expect("the folder can be read");
+    assert_eq!(report.failed, []);
+    assert_eq!((report.total, report.passed), (35, 35));
+    let report = run_directory_for(folder, Some(Architecture::V1model)).expect("the folder can be read");
+    assert_eq!(report.passed, 0, "the pipeline is of another architecture");
 }
 
 #[test]

@@ -76,11 +76,17 @@ parser IngressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
     state test {
         packet.extract(hdr.test);
         sum.add(hdr.test);
+        transition select(hdr.test.op) {
+            0x10 &&& 0xf0: labels;
+            known: accept;
+            0x20 .. 0x22: ranged;
+            0x00 &&& 0xf0: checked;
+        }
+    }
+
+    state ranged {
         transition select(hdr.test.op, hdr.test.index) {
-            (0x10 &&& 0xf0, _): labels;
-            (known, _): accept;
-            (0x20 .. 0x22, 1 .. 255): accept;
-            (0x00 &&& 0xf0, _): checked;
+            (0x20 &&& 0xf0, 1 .. 255): accept;
         }
     }
 
