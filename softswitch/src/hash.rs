@@ -8,6 +8,9 @@ pub(crate) enum Algorithm {
     Xor16,
     Xor32,
     Identity,
+    /// TNA's identity: the input is one number.
+    Low,
+    Xor8,
 }
 
 impl Algorithm {
@@ -36,6 +39,8 @@ impl Algorithm {
             Algorithm::Checksum16 => u64::from(checksum16(input)),
             Algorithm::Xor16 => xor::<2>(input),
             Algorithm::Xor32 => xor::<4>(input),
+            Algorithm::Low => input.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+            Algorithm::Xor8 => xor::<1>(input),
             Algorithm::Identity => input.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte)),
         }
     }
@@ -52,7 +57,7 @@ pub(crate) struct Crc {
 }
 
 impl Crc {
-    fn new(width: u32, polynomial: u64, initial: u64, last: u64, reflected: bool) -> Crc {
+    pub fn new(width: u32, polynomial: u64, initial: u64, last: u64, reflected: bool) -> Crc {
         // The register sits at the top of 64 bits when not reflected, at the bottom otherwise.
         let (polynomial, initial) = if reflected {
             ((polynomial << (64 - width)).reverse_bits(), (initial << (64 - width)).reverse_bits())

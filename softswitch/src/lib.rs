@@ -1,6 +1,7 @@
-//! The embedded switch: runs any bmv2 JSON that p4c makes for v1model, as simple_switch does.
+//! The embedded switch: runs any bmv2 JSON that p4c makes for v1model, as simple_switch does, and TNA programs
+//! in p4c's intermediate form.
 //!
-//! [`Program::compile`] lowers the JSON once to a flat program; [`Switch`] runs it per packet and takes
+//! [`Program::compile`] lowers either once to a flat program; [`Switch`] runs it per packet and takes
 //! the control plane's operations; `ports` brings frames from interfaces, files or memory.
 
 mod compile;
@@ -13,6 +14,7 @@ mod fused;
 mod hash;
 mod json;
 mod op;
+mod p4ir;
 pub mod ports;
 mod program;
 mod random;
@@ -20,13 +22,14 @@ pub mod server;
 mod state;
 mod switch;
 mod tables;
+mod tna;
 mod value;
 mod wide;
 
 pub use control::{ControlError, Port};
 pub use error::CompileError;
 pub use program::{
-    ActionInfo, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo, Program,
-    RegisterInfo, TableInfo, ValueSetInfo,
+    ActionInfo, Architecture, ArrayInfo, DigestInfo, KeyInfo, MatchKind, MeterInfo, ParamInfo, ProfileInfo,
+    Program, RegisterInfo, TableInfo, ValueSetInfo,
 };
 pub use switch::{DROP_PORT, Digest, EntryView, Sink, Statistics, Switch};

@@ -453,6 +453,9 @@ pub(crate) enum Op {
     /// Goes to the matching case of `Program::selects`.
     ParserSelect(u32),
 
+    /// `Program::arch_ops[n]`: what only TNA has.
+    Arch(u32),
+
     /// A fused run of isomorphic operations, `Program::runs[n]`.
     Run(u32),
 }

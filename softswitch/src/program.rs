@@ -1,10 +1,11 @@
 //! A compiled pipeline: the flat program with the tables, arrays and lists it refers to. Immutable.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fused::Run;
 use crate::hash::Algorithm;
 use crate::op::{Op, Pc, Slice, Span, Word};
+pub(crate) use crate::tna::{ArchOp, Egress, Ingress, Tna, TnaPipe};
 use crate::wide::Wide;
 
 /// A pipeline compiled from a bmv2 JSON document.
@@ -45,6 +46,11 @@ pub struct Program {
     pub(crate) field_lists: FxHashMap<u64, Vec<Place>>,
     pub(crate) digests: FxHashMap<u64, DigestInfo>,
     pub(crate) messages: Vec<(String, Vec<Word>)>,
+    pub(crate) arch_ops: Vec<ArchOp>,
+    /// What makes it a TNA program; none for v1model.
+    pub(crate) tna: Option<Tna>,
+    /// Words past `constant_word` that are no temporaries.
+    pub(crate) lasting: FxHashSet<Word>,
     pub(crate) standard: Standard,
     pub(crate) errors: ErrorCodes,
     /// First word and first byte of the area for action parameters.
@@ -55,7 +61,21 @@ pub struct Program {
     pub(crate) table_names: FxHashMap<String, usize>,
 }
 
+/// The architecture that a program is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Architecture {
+    /// bmv2's v1model.
+    V1model,
+    /// Tofino's TNA, and T2NA.
+    Tna,
+}
+
 impl Program {
+    /// The architecture that the program is written for.
+    pub fn architecture(&self) -> Architecture {
+        if self.tna.is_some() { Architecture::Tna } else { Architecture::V1model }
+    }
+
     /// The tables in the order of the document.
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables
@@ -73,7 +93,7 @@ impl Program {
 
     /// Whether a word may be read after the statement that wrote it: it is no temporary.
     pub(crate) fn is_lasting(&self, word: Word) -> bool {
-        word < self.constant_word
+        word < self.constant_word || self.lasting.contains(&word)
     }
 
     /// The number of fused runs, and of the operations in the whole program.
@@ -347,6 +367,8 @@ pub struct RegisterInfo {
     /// The group of equally shaped arrays it is stored with, and its lane there.
     pub(crate) group: u32,
     pub(crate) lane: u32,
+    /// What its cells hold at first.
+    pub(crate) initial: u64,
 }
 
 /// Register arrays of one shape, interleaved so that one index of all is contiguous.

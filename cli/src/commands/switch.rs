@@ -10,7 +10,7 @@ use clap::Parser;
 use inart_p4runtime::DeviceId;
 use inart_softswitch::ports::{self, Options};
 use inart_softswitch::server::{Server, Wiring};
-use inart_softswitch::{Port, Program, Switch, conformance};
+use inart_softswitch::{Architecture, Port, Program, Switch, conformance};
 use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -25,13 +25,31 @@ const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 /// Packets and digests for controllers that wait while those are slow; more are dropped.
 const EVENT_QUEUE: usize = 4096;
 
+/// An architecture of P4 programs.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Arch {
+    /// bmv2 JSON, by p4c-bm2-ss.
+    V1model,
+    /// p4c's intermediate form, by p4test --toJSON.
+    Tna,
+}
+
+impl From<Arch> for Architecture {
+    fn from(arch: Arch) -> Architecture {
+        match arch {
+            Arch::V1model => Architecture::V1model,
+            Arch::Tna => Architecture::Tna,
+        }
+    }
+}
+
 /// Arguments of `inart switch`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Options of simple_switch_grpc for logging, Thrift and queues are accepted and ignored."
 )]
 pub struct Args {
-    /// The program to start with: bmv2 JSON. P4Runtime needs a pipeline with P4Info all the same.
+    /// The program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program. P4Runtime needs a pipeline with P4Info all the same.
     #[arg(required_unless_present_any = ["no_p4", "conformance"])]
     program: Option<PathBuf>,
     /// Start without a program; a controller sends one.
@@ -49,6 +67,9 @@ pub struct Args {
     /// Run the STF cases of a folder instead, and say which pass.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "no_p4", "interfaces"])]
     conformance: Option<PathBuf>,
+    /// The architecture of those cases; the form of each pipeline says which one it is of.
+    #[arg(long, value_enum, requires = "conformance")]
+    arch: Option<Arch>,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -149,7 +170,7 @@ fn interface(text: &str) -> Result<(Port, String), String> {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.conformance {
-        return conform(folder, json);
+        return conform(folder, args.arch.map(Architecture::from), json);
     }
     let after = After::try_parse_from(&args.after)
         .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
@@ -247,8 +268,8 @@ fn announce(address: std::net::SocketAddr, device: DeviceId, options: &Options, 
 }
 
 #[allow(clippy::print_stdout)]
-fn conform(folder: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
-    let report = conformance::run_directory(folder)
+fn conform(folder: &std::path::Path, arch: Option<Architecture>, json: bool) -> anyhow::Result<ExitCode> {
+    let report = conformance::run_directory_for(folder, arch)
         .with_context(|| format!("cannot read the cases in {}", folder.display()))?;
     ensure!(report.total > 0, "{}: no cases there (pairs of NAME.stf and NAME.json)", folder.display());
     if json {

@@ -10,13 +10,27 @@ use super::{CompileError, Result};
 use crate::json::Document;
 use crate::op::{Op, Pc, Span, Word};
 use crate::program::{
-    ActionInfo, ArrayInfo, Calculation, DigestInfo, ErrorCodes, MeterInfo, Place, ProfileInfo, Program,
-    RegisterGroup, RegisterInfo, Select, Standard, TableInfo, ValueSetInfo,
+    ActionInfo, ArchOp, ArrayInfo, Calculation, Checksum, DigestInfo, ErrorCodes, MeterInfo, Place,
+    ProfileInfo, Program, RegisterGroup, RegisterInfo, Select, Standard, TableInfo, Tna, ValueSetInfo,
 };
 use crate::wide::Wide;
 
 /// Cells of all arrays together that a program may ask for.
 const MAX_CELLS: u64 = 1 << 26;
+
+/// Where the parts of a program start.
+#[derive(Default)]
+pub(super) struct Sections {
+    pub parser: Pc,
+    pub ingress: Pc,
+    pub egress: Pc,
+    pub deparse_order: Vec<u32>,
+    pub deparser_code: Option<Pc>,
+    pub checksums: Vec<Checksum>,
+    pub standard: Standard,
+    pub errors: ErrorCodes,
+    pub tna: Option<Tna>,
+}
 
 pub(super) struct Builder<'d> {
     pub document: &'d Document,
@@ -43,6 +57,12 @@ pub(super) struct Builder<'d> {
     pub register_groups: Vec<RegisterGroup>,
     pub value_sets: Vec<ValueSetInfo>,
     pub messages: Vec<(String, Vec<Word>)>,
+    /// Operations that only TNA has.
+    pub arch_ops: Vec<ArchOp>,
+    /// Digests of TNA by number.
+    pub packed: FxHashMap<u64, DigestInfo>,
+    /// Words past the constants that keep their value from statement to statement.
+    pub lasting: Vec<Word>,
     /// Keys that are computed before their table is applied, by the table's name.
     pub computed_keys: HashMap<String, Vec<(Place, Expr)>>,
     pub param_word: u32,
@@ -103,6 +123,9 @@ impl<'d> Builder<'d> {
             register_groups: Vec::new(),
             value_sets: Vec::new(),
             messages: Vec::new(),
+            arch_ops: Vec::new(),
+            packed: FxHashMap::default(),
+            lasting: Vec::new(),
             computed_keys: HashMap::new(),
             initial: vec![(always, 1)],
             cleared_words,
@@ -152,6 +175,7 @@ impl<'d> Builder<'d> {
                 bits,
                 group: group as u32,
                 lane,
+                initial: array.initial,
             });
         }
         for set in &document.parse_vsets {
@@ -216,10 +240,26 @@ impl<'d> Builder<'d> {
         let egress = self.build_pipeline("egress")?;
         let (deparse_order, deparser_code) = self.build_deparser()?;
         let checksums = self.build_checksums()?;
-        let field_lists = self.field_lists()?;
-        let digests = self.digests()?;
-        let standard = self.standard();
         let errors = self.error_codes();
+        let standard = self.standard();
+        self.into_program(Sections {
+            parser,
+            ingress,
+            egress,
+            deparse_order,
+            deparser_code,
+            checksums,
+            standard,
+            errors,
+            tna: None,
+        })
+    }
+
+    /// The program, once all code is made.
+    pub fn into_program(mut self, sections: Sections) -> Result<Program> {
+        let field_lists = self.field_lists()?;
+        let mut digests = self.digests()?;
+        digests.extend(self.packed.drain());
         let mut initial = vec![0; self.layout.words as usize];
         for (word, value) in self.initial {
             initial[word as usize] = value;
@@ -238,13 +278,13 @@ impl<'d> Builder<'d> {
             code: self.code,
             wide: self.wide,
             runs: Vec::new(),
-            parser,
-            ingress,
-            egress,
+            parser: sections.parser,
+            ingress: sections.ingress,
+            egress: sections.egress,
             selects: self.selects,
-            deparse_order,
-            deparser_code,
-            checksums,
+            deparse_order: sections.deparse_order,
+            deparser_code: sections.deparser_code,
+            checksums: sections.checksums,
             calculations: self.calculations,
             actions: self.actions,
             tables: self.tables,
@@ -257,8 +297,11 @@ impl<'d> Builder<'d> {
             field_lists,
             digests,
             messages: self.messages,
-            standard,
-            errors,
+            standard: sections.standard,
+            errors: sections.errors,
+            arch_ops: self.arch_ops,
+            tna: sections.tna,
+            lasting: self.lasting.into_iter().collect(),
             param_word: self.param_word,
             param_byte: self.param_byte,
             constant_word: self.constant_word,

@@ -1,4 +1,4 @@
-//! Lowers a bmv2 JSON document to a flat [`Program`].
+//! Lowers a bmv2 JSON document, or p4c's intermediate form of a TNA program, to a flat [`Program`].
 
 mod action;
 mod branch;
@@ -12,6 +12,7 @@ mod parser;
 mod pipeline;
 mod primitive;
 mod table;
+pub(crate) mod tna;
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ enum Fusion {
 }
 
 impl Program {
-    /// Compiles a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture.
+    /// Compiles a program: a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture, or p4c's
+    /// intermediate form written by `p4test --toJSON` for TNA.
     ///
     /// # Errors
     /// The first place in the document that is not understood, and why.
@@ -51,8 +53,12 @@ impl Program {
 /// Compiles a document.
 fn compile(text: &[u8], fusion: Fusion) -> Result<Program> {
     let work = || {
-        let document = json::parse(text)?;
-        let mut program = Builder::new(&document)?.build()?;
+        let mut program = if crate::p4ir::is_intermediate(text) {
+            tna::compile(text)?
+        } else {
+            let document = json::parse(text)?;
+            Builder::new(&document)?.build()?
+        };
         if fusion == Fusion::On {
             crate::fuse::fuse(&mut program);
         }

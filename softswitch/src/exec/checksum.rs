@@ -33,6 +33,14 @@ impl Bits<'_> {
 impl Machine<'_> {
     /// Runs a calculation on the present state.
     pub(super) fn calculate(&mut self, number: u32) -> u64 {
+        let buffer = self.gather(number);
+        let result = self.program.calculations[number as usize].algorithm.run(&buffer);
+        self.scratch.buffer = buffer;
+        result
+    }
+
+    /// A calculation's input, in the buffer that the caller gives back.
+    pub(super) fn gather(&mut self, number: u32) -> Vec<u8> {
         let program = self.program;
         let calculation = &program.calculations[number as usize];
         let mut buffer = std::mem::take(&mut self.scratch.buffer);
@@ -67,9 +75,7 @@ impl Machine<'_> {
         if calculation.payload {
             buffer.extend_from_slice(&self.packet[self.position..]);
         }
-        let result = calculation.algorithm.run(&buffer);
-        self.scratch.buffer = buffer;
-        result
+        buffer
     }
 
     /// Writes a header as on the wire; `to` has room for it.

@@ -1,5 +1,6 @@
 //! The interpreter's loop.
 
+use super::arch::Diverted;
 use super::run::Blocks;
 use crate::op::{HeaderRef, Op, Pc, sign_extend};
 use crate::program::Program;
@@ -20,6 +21,13 @@ pub(crate) struct Scratch {
     pub masked: Vec<u64>,
     pub buffer: Vec<u8>,
     pub blocks: Blocks,
+    /// Headers that a deparser of TNA emitted.
+    pub emitted: Vec<u8>,
+    /// Copies that a deparser of TNA asked for.
+    pub diverted: Vec<Diverted>,
+    /// Watched registers of TNA that this pass touched, and how often one was touched again.
+    pub touched: Vec<u32>,
+    pub touched_twice: u64,
 }
 
 /// One packet on its way through a section of the program.
@@ -35,6 +43,8 @@ pub(crate) struct Machine<'a> {
     pub parser_error: u64,
     pub now_us: u64,
     pub turns: u32,
+    /// The table that was applied last, and the row that was hit.
+    pub row: (u32, Option<u32>),
 }
 
 impl Machine<'_> {
@@ -207,6 +217,7 @@ impl Machine<'_> {
                         return;
                     }
                 },
+                Op::Arch(number) => self.arch(number),
                 Op::Run(run) => {
                     let run = &program.runs[run as usize];
                     if !run.execute(self.state, &mut self.tables.registers, &mut self.scratch.blocks) {

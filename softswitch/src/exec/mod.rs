@@ -1,5 +1,6 @@
 //! Runs the flat program on a packet's state.
 
+mod arch;
 mod checksum;
 mod computed;
 mod headers;
@@ -10,4 +11,5 @@ mod stateful;
 mod table;
 mod wide;
 
+pub(crate) use arch::Diverted;
 pub(crate) use machine::{Machine, Scratch};

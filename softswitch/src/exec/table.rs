@@ -9,27 +9,8 @@ use crate::value::set_bits;
 impl Machine<'_> {
     /// Runs the table; where control goes next.
     pub(super) fn apply(&mut self, number: u32) -> Option<Pc> {
-        let program = self.program;
-        let info = &program.tables[number as usize];
-        let row = if info.parts.is_empty() { None } else { self.look_up(number) };
-        let action = match row {
-            Some(row) => self.hit(number, row),
-            None => {
-                let table = &mut self.tables.tables[number as usize];
-                if info.direct_counter {
-                    table.default_counter.packets += 1;
-                    table.default_counter.bytes += u64::from(self.state.asked.ingress_length);
-                }
-                let table = &self.tables.tables[number as usize];
-                table.default.as_ref().map(|call| {
-                    load_params(self.program, self.state, call);
-                    call.action
-                })
-            }
-        };
-        if let Some(action) = action {
-            self.run(program.actions[action as usize].pc);
-        }
+        let info = &self.program.tables[number as usize];
+        let (row, action) = self.run_table(number);
         match &info.next {
             Next::Hit { hit, miss } => {
                 if row.is_some() {
@@ -45,6 +26,33 @@ impl Machine<'_> {
                 None => *otherwise,
             },
         }
+    }
+
+    /// Runs the table; the row that was hit, and the action that ran.
+    pub(super) fn run_table(&mut self, number: u32) -> (Option<u32>, Option<u32>) {
+        let program = self.program;
+        let info = &program.tables[number as usize];
+        let row = if info.parts.is_empty() { None } else { self.look_up(number) };
+        let action = match row {
+            Some(row) => self.hit(number, row),
+            None => {
+                let table = &mut self.tables.tables[number as usize];
+                if info.direct_counter && program.tna.is_none() {
+                    table.default_counter.packets += 1;
+                    table.default_counter.bytes += u64::from(self.state.asked.ingress_length);
+                }
+                let table = &self.tables.tables[number as usize];
+                table.default.as_ref().map(|call| {
+                    load_params(self.program, self.state, call);
+                    call.action
+                })
+            }
+        };
+        self.row = (number, row);
+        if let Some(action) = action {
+            self.run(program.actions[action as usize].pc);
+        }
+        (row, action)
     }
 
     fn look_up(&mut self, number: u32) -> Option<u32> {
@@ -64,14 +72,16 @@ impl Machine<'_> {
         let bytes = u64::from(self.state.asked.ingress_length);
         let now_us = self.now_us;
         let row = self.tables.tables[number as usize].rows[row_number as usize].as_mut()?;
-        if info.direct_counter {
+        // In TNA an action says whether it counts.
+        let implicit = self.program.tna.is_none();
+        if info.direct_counter && implicit {
             row.counter.packets = row.counter.packets.wrapping_add(1);
             row.counter.bytes = row.counter.bytes.wrapping_add(bytes);
         }
         if info.idle_timeout {
             row.last_hit_us = now_us;
         }
-        if let Some((meter, target)) = info.meter {
+        if let Some((meter, target)) = info.meter.filter(|_| implicit) {
             let amount = if self.program.meters[meter].bytes { bytes } else { 1 };
             let colour = row.meter.colour(amount, now_us);
             match target {

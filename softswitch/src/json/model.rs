@@ -7,7 +7,7 @@ use serde_json::Value;
 pub type FieldName = (String, String);
 
 /// The root object.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Document {
     #[serde(rename = "__meta__")]
     pub(crate) meta: Option<Meta>,
@@ -192,6 +192,9 @@ pub(crate) struct RegisterArray {
     pub size: usize,
     /// Bits per cell.
     pub bitwidth: u32,
+    /// What cells hold at first; TNA's registers only.
+    #[serde(default)]
+    pub initial: u64,
 }
 
 #[derive(Debug, Deserialize)]

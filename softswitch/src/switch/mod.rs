@@ -7,6 +7,7 @@ mod entries;
 mod pass;
 mod profiles;
 mod replication;
+mod tna;
 mod view;
 
 pub use view::EntryView;
@@ -36,6 +37,11 @@ pub trait Sink {
         0
     }
 
+    /// Cells of 80 bytes that wait at a port, for TNA's `enq_qdepth` and `deq_qdepth`.
+    fn queue_cells(&mut self, port: Port) -> u32 {
+        self.queue_depth(port)
+    }
+
     /// The program reports a digest.
     fn digest(&mut self, digest: Digest) {
         let _ = digest;
@@ -62,6 +68,8 @@ pub struct Statistics {
     pub dropped: u64,
     /// Copies given up because one frame made too many of them.
     pub runaway: u64,
+    /// Register actions of TNA programs that ran a second time in one pass, which the chip cannot do.
+    pub touched_twice: u64,
     /// Frames that came while no program was loaded.
     pub unprogrammed: u64,
 }
@@ -90,6 +98,8 @@ pub struct Switch {
     loaded: Option<Loaded>,
     groups: rustc_hash::FxHashMap<u32, Vec<Replica>>,
     sessions: rustc_hash::FxHashMap<u32, CloneSession>,
+    /// Ports of TNA programs whose packets come in again.
+    loopback: rustc_hash::FxHashSet<Port>,
     scratch: Scratch,
     random: Random,
     jobs: VecDeque<Job>,
@@ -114,6 +124,7 @@ impl Switch {
             loaded: None,
             groups: Default::default(),
             sessions: Default::default(),
+            loopback: Default::default(),
             scratch: Scratch::default(),
             random: Random::new(seed),
             jobs: VecDeque::new(),
@@ -144,6 +155,12 @@ impl Switch {
         self.groups = ready.groups;
         self.sessions = ready.sessions;
         self.jobs.clear();
+    }
+
+    /// Sets the ports of a TNA program whose packets come in again, as recirculation ports and ports in
+    /// loopback mode do.
+    pub fn set_loopback(&mut self, ports: impl IntoIterator<Item = Port>) {
+        self.loopback = ports.into_iter().collect();
     }
 
     /// The loaded program.

@@ -33,6 +33,11 @@ impl Switch {
             self.statistics.unprogrammed += 1;
             return;
         };
+        if loaded.program.tna.is_some() {
+            self.process_tna(&mut loaded, port, frame, now_us, sink);
+            self.loaded = Some(loaded);
+            return;
+        }
         let program = Arc::clone(&loaded.program);
         let mut pass =
             Pass { switch: self, program: &program, loaded: &mut loaded, now_us, sink, budget: MAX_JOBS };
@@ -100,6 +105,7 @@ impl<S: Sink> Pass<'_, S> {
             parser_error: self.program.errors.no_error,
             now_us: self.now_us,
             turns: 0,
+            row: (0, None),
         }
     }
 
@@ -280,20 +286,25 @@ impl<S: Sink> Pass<'_, S> {
     }
 
     fn digest(&mut self, state: &State, list: u64) {
-        let Some(info) = self.program.digests.get(&list) else { return };
-        let value = |place: &Place| match *place {
-            Place::Word { word, bits, .. } => {
-                to_bytes(&[state.words[word as usize] & crate::op::low_mask(bits.min(64) as u8)])
-            }
-            Place::Bits { span, .. } => {
-                let count = span.bits.div_ceil(8);
-                let mut bytes = vec![0; count as usize];
-                copy_bits(&mut bytes, count * 8 - span.bits, &state.bytes, span.bit, span.bits);
-                bytes
-            }
-            Place::Var { .. } => vec![0],
-        };
-        let values = info.fields.iter().map(value).collect();
-        self.sink.digest(Digest { name: info.name.clone(), values });
+        digest(self.program, state, list, self.sink);
     }
+}
+
+/// Reports a digest's values.
+pub(super) fn digest(program: &Program, state: &State, list: u64, sink: &mut impl Sink) {
+    let Some(info) = program.digests.get(&list) else { return };
+    let value = |place: &Place| match *place {
+        Place::Word { word, bits, .. } => {
+            to_bytes(&[state.words[word as usize] & crate::op::low_mask(bits.min(64) as u8)])
+        }
+        Place::Bits { span, .. } => {
+            let count = span.bits.div_ceil(8);
+            let mut bytes = vec![0; count as usize];
+            copy_bits(&mut bytes, count * 8 - span.bits, &state.bytes, span.bit, span.bits);
+            bytes
+        }
+        Place::Var { .. } => vec![0],
+    };
+    let values = info.fields.iter().map(value).collect();
+    sink.digest(Digest { name: info.name.clone(), values });
 }

@@ -35,7 +35,13 @@ impl Cells {
 
 impl Registers {
     pub fn new(program: &Program) -> Registers {
-        Registers { groups: program.register_groups.iter().map(Cells::new).collect() }
+        let mut registers = Registers { groups: program.register_groups.iter().map(Cells::new).collect() };
+        for info in program.registers.iter().filter(|info| info.initial != 0) {
+            for index in 0..info.size as u64 {
+                registers.set(info.group, info.lane, index, info.initial);
+            }
+        }
+        registers
     }
 
     /// A cell of up to 64 bits; `None` past the end.

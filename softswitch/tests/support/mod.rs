@@ -50,8 +50,22 @@ pub fn port_of(worker: u16) -> Port {
     Port(1 + u32::from(worker))
 }
 
-/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100.
+/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100. Any
+/// worker may be among a frame's contributors.
 pub fn aggregating_switch(program: Arc<Program>, workers: u16) -> Switch {
+    switch_of(program, workers, |_, everybody| everybody)
+}
+
+/// As [`aggregating_switch`]; only the worker itself may be among its frame's contributors, as at its first hop.
+pub fn first_hop_switch(program: Arc<Program>, workers: u16) -> Switch {
+    switch_of(program, workers, |worker, _| Contributors::one(worker))
+}
+
+fn switch_of(
+    program: Arc<Program>,
+    workers: u16,
+    members: impl Fn(Seat, Contributors) -> Contributors,
+) -> Switch {
     let mut switch = Switch::new(1);
     switch.load(program).expect("the program loads");
     let bitmap = ((1u128 << workers) - 1) as u64;
@@ -66,8 +80,12 @@ pub fn aggregating_switch(program: Arc<Program>, workers: u16) -> Switch {
         };
         let everybody = Contributors { bitmap, ..Contributors::one(key.worker) };
         let slots = SlotRange { base: 0, len: 16 };
-        let action =
-            SteerAction::Add { port: port(Port(100)), slots, members: everybody, expected: everybody };
+        let action = SteerAction::Add {
+            port: port(Port(100)),
+            slots,
+            members: members(key.worker, everybody),
+            expected: everybody,
+        };
         let row = Steer::row(&key, &action);
         let (table, action) = (row.table.full_name, row.action.full_name);
         switch.put_numbers(table, row.key.as_deref(), action, &row.params).expect("the entry fits");
