@@ -13,6 +13,7 @@ mod error;
 pub mod memory;
 mod place;
 mod target;
+pub mod tofino;
 pub mod v1model;
 
 pub use counters::{Counts, PortTraffic, SwitchCounters, Traffic};

@@ -10,6 +10,7 @@ mod target;
 
 use std::pin::Pin;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use inart_tls::connect_channel;
 use tokio::sync::mpsc;
@@ -30,6 +31,9 @@ pub use target::{ClientId, DeviceId, Target};
 /// The answer to a call. Boxed, so that the transport below is compiled with this crate, and not again with
 /// each that calls.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
+
+/// Between two tries to be bound to a program that belongs to another client.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// All pipes, both directions and all parsers of a device.
 const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
@@ -113,19 +117,28 @@ impl Client {
         })
     }
 
-    /// Binds this client to a program of the device, so that it may write. It stays bound until it goes.
+    /// Binds this client to a program of the device, so that it may write. It stays bound until it goes. Waits
+    /// that long for a client that is bound to it.
     ///
     /// # Errors
-    /// [`ClientError::Owned`] while another client is bound to it; [`ClientError::Rpc`] if there is no such
-    /// program.
-    pub fn bind<'a>(&'a self, program: &'a str) -> Answer<'a, ()> {
-        let config = v::ForwardingPipelineConfig { p4_name: program.to_owned(), ..Default::default() };
+    /// [`ClientError::Owned`] if another client is still bound to it; [`ClientError::Rpc`] if there is no
+    /// such program.
+    pub fn bind<'a>(&'a self, program: &'a str, patience: Duration) -> Answer<'a, ()> {
         Box::pin(async move {
-            match self.set(Action::Bind, config).await {
-                Err(ClientError::Rpc { code: Code::AlreadyExists, message, .. }) => {
-                    Err(ClientError::owned(&self.target, program, message))
+            let mut left = patience;
+            loop {
+                let config = v::ForwardingPipelineConfig { p4_name: program.to_owned(), ..Default::default() };
+                match self.set(Action::Bind, config).await {
+                    Err(ClientError::Rpc { code: Code::AlreadyExists, message, .. }) => {
+                        if left.is_zero() {
+                            return Err(ClientError::owned(&self.target, program, message));
+                        }
+                        let pause = left.min(RETRY);
+                        tokio::time::sleep(pause).await;
+                        left -= pause;
+                    }
+                    answer => return answer,
                 }
-                answer => answer,
             }
         })
     }

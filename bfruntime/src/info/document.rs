@@ -23,6 +23,8 @@ pub(super) struct Table {
     #[serde(default)]
     pub supported_operations: Vec<String>,
     #[serde(default)]
+    pub attributes: Vec<String>,
+    #[serde(default)]
     pub has_const_default_action: bool,
 }
 

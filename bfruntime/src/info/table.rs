@@ -109,6 +109,8 @@ pub struct Table {
     pub operations: Vec<String>,
     /// Whether its default action cannot be changed.
     pub const_default: bool,
+    /// Whether the program itself has its entries, which cannot be changed.
+    pub const_entries: bool,
 }
 
 impl DataType {
@@ -237,6 +239,7 @@ impl From<document::Table> for Table {
             data: data.collect(),
             operations: table.supported_operations,
             const_default: table.has_const_default_action,
+            const_entries: table.attributes.iter().any(|name| name == "ConstTable"),
         }
     }
 }

@@ -103,7 +103,7 @@ impl State {
                 set_forwarding_pipeline_config_response_type: (*stage).into(),
             };
             let event = Event::SetForwardingPipelineConfigResponse(message);
-            self.clients.streams().for_each(|client| client.tell(event));
+            self.clients.streams().for_each(|client| client.tell(event.clone()));
         }
     }
 
