@@ -119,7 +119,7 @@ impl Client {
                 p4_name,
             });
             let answer = self.service.clone().read(request).await;
-            let mut answers = self.answered("Read", answer)?;
+            let mut answers = answer.map_err(|status| self.read_error(status))?.into_inner();
             let mut found = Vec::new();
             loop {
                 let part = match answers.message().await {
