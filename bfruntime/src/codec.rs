@@ -110,7 +110,12 @@ impl Info {
     }
 }
 
-fn message(table: &Table, entry: &Entry, key: Option<v::TableKey>, data: Option<v::TableData>) -> v::TableEntry {
+fn message(
+    table: &Table,
+    entry: &Entry,
+    key: Option<v::TableKey>,
+    data: Option<v::TableData>,
+) -> v::TableEntry {
     v::TableEntry {
         table_id: table.id,
         value: key.map(table_entry::Value::Key),
@@ -139,15 +144,11 @@ fn encode_key(table: &Table, key: &BTreeMap<String, Match>) -> Result<v::TableKe
         fields.push(encode_match(table, table.key_field(name)?, with)?);
     }
     fields.sort_by_key(|field| field.field_id);
-    let missing = table
-        .key
-        .iter()
-        .find(|field| field.match_type == MatchType::Exact && !key.contains_key(&field.name));
+    let missing =
+        table.key.iter().find(|field| field.match_type == MatchType::Exact && !key.contains_key(&field.name));
     // The driver takes 0 for a field that is left out, which nobody means.
     match missing.filter(|field| field.name != "$MATCH_PRIORITY") {
-        Some(field) => {
-            Err(misfit(table.place(None), format!("exact field \"{}\" is missing", field.name)))
-        }
+        Some(field) => Err(misfit(table.place(None), format!("exact field \"{}\" is missing", field.name))),
         None => Ok(v::TableKey { fields }),
     }
 }
@@ -199,7 +200,8 @@ fn decode_match(table: &Table, field: &KeyField, with: &v::KeyField) -> Result<M
         }
         key_field::MatchType::Lpm(lpm) => {
             let prefix_len = u32::try_from(lpm.prefix_len).ok().filter(|length| *length <= width);
-            let wrong = || misfit(place(), format!("prefix length {} of a {width}-bit field", lpm.prefix_len));
+            let wrong =
+                || misfit(place(), format!("prefix length {} of a {width}-bit field", lpm.prefix_len));
             Match::Lpm { value: number(&lpm.value)?, prefix_len: prefix_len.ok_or_else(wrong)? }
         }
         key_field::MatchType::Ternary(ternary) => {
@@ -234,9 +236,7 @@ fn encode_data(table: &Table, entry: &Entry, by_device: bool) -> Result<v::Table
     fields.sort_by_key(|field| field.field_id);
     let params = action.map(|action| action.params.as_slice()).unwrap_or_default();
     match params.iter().find(|param| param.mandatory && !entry.data.contains_key(&param.name)) {
-        Some(param) => {
-            Err(misfit(table.place(action), format!("parameter \"{}\" is missing", param.name)))
-        }
+        Some(param) => Err(misfit(table.place(action), format!("parameter \"{}\" is missing", param.name))),
         None => Ok(v::TableData { action_id: action.map_or(0, |action| action.id), fields }),
     }
 }

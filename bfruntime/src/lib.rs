@@ -20,8 +20,8 @@ pub use client::{Answer, Client, ClientError, ClientId, Configs, DeviceId, Event
 pub use codec::EntryError;
 pub use entry::{Entry, Match, Value};
 pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
-pub use inart_tls::Security;
 pub use group::Group;
+pub use inart_tls::Security;
 pub use info::{Action, DataField, DataType, Info, InfoError, KeyField, MatchType, Table, TableKind};
 pub use port::{Fec, PortSettings, PortState, Speed};
 pub use tonic::Code;

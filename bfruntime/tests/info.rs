@@ -53,7 +53,10 @@ fn entries_go_to_messages_and_back() {
     let key_field::MatchType::Exact(port) = key.fields[0].match_type.as_ref().unwrap() else { panic!() };
     assert_eq!((key.fields[0].field_id, port.value.as_slice()), (1, &[1, 44][..]));
     let key_field::MatchType::Ternary(dst) = key.fields[1].match_type.as_ref().unwrap() else { panic!() };
-    assert_eq!((dst.value.as_slice(), dst.mask.as_slice()), (&[0, 0, 0, 0, 0, 5][..], &[0, 0, 0, 0, 0, 255][..]));
+    assert_eq!(
+        (dst.value.as_slice(), dst.mask.as_slice()),
+        (&[0, 0, 0, 0, 0, 5][..], &[0, 0, 0, 0, 0, 255][..])
+    );
     assert_eq!(message.data.as_ref().unwrap().action_id, 7);
     assert_eq!(info().decode(&message).unwrap(), steer());
 
@@ -92,9 +95,18 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (without("port"), "table steer: exact field \"port\" is missing"),
         (without("members"), "table steer, action add: parameter \"members\" is missing"),
         (steer().action("ad"), "table steer has no action \"ad\"; did you mean \"add\"?"),
-        (steer().with("members", true), "table steer, action add, field members: holds Bits(64), not Flag(true)"),
-        (Entry { table: "steel".into(), ..steer() }, "the program has no table \"steel\"; did you mean \"steer\"?"),
-        (Entry::new("outcomes"), "\"outcomes\" may be pipe.In.outcomes or pipe.Out.outcomes: give more of the name"),
+        (
+            steer().with("members", true),
+            "table steer, action add, field members: holds Bits(64), not Flag(true)",
+        ),
+        (
+            Entry { table: "steel".into(), ..steer() },
+            "the program has no table \"steel\"; did you mean \"steer\"?",
+        ),
+        (
+            Entry::new("outcomes"),
+            "\"outcomes\" may be pipe.In.outcomes or pipe.Out.outcomes: give more of the name",
+        ),
         (Entry { is_default: true, ..steer() }, "table steer: a default entry has no key"),
         (
             Entry { action: Some("refuse".into()), data: Default::default(), ..steer() },

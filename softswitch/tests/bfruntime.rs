@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use inart_bfruntime::bfrt_proto::stream_message_response::Update;
 use inart_bfruntime::{
-    Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match, PortSettings,
-    Profile, Program, Speed, Target, Value,
+    Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match,
+    PortSettings, Profile, Program, Speed, Target, Value,
 };
 use inart_p4runtime::Schema;
 use inart_softswitch::bfrt::Server;
@@ -190,7 +190,10 @@ async fn a_transaction_that_fails_leaves_everything_as_it_was() {
     assert_eq!((rig.send(2, 1, 0, 0, 0, 0), rig.send(2, 99, 0, 0, 0, 0)), (vec![9], vec![8]));
     // The device's own tables take part in none.
     let group = Group { id: 5, ports: [1].into() };
-    assert_eq!(code(client.write(&[Change::insert(group.node())], Batch::Rollback).await), Code::Unimplemented);
+    assert_eq!(
+        code(client.write(&[Change::insert(group.node())], Batch::Rollback).await),
+        Code::Unimplemented
+    );
 }
 
 #[tokio::test]
@@ -273,7 +276,8 @@ async fn one_client_writes_and_others_read() {
     let id = early.target().client;
     let twin = Client::connect(Target { client: id, ..Target::new(&rig.address, DEVICE) }).await;
     assert!(matches!(twin.err(), Some(ClientError::Rpc { code: Code::InvalidArgument, .. })));
-    let wrong = Client::connect(Target { client: ClientId(1), ..Target::new(&rig.address, DeviceId(9)) }).await;
+    let wrong =
+        Client::connect(Target { client: ClientId(1), ..Target::new(&rig.address, DeviceId(9)) }).await;
     let wrong = wrong.err().unwrap().to_string();
     assert!(wrong.contains("there is no device 9 here, only 3"), "{wrong}");
 }

@@ -127,7 +127,8 @@ impl Client {
         Box::pin(async move {
             let mut left = patience;
             loop {
-                let config = v::ForwardingPipelineConfig { p4_name: program.to_owned(), ..Default::default() };
+                let config =
+                    v::ForwardingPipelineConfig { p4_name: program.to_owned(), ..Default::default() };
                 match self.set(Action::Bind, config).await {
                     Err(ClientError::Rpc { code: Code::AlreadyExists, message, .. }) => {
                         if left.is_zero() {

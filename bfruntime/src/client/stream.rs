@@ -79,7 +79,10 @@ impl Stream {
 
     async fn wait_open(&mut self, target: &Target) -> Result<(), ClientError> {
         let answered = self.session.wait_for(|session| !matches!(session, Session::Opening));
-        match tokio::time::timeout(target.timeout, answered).await.map(|session| session.map(|now| now.clone())) {
+        match tokio::time::timeout(target.timeout, answered)
+            .await
+            .map(|session| session.map(|now| now.clone()))
+        {
             Err(_) => Err(ClientError::timeout(target, "the subscription", target.timeout)),
             Ok(Ok(Session::Closed(status))) => Err(ClientError::opening(target, status)),
             Ok(Ok(_)) => Ok(()),

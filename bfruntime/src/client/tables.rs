@@ -83,8 +83,7 @@ impl Client {
             };
             let table_operations_type = operation.clone();
             let operation = v::TableOperation { table_id: table.id, table_operations_type };
-            let update =
-                v::Update { r#type: update::Type::Insert.into(), entity: Some(operation.into()) };
+            let update = v::Update { r#type: update::Type::Insert.into(), entity: Some(operation.into()) };
             let sent = self.send_named(vec![update]).await;
             sent.map_err(|status| ClientError::rpc("Write", &self.target, status))
         })

@@ -179,8 +179,7 @@ impl Table {
     ///
     /// # Errors
     /// [`InfoError`] if there is none of that name.
-    pub fn data_field(&self, action: Option<&Action>, name: &str) -> Result<&DataField, InfoError>
-    {
+    pub fn data_field(&self, action: Option<&Action>, name: &str) -> Result<&DataField, InfoError> {
         let found = self.fields(action.map(|action| action.id)).find(|field| field.name == name);
         found.ok_or_else(|| {
             let names = self.fields(action.map(|action| action.id)).map(|field| field.name.as_str());

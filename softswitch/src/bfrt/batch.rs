@@ -90,7 +90,8 @@ enum Meant<'a> {
 }
 
 fn meant(update: &Update) -> Result<Meant<'_>, Status> {
-    let kind = Type::try_from(update.r#type).map_err(|_| invalid(format!("update type {}", update.r#type)))?;
+    let kind =
+        Type::try_from(update.r#type).map_err(|_| invalid(format!("update type {}", update.r#type)))?;
     match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
         Some(entity::Entity::TableEntry(entry)) => Ok(Meant::Entry(kind, entry)),
         Some(entity::Entity::TableOperation(operation)) => Ok(Meant::Operation(operation)),

@@ -94,7 +94,8 @@ impl State {
     fn changed(&mut self, stages: &[Stage]) {
         let Some(pipeline) = self.staged.as_ref().or(self.running.as_ref()) else { return };
         for gone in self.clients.keep_bound_to(&pipeline.config.p4_name) {
-            let status = Status::cancelled("another program was loaded: the one that you were bound to is gone");
+            let status =
+                Status::cancelled("another program was loaded: the one that you were bound to is gone");
             // Who takes nothing is gone as well when its stream is dropped here.
             let _ = gone.out.try_send(Err(status));
         }
@@ -116,7 +117,10 @@ impl State {
                 table_entry,
                 port_up: *port_up,
             });
-            self.clients.streams().filter(|client| client.ports).for_each(|client| client.tell(event.clone()));
+            self.clients
+                .streams()
+                .filter(|client| client.ports)
+                .for_each(|client| client.tell(event.clone()));
         }
         Ok(())
     }
@@ -208,7 +212,8 @@ impl Device {
             }
             (Action::WarmInitEnd, _) => {
                 let staged = state.staged.take();
-                let staged = staged.ok_or_else(|| invalid("no program was begun: WARM_INIT_BEGIN comes first"))?;
+                let staged =
+                    staged.ok_or_else(|| invalid("no program was begun: WARM_INIT_BEGIN comes first"))?;
                 state.running = Some(staged.run_on(&self.switch));
                 state.changed(&[Stage::WarmInitFinished]);
             }

@@ -41,7 +41,9 @@ impl Multicast {
         }
         for node in numbers(entry, NODE_ID) {
             if !self.nodes.contains_key(&node) {
-                return Err(Status::not_found(format!("$pre.mgid {id}: there is no node {node}; insert it first")));
+                return Err(Status::not_found(format!(
+                    "$pre.mgid {id}: there is no node {node}; insert it first"
+                )));
             }
         }
         change(&mut self.groups, kind, id, entry, "$pre.mgid")?;
@@ -51,10 +53,16 @@ impl Multicast {
     /// Changes a node; says what the switch is to be told.
     pub fn write_node(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
         let id = key(entry, NODE_ID)?;
-        let used: Vec<u32> =
-            self.groups.iter().filter(|(_, group)| numbers(group, NODE_ID).contains(&id)).map(|(id, _)| *id).collect();
+        let used: Vec<u32> = self
+            .groups
+            .iter()
+            .filter(|(_, group)| numbers(group, NODE_ID).contains(&id))
+            .map(|(id, _)| *id)
+            .collect();
         if let (Type::Delete, Some(group)) = (kind, used.first()) {
-            return Err(Status::already_exists(format!("$pre.node {id}: group {group} has it; change that first")));
+            return Err(Status::already_exists(format!(
+                "$pre.node {id}: group {group} has it; change that first"
+            )));
         }
         if !numbers(entry, "$MULTICAST_LAG_ID").is_empty() {
             return Err(unserved(format!("$pre.node {id}: link aggregation groups are not served")));
@@ -63,7 +71,8 @@ impl Multicast {
         let others = self.nodes.iter().filter(|(other, _)| **other != id).map(|(_, node)| node);
         for node in others.chain([entry]) {
             let ports = numbers(node, "$DEV_PORT").len();
-            room = room.checked_sub(ports).ok_or_else(|| limits::beyond("$pre.node: too many ports in all"))?;
+            room =
+                room.checked_sub(ports).ok_or_else(|| limits::beyond("$pre.node: too many ports in all"))?;
         }
         change(&mut self.nodes, kind, id, entry, "$pre.node")?;
         Ok(used.into_iter().map(|group| self.group(group)).collect())
@@ -92,8 +101,12 @@ fn change(
     what: &str,
 ) -> Result<(), Status> {
     match (kind, all.get_mut(&id)) {
-        (Type::Insert, Some(_)) => return Err(Status::already_exists(format!("{what} {id} is there already"))),
-        (Type::Modify | Type::Delete, None) => return Err(Status::not_found(format!("there is no {what} {id}"))),
+        (Type::Insert, Some(_)) => {
+            return Err(Status::already_exists(format!("{what} {id} is there already")));
+        }
+        (Type::Modify | Type::Delete, None) => {
+            return Err(Status::not_found(format!("there is no {what} {id}")));
+        }
         (Type::Insert | Type::InsertOrModify, None) => {
             all.insert(id, entry.clone());
         }
@@ -110,14 +123,18 @@ fn change(
 
 fn selected(all: &BTreeMap<u32, Entry>, filter: &Entry, field: &str) -> Vec<Entry> {
     match filter.key.get(field) {
-        Some(Match::Exact(id)) => u32::try_from(*id).ok().and_then(|id| all.get(&id)).cloned().into_iter().collect(),
+        Some(Match::Exact(id)) => {
+            u32::try_from(*id).ok().and_then(|id| all.get(&id)).cloned().into_iter().collect()
+        }
         _ => all.values().cloned().collect(),
     }
 }
 
 fn key(entry: &Entry, field: &str) -> Result<u32, Status> {
     match entry.key.get(field) {
-        Some(Match::Exact(id)) => u32::try_from(*id).map_err(|_| invalid(format!("{field} has more than 32 bits"))),
+        Some(Match::Exact(id)) => {
+            u32::try_from(*id).map_err(|_| invalid(format!("{field} has more than 32 bits")))
+        }
         _ => Err(invalid(format!("{}: the entry has no {field}", entry.table))),
     }
 }
@@ -137,7 +154,10 @@ mod tests {
     use super::*;
 
     fn node(id: u32, rid: u16, ports: &[u32]) -> Entry {
-        Entry::new("$pre.node").exact(NODE_ID, id).with("$MULTICAST_RID", rid).with("$DEV_PORT", ports.to_vec())
+        Entry::new("$pre.node")
+            .exact(NODE_ID, id)
+            .with("$MULTICAST_RID", rid)
+            .with("$DEV_PORT", ports.to_vec())
     }
 
     fn group(id: u32, nodes: &[u32]) -> Entry {
@@ -145,7 +165,8 @@ mod tests {
     }
 
     fn copies(changed: &[Changed]) -> Vec<(u32, Option<Vec<(u32, u16)>>)> {
-        let plain = |replicas: &Vec<Replica>| replicas.iter().map(|copy| (copy.port.0, copy.instance)).collect();
+        let plain =
+            |replicas: &Vec<Replica>| replicas.iter().map(|copy| (copy.port.0, copy.instance)).collect();
         changed.iter().map(|(id, replicas)| (*id, replicas.as_ref().map(plain))).collect()
     }
 
@@ -163,6 +184,9 @@ mod tests {
         assert_eq!(held.unwrap_err().code(), Code::AlreadyExists);
         assert_eq!(copies(&multicast.write_group(Type::Delete, &group(5, &[])).unwrap()), [(5, None)]);
         assert!(multicast.write_node(Type::Delete, &node(1, 0, &[])).unwrap().is_empty());
-        assert_eq!((multicast.groups(&Entry::default()).len(), multicast.nodes(&Entry::default()).len()), (0, 1));
+        assert_eq!(
+            (multicast.groups(&Entry::default()).len(), multicast.nodes(&Entry::default()).len()),
+            (0, 1)
+        );
     }
 }

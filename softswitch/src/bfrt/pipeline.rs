@@ -29,8 +29,8 @@ pub(super) struct Pipeline {
     multicast: Multicast,
 }
 
-/// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it holds
-/// no lock over several steps.
+/// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
+/// holds no lock over several steps.
 pub(super) fn lock(switch: &Mutex<Switch>) -> MutexGuard<'_, Switch> {
     switch.lock().unwrap_or_else(PoisonError::into_inner)
 }

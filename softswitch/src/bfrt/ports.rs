@@ -1,5 +1,5 @@
-//! `$PORT`: what controllers said of ports. The switch's ports are the interfaces that it was started with, so
-//! a port is up as soon as it is enabled.
+//! `$PORT`: what controllers said of ports. The switch's ports are the interfaces that it was started with,
+//! so a port is up as soon as it is enabled.
 
 use std::collections::BTreeMap;
 
@@ -31,9 +31,8 @@ impl Ports {
                 return Err(Status::not_found(format!("there is no $PORT {number}; add it first")));
             }
             (Type::Insert, None) => {
-                let missing = table.data.iter().find(|field| {
-                    field.mandatory && !entry.data.contains_key(&field.name)
-                });
+                let missing =
+                    table.data.iter().find(|field| field.mandatory && !entry.data.contains_key(&field.name));
                 if let Some(field) = missing {
                     return Err(invalid(format!("$PORT {number}: {} is missing", field.name)));
                 }

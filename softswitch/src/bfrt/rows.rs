@@ -111,32 +111,18 @@ pub(super) fn write(
         }
     }
     match counts(entry) {
-        Some(counts) => {
-            switch.set_direct_counter(name, &key.matches, key.priority, counts).map_err(refused)
-        }
+        Some(counts) => switch.set_direct_counter(name, &key.matches, key.priority, counts).map_err(refused),
         None => Ok(()),
     }
 }
 
-fn insert(
-    switch: &mut Switch,
-    name: &str,
-    table: &Table,
-    entry: &Entry,
-    key: &Key,
-) -> Result<(), Status> {
+fn insert(switch: &mut Switch, name: &str, table: &Table, entry: &Entry, key: &Key) -> Result<(), Status> {
     let action = EntryAction::Call(call(switch, table, entry)?);
     switch.insert_entry(name, Row::new(key.matches.clone(), key.priority, action)).map_err(refused)
 }
 
 /// Without an action only the counter changes.
-fn modify(
-    switch: &mut Switch,
-    name: &str,
-    table: &Table,
-    entry: &Entry,
-    key: &Key,
-) -> Result<(), Status> {
+fn modify(switch: &mut Switch, name: &str, table: &Table, entry: &Entry, key: &Key) -> Result<(), Status> {
     if entry.action.is_none() && counts(entry).is_some() {
         return Ok(());
     }
@@ -165,7 +151,8 @@ pub(super) fn with_counts(table: &Table, mut entry: Entry, counts: CounterValue)
 /// The action with its parameters in order.
 fn call(switch: &Switch, table: &Table, entry: &Entry) -> Result<ActionCall, Status> {
     let place = || format!("table {}", table.name);
-    let given = entry.action.as_deref().ok_or_else(|| invalid(format!("{}: the entry has no action", place())))?;
+    let given =
+        entry.action.as_deref().ok_or_else(|| invalid(format!("{}: the entry has no action", place())))?;
     let action = table.action(given).map_err(super::status::unknown)?;
     if action.default_only && !entry.is_default {
         return Err(invalid(format!("{}: only the default entry may have action {given}", place())));

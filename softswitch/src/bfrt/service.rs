@@ -119,7 +119,11 @@ impl BfRuntime for Service {
 type Out = mpsc::Sender<Result<v::StreamMessageResponse, Status>>;
 
 /// Serves a stream until it ends: while it is open, its client is there.
-async fn serve(device: &Device, mut requests: Streaming<v::StreamMessageRequest>, out: &Out) -> Result<(), Status> {
+async fn serve(
+    device: &Device,
+    mut requests: Streaming<v::StreamMessageRequest>,
+    out: &Out,
+) -> Result<(), Status> {
     let first = timeout(limits::FIRST_MESSAGE, requests.message()).await;
     let late = |_| Status::deadline_exceeded("no subscription came on this stream");
     let Some(message) = first.map_err(late)?? else { return Ok(()) };
@@ -132,7 +136,12 @@ async fn serve(device: &Device, mut requests: Streaming<v::StreamMessageRequest>
     ended
 }
 
-async fn subscribe(device: &Device, client: u32, subscription: &Subscribe, out: &Out) -> Result<Stay, Status> {
+async fn subscribe(
+    device: &Device,
+    client: u32,
+    subscription: &Subscribe,
+    out: &Out,
+) -> Result<Stay, Status> {
     device.check_id(subscription.device_id)?;
     let wanted = subscription.notifications.unwrap_or_default();
     let listener = Listener { out: out.clone(), ports: wanted.enable_port_status_change_notifications };

@@ -46,9 +46,14 @@ impl Compiled {
         // Every slot has a cell in every register of the program.
         let registers = info.tables().iter().filter(|table| table.kind == TableKind::Register);
         let slots = registers.map(|register| register.size).min().and_then(|size| u32::try_from(size).ok());
-        let slots = slots.ok_or_else(|| wrong("its bf-rt.json lists no registers, so no slots".to_owned()))?;
-        let profile =
-            Profile { name: PROFILE.to_owned(), context: image.context, binary: image.binary, pipes: Vec::new() };
+        let slots =
+            slots.ok_or_else(|| wrong("its bf-rt.json lists no registers, so no slots".to_owned()))?;
+        let profile = Profile {
+            name: PROFILE.to_owned(),
+            context: image.context,
+            binary: image.binary,
+            pipes: Vec::new(),
+        };
         Ok(Compiled(Arc::new(Inner {
             values,
             limits: Limits::new(slots, PORTS, &tables),

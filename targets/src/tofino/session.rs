@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_bfruntime::{
-    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, Match, Program, Target, Value,
+    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, Match, Program, Target,
+    Value,
 };
 use inart_p4::{Outcome, Reason};
 use inart_tables::{
@@ -191,7 +192,8 @@ impl BfRuntime {
 /// A program of that name is ours if it has the same tables and runs the same. Its `bf-rt.json` may come back
 /// in other words.
 fn is_same(ours: &Program, info: &Info, found: &Program) -> bool {
-    let binaries = |program: &Program| program.profiles.iter().map(|it| it.binary.clone()).collect::<Vec<_>>();
+    let binaries =
+        |program: &Program| program.profiles.iter().map(|it| it.binary.clone()).collect::<Vec<_>>();
     binaries(ours) == binaries(found) && Info::from_json(&found.info).is_ok_and(|theirs| theirs == *info)
 }
 

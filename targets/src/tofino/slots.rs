@@ -1,5 +1,5 @@
-//! What the chip needs of entries that add, beyond what the tables say: its registers are read once per frame,
-//! in one pipe, by a slot that is made without an adder.
+//! What the chip needs of entries that add, beyond what the tables say: its registers are read once per
+//! frame, in one pipe, by a slot that is made without an adder.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn bits(bitmap: u64) -> Contributors {
-        Contributors { bitmap, ..Contributors::one(Seat::try_from(0).unwrap()) }
+        Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) }
     }
 
     /// Entries of one range that add: worker, port in, members.

@@ -1,4 +1,5 @@
-//! The target over BFRuntime, against the embedded switch with the v1model program, whose tables are the same.
+//! The target over BFRuntime, against the embedded switch with the v1model program, whose tables are the
+//! same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../softswitch/tests/bf_rt/mod.rs"]
@@ -51,7 +52,8 @@ impl Rig {
     }
 
     async fn open(&self, access: Access) -> Result<Box<dyn Session>, SwitchError> {
-        let place = Place { timeout: Duration::from_millis(300), ..Place::local(&self.address, DEVICE.into()) };
+        let place =
+            Place { timeout: Duration::from_millis(300), ..Place::local(&self.address, DEVICE.into()) };
         compiled().open(place, access).await
     }
 
@@ -75,7 +77,7 @@ fn steer(worker: u16, ingress: u64) -> SteerKey {
 }
 
 fn add(bitmap: u64, base: u32) -> SteerAction {
-    let members = |bitmap| Contributors { bitmap, ..Contributors::one(Seat::try_from(0).unwrap()) };
+    let members = |bitmap| Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) };
     SteerAction::Add {
         port: port(70),
         slots: SlotRange { base, len: 64 },
@@ -103,7 +105,7 @@ fn gradient(worker: u8) -> Vec<u8> {
     frame.extend(5u32.to_be_bytes());
     frame.extend((1u64 << worker).to_be_bytes());
     frame.extend([0, 0]);
-    frame.extend(VALUES.get().to_be_bytes().iter().rev().take(2).rev());
+    frame.extend(32u16.to_be_bytes());
     frame.extend([0; 4]);
     frame.extend([0; 4 * 32]);
     frame
@@ -113,7 +115,10 @@ fn gradient(worker: u8) -> Vec<u8> {
 async fn what_is_written_is_read_back_and_counted() {
     let rig = Rig::start().await;
     let mut session = rig.open(Access::Write(Precedence(7))).await.unwrap();
-    assert_eq!((session.running().await.unwrap(), session.precedence()), (Running::Nothing, Some(Precedence(7))));
+    assert_eq!(
+        (session.running().await.unwrap(), session.precedence()),
+        (Running::Nothing, Some(Precedence(7)))
+    );
     session.load_program().await.unwrap();
     assert_eq!(session.running().await.unwrap(), Running::Ours);
     assert!(session.read().await.unwrap().is_empty());
@@ -177,7 +182,9 @@ async fn one_session_writes_at_a_time() {
     let mut session = rig.open(Access::Write(Precedence(1))).await.unwrap();
     session.load_program().await.unwrap();
     session.write(&diff(&SwitchTables::default(), &tables())).await.unwrap();
-    for access in [Access::Write(Precedence(9)), Access::TakeOver(Precedence(9)), Access::Resume(Precedence(9))] {
+    for access in
+        [Access::Write(Precedence(9)), Access::TakeOver(Precedence(9)), Access::Resume(Precedence(9))]
+    {
         let second = rig.open(access).await.err().unwrap();
         assert!(matches!(&second, SwitchError::Superseded(text) if text.contains("inart_n32")), "{second}");
     }
@@ -213,7 +220,11 @@ fn a_program_with_other_tables_is_refused() {
     for (from, to, told) in [
         ("pipe.InArtIngress.switch_ports", "pipe.InArtIngress.others", "table switch_ports is missing"),
         ("\"name\":\"expected\"", "\"name\":\"wanted\"", "parameter expected is missing"),
-        ("\"match_type\":\"Exact\",\"name\":\"epoch\"", "\"match_type\":\"LPM\",\"name\":\"epoch\"", "not matched exactly"),
+        (
+            "\"match_type\":\"Exact\",\"name\":\"epoch\"",
+            "\"match_type\":\"LPM\",\"name\":\"epoch\"",
+            "not matched exactly",
+        ),
     ] {
         assert!(info.contains(from), "{from}");
         let error = load(&info.replacen(from, to, 1)).expect("it is refused");
