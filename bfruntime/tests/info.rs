@@ -23,6 +23,9 @@ const INFO: &str = r#"{"schema_version": "1.0.0", "tables": [
   {"name": "pipe.In.marks", "id": 36, "table_type": "Register", "size": 16,
    "key": [{"id": 65557, "name": "$REGISTER_INDEX", "match_type": "Exact", "type": {"type": "uint32"}}],
    "data": [{"mandatory": true, "singleton": {"id": 1, "name": "In.marks.f1", "type": {"type": "bytes", "width": 32}}}]},
+  {"name": "$mirror.cfg", "id": 37, "table_type": "MirrorCfg", "size": 1, "action_specs": [
+    {"id": 1, "name": "$normal", "data": [{"mandatory": true, "read_only": false, "singleton":
+      {"id": 5, "name": "$hash", "repeated": false, "annotations": [], "type": {"type": "uint8"}}}]}]},
   {"name": "$PORT", "id": 4278255617, "table_type": "PortConfigure", "size": 1,
    "key": [{"id": 1, "name": "$DEV_PORT", "match_type": "Exact", "type": {"type": "uint32"}}],
    "data": [{"read_only": false, "singleton": {"id": 1, "name": "$SPEED",
@@ -134,6 +137,9 @@ fn tables_of_one_name_are_found_together_and_twins_are_refused() {
     assert_eq!(info().ending("outcomes").len(), 2);
     assert_eq!(info().table("Out.outcomes").unwrap().id, 35);
     assert!(info().table("utcomes").is_err());
+    // The driver's own tables have their parameters in other words than p4c's.
+    let mirror = info().table("$mirror.cfg").unwrap().action("$normal").unwrap().clone();
+    assert!(mirror.params[0].name == "$hash" && mirror.params[0].mandatory);
     let twice = info().with(&info()).unwrap_err().to_string();
     assert!(twice.contains("id 33 of table pipe.In.steer belongs to another table as well"), "{twice}");
     assert!(Info::from_json(b"[]").is_err() && Info::from_json(b"{}").is_err());

@@ -1,5 +1,5 @@
-//! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`. The program is the v1model one,
-//! whose tables are the same.
+//! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`. The program is the v1model
+//! one, whose tables are the same.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../softswitch/tests/bf_rt/mod.rs"]

@@ -1,5 +1,5 @@
-//! The controller over BFRuntime: pushes, a rollback, a switch that restarts, another controller. The tables in
-//! memory are the model. The program is the v1model one, whose tables are the same.
+//! The controller over BFRuntime: pushes, a rollback, a switch that restarts, another controller. The tables
+//! in memory are the model. The program is the v1model one, whose tables are the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../softswitch/tests/bf_rt/mod.rs"]

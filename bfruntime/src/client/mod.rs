@@ -117,8 +117,8 @@ impl Client {
         })
     }
 
-    /// Binds this client to a program of the device, so that it may write. It stays bound until it goes. Waits
-    /// that long for a client that is bound to it.
+    /// Binds this client to a program of the device, so that it may write. It stays bound until it goes.
+    /// Waits that long for another client that is bound to it.
     ///
     /// # Errors
     /// [`ClientError::Owned`] if another client is still bound to it; [`ClientError::Rpc`] if there is no

@@ -45,7 +45,21 @@ pub(super) struct Action {
     #[serde(default)]
     pub action_scope: String,
     #[serde(default)]
-    pub data: Vec<Field>,
+    pub data: Vec<Param>,
+}
+
+/// A parameter: p4c writes the field itself, the driver, in its own tables, what it writes of a table's.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Param {
+    Wrapped {
+        #[serde(default)]
+        mandatory: bool,
+        #[serde(default)]
+        read_only: bool,
+        singleton: Field,
+    },
+    Plain(Field),
 }
 
 /// A field of the table, or several of which an entry has one.

@@ -259,7 +259,12 @@ impl From<document::Key> for KeyField {
 
 impl From<document::Action> for Action {
     fn from(action: document::Action) -> Self {
-        let params = action.data.into_iter().map(DataField::from);
+        let params = action.data.into_iter().map(|param| match param {
+            document::Param::Plain(field) => field.into(),
+            document::Param::Wrapped { mandatory, read_only, singleton } => {
+                DataField { mandatory, read_only, ..singleton.into() }
+            }
+        });
         let default_only = action.action_scope == "DefaultOnly";
         Action { id: action.id, name: action.name, default_only, params: params.collect() }
     }

@@ -9,7 +9,8 @@ use super::pipeline::{Pipeline, PortChange, lock};
 use super::status::{invalid, unknown, unserved};
 use crate::Switch;
 
-/// What became of a batch: one result per update that was tried, in order, and the ports that went up or down.
+/// What became of a batch: one result per update that was tried, in order, and the ports that went up or
+/// down.
 pub(super) struct Applied {
     pub results: Vec<Result<(), Status>>,
     pub ports: Vec<PortChange>,
