@@ -1,9 +1,9 @@
 //! The BFRuntime server: one switch behind an address, as Tofino's driver (`bf_switchd`) serves one chip.
 //!
-//! As there, one client at a time is bound to the program, and calls that name the program need not be of that
-//! client: ours name it to read only. The tables of the program are those of its `bf-rt.json`; the device's
-//! own are multicast (`$pre`) and ports (`$PORT`). Ports are the interfaces that the switch was started with:
-//! what `$PORT` is told is kept and told back.
+//! As there, one client at a time is bound to the program, and calls that name the program need not be of
+//! that client: ours name it to read only. The tables of the program are those of its `bf-rt.json`; the
+//! device's own are multicast (`$pre`) and ports (`$PORT`). Ports are the interfaces that the switch was
+//! started with: what `$PORT` is told is kept and told back.
 
 mod arrays;
 mod batch;
