@@ -62,6 +62,7 @@ impl BfRuntime {
         if precedence.is_some() && configs.program(&session.program.program().name).is_some() {
             session.bind().await?;
         }
+        session.look_at(&configs)?;
         Ok(session)
     }
 
@@ -74,6 +75,10 @@ impl BfRuntime {
     /// What runs; if it is ours, its names are known from then on.
     async fn look(&mut self) -> Result<Running, SwitchError> {
         let configs = self.client.configs().await.map_err(told)?;
+        self.look_at(&configs)
+    }
+
+    fn look_at(&self, configs: &Configs) -> Result<Running, SwitchError> {
         if configs.programs.is_empty() {
             return Ok(Running::Nothing);
         }
@@ -82,7 +87,7 @@ impl BfRuntime {
         if found.is_none() {
             return Ok(Running::Other);
         }
-        self.know(&configs)?;
+        self.know(configs)?;
         Ok(Running::Ours)
     }
 
