@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use inart_bfruntime::bfrt_proto::update::Type;
-use inart_bfruntime::{Entry, Match, Table, Value};
+use inart_bfruntime::{DataField, Entry, Match, Table, Value};
 use tonic::Status;
 
 use super::keys::number;
@@ -56,47 +56,69 @@ pub(super) fn read_counters(
     Ok(cells.zip(values).map(|(cell, value)| with_counts(table, keyed(table, cell), *value)).collect())
 }
 
-/// Sets one register, or all. A register of several fields holds the first in its highest bits, as the struct
-/// of the program does.
+/// Sets one register, or all. Where the cells of several fields are in one array, the first is in its
+/// highest bits, as in the struct of the program.
 pub(super) fn write_registers(
     switch: &mut Switch,
-    name: &str,
+    names: &[&str],
     table: &Table,
     kind: Type,
     entry: &Entry,
 ) -> Result<(), Status> {
     only_set(table, kind)?;
+    let cells = cells(table, entry)?;
     let mut whole: u128 = 0;
-    for field in &table.data {
+    for (place, field) in table.data.iter().enumerate() {
         let value = match entry.data.get(&field.name) {
             Some(Value::Number(number)) => *number,
             _ => return Err(invalid(format!("{}: field {} is missing", table.name, field.name))),
         };
-        whole = whole.checked_shl(field.kind.bits().unwrap_or(0)).unwrap_or(0) | value;
+        match names {
+            [_] => whole = whole.checked_shl(field.kind.bits().unwrap_or(0)).unwrap_or(0) | value,
+            names => {
+                let name = names.get(place).copied().unwrap_or_default();
+                switch.set_register_cells(name, cells.clone(), &value.to_be_bytes()).map_err(refused)?;
+            }
+        }
     }
-    let cells = cells(table, entry)?;
-    switch.set_register_cells(name, cells, &whole.to_be_bytes()).map_err(refused)
+    match names {
+        [name] => switch.set_register_cells(name, cells, &whole.to_be_bytes()).map_err(refused),
+        _ => Ok(()),
+    }
 }
 
 /// The entries of some registers. A chip tells one value of each of its pipes; this switch has one pipe.
 pub(super) fn read_registers(
     switch: &mut Switch,
-    name: &str,
+    names: &[&str],
     table: &Table,
     cells: Range<usize>,
 ) -> Result<Vec<Entry>, Status> {
-    let values = switch.register_cells(name, cells.clone()).map_err(refused)?;
-    let entry = |(cell, value): (usize, Vec<u8>)| {
-        let mut rest = number(&value);
-        // From the last field, in the lowest bits, to the first.
-        table.data.iter().rev().fold(keyed(table, cell), |entry, field| {
-            let bits = field.kind.bits().unwrap_or(0);
-            let part = rest & 1u128.checked_shl(bits).map_or(u128::MAX, |above| above - 1);
-            rest = rest.checked_shr(bits).unwrap_or(0);
-            entry.with(&field.name, part)
-        })
+    let mut arrays = Vec::with_capacity(names.len());
+    for name in names {
+        arrays.push(switch.register_cells(name, cells.clone()).map_err(refused)?);
+    }
+    let entry = |(at, cell): (usize, usize)| {
+        let values: Vec<u128> = arrays.iter().map(|array| number(&array[at])).collect();
+        let parts = if let [whole] = values.as_slice() { split(table, *whole) } else { values };
+        let fields = table.data.iter().zip(parts);
+        fields.fold(keyed(table, cell), |entry, (field, part)| entry.with(&field.name, part))
     };
-    Ok(cells.zip(values).map(entry).collect())
+    Ok(cells.clone().enumerate().map(entry).collect())
+}
+
+/// The fields of a cell, the last of which is in the lowest bits.
+fn split(table: &Table, whole: u128) -> Vec<u128> {
+    let mut rest = whole;
+    let part = |field: &DataField| {
+        let bits = field.kind.bits().unwrap_or(0);
+        let part = rest & 1u128.checked_shl(bits).map_or(u128::MAX, |above| above - 1);
+        rest = rest.checked_shr(bits).unwrap_or(0);
+        part
+    };
+    let mut parts: Vec<u128> = table.data.iter().rev().map(part).collect();
+    parts.reverse();
+    parts
 }
 
 fn keyed(table: &Table, cell: usize) -> Entry {

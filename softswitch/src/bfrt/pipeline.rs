@@ -98,7 +98,7 @@ impl Pipeline {
         match kind(&table, &program) {
             Kind::Match(name) => rows::write(switch, name, &table, update, &entry)?,
             Kind::Counter(name) => arrays::write_counters(switch, name, &table, update, &entry)?,
-            Kind::Register(name) => arrays::write_registers(switch, name, &table, update, &entry)?,
+            Kind::Registers(names) => arrays::write_registers(switch, &names, &table, update, &entry)?,
             Kind::Groups => {
                 let mut multicast = self.multicast.clone();
                 let changed = multicast.write_group(update, &entry)?;
@@ -175,12 +175,12 @@ impl Pipeline {
                 let cells = arrays::cells(&table, &filter)?;
                 arrays::read_counters(&switch(), name, &table, cells)
             }
-            Kind::Register(name) => {
+            Kind::Registers(names) => {
                 let cells = arrays::cells(&table, &filter)?;
                 let mut found = Vec::with_capacity(cells.len());
                 for from in cells.clone().step_by(limits::STRIDE) {
                     let part = from..cells.end.min(from + limits::STRIDE);
-                    found.extend(arrays::read_registers(&mut switch(), name, &table, part)?);
+                    found.extend(arrays::read_registers(&mut switch(), &names, &table, part)?);
                 }
                 Ok(found)
             }

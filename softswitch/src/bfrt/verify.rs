@@ -61,15 +61,7 @@ fn agree(info: &Info, program: &Program) -> Result<(), String> {
                 let found = program.counters.iter().find(|found| found.name == name);
                 same_size(table, found.map(|found| found.size))?;
             }
-            (TableKind::Register, Kind::Register(name)) => {
-                let found = program.registers.iter().find(|found| found.name == name);
-                same_size(table, found.map(|found| found.size))?;
-                let bits: Option<u32> = table.data.iter().map(|field| field.kind.bits()).sum();
-                let held = found.map(|found| found.bits);
-                if bits != held {
-                    return Err(format!("the cells of {} have {bits:?} and {held:?} bits", table.name));
-                }
-            }
+            (TableKind::Register, Kind::Registers(names)) => same_registers(table, &names, program)?,
             (TableKind::Match | TableKind::Counter | TableKind::Register, _) => return missing(),
             // Its entries are refused when they come.
             (TableKind::Other(_), _) => {}
@@ -83,6 +75,20 @@ fn same_size(table: &Table, found: Option<usize>) -> Result<(), String> {
         Some(found) if found == table.size => Ok(()),
         found => Err(format!("{} has {} cells and {}", table.name, table.size, found.unwrap_or(0))),
     }
+}
+
+/// One array has the bits of all fields, or there is one of each field.
+fn same_registers(table: &Table, names: &[&str], program: &Program) -> Result<(), String> {
+    let bits: Vec<u32> = table.data.iter().filter_map(|field| field.kind.bits()).collect();
+    let bits = if names.len() == 1 { vec![bits.iter().sum()] } else { bits };
+    for (name, bits) in names.iter().zip(bits) {
+        let found = program.registers.iter().find(|found| found.name == *name);
+        same_size(table, found.map(|found| found.size))?;
+        if found.is_some_and(|found| found.bits != bits) {
+            return Err(format!("the cells of {} have other widths", table.name));
+        }
+    }
+    Ok(())
 }
 
 fn same_table(table: &Table, found: &TableInfo, program: &Program) -> Result<(), String> {
