@@ -76,6 +76,6 @@ fn a_plan_is_pushed_over_bfruntime_compared_and_rolled_back() {
     let wrong = ["diff", "plan.json", "fig1.yaml", "--state", "state", "--values", "32"];
     is_refusal(&bench.inart(&wrong), &wrong, &["switch v1"]);
     let missing =
-        ["diff", "plan.json", "fig1.yaml", "--target", "tofino", "--p4", "elsewhere", "--values", "32"];
+        ["diff", "plan.json", "fig1.yaml", "--target", "tofino", "--p4", "elsewhere", "--state", "state"];
     is_refusal(&bench.inart(&missing), &missing, &["elsewhere"]);
 }
