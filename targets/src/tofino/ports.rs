@@ -16,7 +16,8 @@ pub const PORTS: u16 = (PORTS_OF_PIPE * PIPES - 1) as u16;
 /// What the switch calls a port; `None` if it does not have it.
 pub fn number(port: PortNo) -> Option<u64> {
     let port = u64::from(port.get());
-    (port <= u64::from(PORTS)).then(|| port / PORTS_OF_PIPE << PORT_BITS | port % PORTS_OF_PIPE)
+    let number = ((port / PORTS_OF_PIPE) << PORT_BITS) + port % PORTS_OF_PIPE;
+    (port <= u64::from(PORTS)).then_some(number)
 }
 
 /// The port of that number; `None` if it is none that we use.
