@@ -164,7 +164,10 @@ mod tests {
         Entry::new("$pre.mgid").exact("$MGID", id).with(NODE_ID, nodes.to_vec())
     }
 
-    fn copies(changed: &[Changed]) -> Vec<(u32, Option<Vec<(u32, u16)>>)> {
+    /// Port and instance of each copy of a group.
+    type Plain = (u32, Option<Vec<(u32, u16)>>);
+
+    fn copies(changed: &[Changed]) -> Vec<Plain> {
         let plain =
             |replicas: &Vec<Replica>| replicas.iter().map(|copy| (copy.port.0, copy.instance)).collect();
         changed.iter().map(|(id, replicas)| (*id, replicas.as_ref().map(plain))).collect()
