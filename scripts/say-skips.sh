@@ -33,6 +33,8 @@ have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
 have simple_switch_grpc &&
     say "jumbo frames on bmv2, which want a quiet machine (cargo test --workspace --locked --test packets -- --ignored)"
+[[ -n ${INART_BFRUNTIME_PROTO:-} ]] ||
+    say "our bfruntime.proto against the driver's own (INART_BFRUNTIME_PROTO does not name that; it is in p4lang's open-p4studio)"
 # p4runtime/tests/venv.sh leaves this file only where pip had everything.
 for packages in descriptors shell finsy; do
     [[ -s ${CARGO_TARGET_DIR:-target}/tmp/venv-$packages/packages ]] ||

@@ -4,6 +4,7 @@
 //! [`Program::compile`] lowers either once to a flat program; [`Switch`] runs it per packet and takes
 //! the control plane's operations; `ports` brings frames from interfaces, files or memory.
 
+pub mod bfrt;
 mod compile;
 pub mod conformance;
 pub mod control;

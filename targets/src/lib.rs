@@ -13,6 +13,7 @@ mod error;
 pub mod memory;
 mod place;
 mod target;
+pub mod tofino;
 pub mod v1model;
 
 pub use counters::{Counts, PortTraffic, SwitchCounters, Traffic};
@@ -22,7 +23,7 @@ pub use place::{Access, Place, Precedence};
 pub use target::{Program, Running, Session, Target, open_all};
 
 /// The targets that a command can be told.
-pub const ALL: &[&dyn Target] = &[&v1model::V1Model];
+pub const ALL: &[&dyn Target] = &[&v1model::V1Model, &tofino::Tofino];
 
 /// The target of who says nothing else.
 pub const DEFAULT: &dyn Target = &v1model::V1Model;

@@ -10,7 +10,7 @@ use clap::Parser;
 use inart_p4runtime::DeviceId;
 use inart_softswitch::ports::{self, Options};
 use inart_softswitch::server::{Server, Wiring};
-use inart_softswitch::{Architecture, Port, Program, Switch, conformance};
+use inart_softswitch::{Architecture, Port, Program, Switch, bfrt, conformance};
 use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -58,9 +58,12 @@ pub struct Args {
     /// A port and its interface, such as 1@veth0; repeatable.
     #[arg(short = 'i', long = "interface", value_name = "PORT@IF", value_parser = interface)]
     interfaces: Vec<(Port, String)>,
-    /// The device's number in P4Runtime.
+    /// The device's number in P4Runtime or BFRuntime.
     #[arg(long, default_value_t = 0)]
     device_id: u64,
+    /// Serve BFRuntime there, as Tofino's driver does, instead of P4Runtime.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "grpc_server_addr")]
+    bfrt: Option<String>,
     /// Open the ports in this network namespace (a name of `ip netns`, or a path); P4Runtime stays here.
     #[arg(long, value_name = "NAME")]
     port_netns: Option<String>,
@@ -192,15 +195,55 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         bypass_queueing: false,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let address = address.as_deref().unwrap_or(DEFAULT_ADDRESS);
+    let protocol = Protocol::of(args.bfrt.is_some(), args.device_id)?;
+    let address = args.bfrt.as_deref().or(address.as_deref()).unwrap_or(DEFAULT_ADDRESS);
     if tls.is_none() && !inart_tls::is_local(address) {
         eprintln!(
-            "note: P4Runtime is not protected on {address}: whoever reaches it can reprogram this switch; \
-             see --grpc-server-ssl"
+            "note: {} is not protected on {address}: whoever reaches it can reprogram this switch; \
+             see --grpc-server-ssl",
+            protocol.name()
         );
     }
-    runtime.block_on(serve(switch, options, DeviceId(args.device_id), address, tls, json))?;
+    runtime.block_on(serve(switch, options, protocol, address, tls, json))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What controllers speak, and the number by which they know the device.
+#[derive(Clone, Copy)]
+enum Protocol {
+    P4Runtime(DeviceId),
+    BfRuntime(inart_bfruntime::DeviceId),
+}
+
+impl Protocol {
+    fn of(bfrt: bool, device: u64) -> anyhow::Result<Self> {
+        if !bfrt {
+            return Ok(Protocol::P4Runtime(DeviceId(device)));
+        }
+        let device = u32::try_from(device).context("--device-id: BFRuntime's devices have 32 bits")?;
+        Ok(Protocol::BfRuntime(inart_bfruntime::DeviceId(device)))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Protocol::P4Runtime(_) => "P4Runtime",
+            Protocol::BfRuntime(_) => "BFRuntime",
+        }
+    }
+
+    fn device(self) -> u64 {
+        match self {
+            Protocol::P4Runtime(device) => device.0,
+            Protocol::BfRuntime(device) => device.0.into(),
+        }
+    }
+
+    fn flag(self) -> &'static str {
+        match self {
+            Protocol::P4Runtime(_) => "--grpc-server-addr",
+            Protocol::BfRuntime(_) => "--bfrt",
+        }
+    }
 }
 
 fn first_line(text: &str) -> &str {
@@ -214,7 +257,7 @@ fn namespace(name: &str) -> PathBuf {
 async fn serve(
     switch: Switch,
     options: Options,
-    device: DeviceId,
+    protocol: Protocol,
     address: &str,
     tls: Option<ServerTls>,
     json: bool,
@@ -223,7 +266,8 @@ async fn serve(
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listener = TcpListener::bind(address).await.map_err(|error| {
         anyhow::anyhow!(
-            "cannot listen on {address} ({error}): give another one with --grpc-server-addr HOST:PORT"
+            "cannot listen on {address} ({error}): give another one with {} HOST:PORT",
+            protocol.flag()
         )
     })?;
     let (queue, events) = mpsc::channel(EVENT_QUEUE);
@@ -234,33 +278,42 @@ async fn serve(
     };
     let started = Instant::now();
     let handle = Arc::new(ports::start(Arc::new(Mutex::new(switch)), &options, tell)?);
-    let running = handle.clone();
-    let packet_out = Box::new(move |frame| running.packet_out(frame));
-    let mut server = Server::new();
-    if let Some(tls) = tls {
-        server.set_tls(tls);
-    }
-    server.add(device, Wiring { switch: handle.switch().clone(), started, packet_out, events });
-    announce(listener.local_addr()?, device, &options, json);
+    announce(listener.local_addr()?, protocol.device(), &options, json);
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
     };
-    Ok(server.serve(listener, stop).await?)
+    match protocol {
+        Protocol::P4Runtime(device) => {
+            let running = handle.clone();
+            let packet_out = Box::new(move |frame| running.packet_out(frame));
+            let mut server = Server::new();
+            tls.into_iter().for_each(|tls| server.set_tls(tls));
+            server.add(device, Wiring { switch: handle.switch().clone(), started, packet_out, events });
+            server.serve(listener, stop).await?;
+        }
+        // What the program tells its controller has no place in BFRuntime: `events` goes unheard.
+        Protocol::BfRuntime(device) => {
+            let mut server = bfrt::Server::new(device, handle.switch().clone());
+            tls.into_iter().for_each(|tls| server.set_tls(tls));
+            server.serve(listener, stop).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The first line on standard output: those who asked for port 0 read the address from it.
 #[allow(clippy::print_stdout)]
-fn announce(address: std::net::SocketAddr, device: DeviceId, options: &Options, json: bool) {
+fn announce(address: std::net::SocketAddr, device: u64, options: &Options, json: bool) {
     if json {
         let ports: Vec<_> = options
             .interfaces
             .iter()
             .map(|(port, interface)| serde_json::json!({"port": port.0, "interface": interface}))
             .collect();
-        let document = serde_json::json!({"address": address, "device_id": device.0, "ports": ports});
+        let document = serde_json::json!({"address": address, "device_id": device, "ports": ports});
         println!("{document}");
     } else {
         println!("listening on {address}");

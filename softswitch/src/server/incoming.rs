@@ -15,7 +15,7 @@ use tonic::transport::server::{Connected, TcpConnectInfo};
 use super::limits;
 
 /// Accepts connections while there are places.
-pub(super) struct Incoming {
+pub(crate) struct Incoming {
     listener: TcpListener,
     places: Arc<Semaphore>,
 }
@@ -44,7 +44,7 @@ impl Stream for Incoming {
 }
 
 /// A connection that ends when its client is silent, be it before or after its handshakes.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     silence: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,

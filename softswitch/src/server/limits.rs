@@ -11,35 +11,35 @@ pub(super) const CONNECTIONS: usize = 256;
 /// A connection that sends nothing for so long is closed. A live client answers a ping every [`KEEPALIVE`].
 pub(super) const SILENCE: Duration = Duration::from_secs(60);
 /// Between two pings of HTTP/2.
-pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
+pub(crate) const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Calls and streams at a time in one connection; HTTP/2 lets a client wait with more.
-pub(super) const CALLS_PER_CONNECTION: u32 = 128;
+pub(crate) const CALLS_PER_CONNECTION: u32 = 128;
 
 /// Calls at a time, except those that follow.
-pub(super) const CALLS: usize = 64;
+pub(crate) const CALLS: usize = 64;
 /// Reads at a time.
 pub(super) const READS: usize = 64;
 /// `StreamChannel`s at a time.
-pub(super) const STREAMS: usize = 256;
+pub(crate) const STREAMS: usize = 256;
 /// Pipeline configurations that come in, or go out, at a time.
 pub(super) const PIPELINES: usize = 4;
 /// For a call's request to arrive and be done.
 pub(super) const CALL_TIME: Duration = Duration::from_secs(120);
 /// For the first message of a stream.
-pub(super) const FIRST_MESSAGE: Duration = Duration::from_secs(20);
+pub(crate) const FIRST_MESSAGE: Duration = Duration::from_secs(20);
 
 /// Bytes of the request of a write, a read, and of a message of a stream.
 pub(super) const WRITE_BYTES: usize = 4 << 20;
 pub(super) const READ_BYTES: usize = 1 << 20;
 pub(super) const STREAM_BYTES: usize = 256 << 10;
 /// Bytes of a pipeline configuration, and of the P4Info in it, whose decoded form is many times larger.
-pub(super) const PIPELINE_BYTES: usize = 32 << 20;
+pub(crate) const PIPELINE_BYTES: usize = 32 << 20;
 pub(super) const P4INFO_BYTES: usize = 2 << 20;
 /// Updates in a write, and bytes of one.
-pub(super) const UPDATES: usize = 1 << 16;
+pub(crate) const UPDATES: usize = 1 << 16;
 pub(super) const UPDATE_BYTES: usize = 1 << 20;
 /// Filters in a read, and bytes of one.
-pub(super) const FILTERS: usize = 1 << 14;
+pub(crate) const FILTERS: usize = 1 << 14;
 pub(super) const FILTER_BYTES: usize = 64 << 10;
 /// Cells of arrays that one write may set: as many as a program may have.
 pub(super) const CELLS: u64 = 1 << 26;
@@ -48,20 +48,20 @@ pub(super) const UNDO: usize = 1 << 16;
 /// Bytes of the metadata that an entry keeps for its controller.
 pub(super) const METADATA_BYTES: usize = 4 << 10;
 /// Replicas of all multicast groups and clone sessions together.
-pub(super) const REPLICAS: usize = 1 << 20;
+pub(crate) const REPLICAS: usize = 1 << 20;
 /// Groups of one action profile.
 pub(super) const GROUPS: usize = 1 << 16;
 
 /// Entities that an answer of a read holds at most, or that were looked at for it.
-pub(super) const PAGE: usize = 1024;
+pub(crate) const PAGE: usize = 1024;
 /// Bytes after which an answer of a read is full.
 pub(super) const PAGE_BYTES: usize = 256 << 10;
 /// Cells or entries looked at under one lock of the data plane.
-pub(super) const STRIDE: usize = 64;
+pub(crate) const STRIDE: usize = 64;
 /// How long a read keeps writes waiting.
 pub(super) const READ_TURN: Duration = Duration::from_secs(1);
 /// How long a read waits for its client to take an answer.
-pub(super) const READ_PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Roles of a device, controllers of a role, and bytes of a role's name.
 pub(super) const ROLES: usize = 16;
@@ -69,18 +69,18 @@ pub(super) const CONTROLLERS: usize = 64;
 pub(super) const ROLE_BYTES: usize = 256;
 
 /// Messages, and bytes of them, that wait for one controller.
-pub(super) const WAITING: usize = 1024;
+pub(crate) const WAITING: usize = 1024;
 pub(super) const WAITING_BYTES: usize = 8 << 20;
 /// Bytes of a frame that a controller sends out.
 pub(super) const FRAME_BYTES: usize = 1 << 16;
 
 /// The status for what goes beyond a limit.
-pub(super) fn beyond(message: impl Into<String>) -> Status {
+pub(crate) fn beyond(message: impl Into<String>) -> Status {
     Status::resource_exhausted(message)
 }
 
 /// Refuses what is more than `most`.
-pub(super) fn at_most(given: usize, most: usize, what: &str, hint: &str) -> Result<(), Status> {
+pub(crate) fn at_most(given: usize, most: usize, what: &str, hint: &str) -> Result<(), Status> {
     match given > most {
         true => Err(beyond(format!("{what}: {given} are more than {most}: {hint}"))),
         false => Ok(()),

@@ -1,0 +1,100 @@
+//! What to do with an entry, and what becomes of the others if that fails.
+
+use std::fmt;
+
+use crate::bfrt_proto::{self as v, entity, update, write_request};
+use crate::entry::Entry;
+
+/// What to do with an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Add it; it must not be there.
+    Insert,
+    /// Change it; it must be there.
+    Modify,
+    /// Remove it; it must be there. Of a default entry: the program's own comes back.
+    Delete,
+}
+
+/// An entry and what to do with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What to do.
+    pub operation: Operation,
+    /// The entry. To be removed, its key is enough.
+    pub entry: Entry,
+}
+
+/// What becomes of the other changes of a batch when one fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// They are tried.
+    Continue,
+    /// They are undone: the batch is a transaction. The driver has none for multicast and ports.
+    Rollback,
+}
+
+impl Change {
+    /// An entry to add.
+    pub fn insert(entry: Entry) -> Self {
+        Self { operation: Operation::Insert, entry }
+    }
+
+    /// An entry to change.
+    pub fn modify(entry: Entry) -> Self {
+        Self { operation: Operation::Modify, entry }
+    }
+
+    /// An entry to remove.
+    pub fn delete(entry: Entry) -> Self {
+        Self { operation: Operation::Delete, entry }
+    }
+}
+
+impl From<Operation> for update::Type {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Insert => update::Type::Insert,
+            Operation::Modify => update::Type::Modify,
+            Operation::Delete => update::Type::Delete,
+        }
+    }
+}
+
+impl From<Batch> for write_request::Atomicity {
+    fn from(batch: Batch) -> Self {
+        match batch {
+            Batch::Continue => write_request::Atomicity::ContinueOnError,
+            Batch::Rollback => write_request::Atomicity::RollbackOnError,
+        }
+    }
+}
+
+impl From<v::TableEntry> for v::Entity {
+    fn from(entry: v::TableEntry) -> Self {
+        Self { entity: Some(entity::Entity::TableEntry(entry)) }
+    }
+}
+
+impl From<v::TableOperation> for v::Entity {
+    fn from(operation: v::TableOperation) -> Self {
+        Self { entity: Some(entity::Entity::TableOperation(operation)) }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Insert => "insert",
+            Operation::Modify => "modify",
+            Operation::Delete => "delete",
+        })
+    }
+}
+
+/// As in `insert steer[epoch=1] -> forward(port=3)`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.operation, self.entry)
+    }
+}

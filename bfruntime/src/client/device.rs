@@ -1,0 +1,100 @@
+//! The device's own tables: multicast groups and ports.
+
+use tonic::Code;
+
+use super::{Answer, Client, ClientError};
+use crate::change::{Batch, Change};
+use crate::entry::Entry;
+use crate::group::{GROUPS, Group, NODES};
+use crate::port::{PORTS, PortSettings, PortState};
+
+impl Client {
+    /// All multicast groups.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses the call, or has groups of another kind.
+    pub fn read_groups(&self) -> Answer<'_, Vec<Group>> {
+        Box::pin(async move {
+            let groups = self.read_table(GROUPS).await?;
+            let nodes = self.read_table(NODES).await?;
+            let strange = |(place, what)| ClientError::strange(&self.target, place, what);
+            Group::of_entries(&groups, &nodes).map_err(strange)
+        })
+    }
+
+    /// Adds a multicast group.
+    ///
+    /// # Errors
+    /// [`ClientError`] if it is there already, or the device refuses it.
+    pub fn insert_group<'a>(&'a self, group: &'a Group) -> Answer<'a, ()> {
+        Box::pin(async move {
+            match self.write(&[Change::insert(group.node())], Batch::Continue).await {
+                // Left over from an insert that was cut; a node without a group copies nothing.
+                Err(ClientError::Write(error))
+                    if error.failures.iter().all(|failure| failure.code == Code::AlreadyExists) =>
+                {
+                    self.modify_group(group).await?;
+                }
+                answer => answer?,
+            }
+            self.write(&[Change::insert(group.entry())], Batch::Continue).await
+        })
+    }
+
+    /// Gives a multicast group other ports.
+    ///
+    /// # Errors
+    /// [`ClientError`] if it is not there, or the device refuses it.
+    pub fn modify_group<'a>(&'a self, group: &'a Group) -> Answer<'a, ()> {
+        Box::pin(async move { self.write(&[Change::modify(group.node())], Batch::Continue).await })
+    }
+
+    /// Removes a multicast group.
+    ///
+    /// # Errors
+    /// [`ClientError`] if it is not there, or the device refuses the call.
+    pub fn delete_group<'a>(&'a self, group: &'a Group) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let changes = [Change::delete(group.entry()), Change::delete(group.node())];
+            self.write(&changes, Batch::Continue).await
+        })
+    }
+
+    /// The ports that were added.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses the call, or says of a port what is not known here.
+    pub fn read_ports(&self) -> Answer<'_, Vec<PortState>> {
+        Box::pin(async move {
+            let ports = self.read_table(PORTS).await?;
+            let state = |entry: &Entry| {
+                let strange = |what| ClientError::strange(&self.target, entry.to_string(), what);
+                PortState::of_entry(entry).map_err(strange)
+            };
+            ports.iter().map(state).collect()
+        })
+    }
+
+    /// Adds ports, and enables those that shall be.
+    ///
+    /// # Errors
+    /// [`ClientError`] if one is there already, or the device refuses one.
+    pub fn add_ports<'a>(&'a self, ports: &'a [PortSettings]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let changes: Vec<_> = ports.iter().map(|port| Change::insert(port.entry())).collect();
+            self.write(&changes, Batch::Continue).await
+        })
+    }
+
+    /// Removes ports.
+    ///
+    /// # Errors
+    /// [`ClientError`] if one is not there, or the device refuses the call.
+    pub fn remove_ports<'a>(&'a self, numbers: &'a [u32]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let changes: Vec<_> =
+                numbers.iter().map(|number| Change::delete(PortSettings::key(*number))).collect();
+            self.write(&changes, Batch::Continue).await
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! A client of one device: the stream, programs, and calls. What is read and written of which table is in
+//! the files beside this one.
+
+mod device;
+mod error;
+mod program;
+mod stream;
+mod tables;
+mod target;
+
+use std::pin::Pin;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use inart_tls::connect_channel;
+use tokio::sync::mpsc;
+use tonic::transport::Channel;
+use tonic::{Code, Request};
+
+use crate::bfrt_proto::{
+    self as v, bf_runtime_client::BfRuntimeClient, set_forwarding_pipeline_config_request::Action,
+};
+use crate::info::Info;
+
+pub use error::ClientError;
+pub use program::{Configs, Profile, Program};
+pub use stream::Event;
+use stream::Stream;
+pub use target::{ClientId, DeviceId, Target};
+
+/// The answer to a call. Boxed, so that the transport below is compiled with this crate, and not again with
+/// each that calls.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
+
+/// Between two tries to be bound to a program that belongs to another client.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// All pipes, both directions and all parsers of a device.
+const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
+
+/// A live connection to one device. Dropping it ends the session, and frees the program that it was bound
+/// to.
+pub struct Client {
+    target: Target,
+    service: BfRuntimeClient<Channel>,
+    stream: Stream,
+    /// The program that reads and writes are about, and its names with the device's own.
+    program: RwLock<Option<(String, Arc<Info>)>>,
+}
+
+impl Client {
+    /// Connects, opens the stream and waits until the device knows the client.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the client.
+    pub fn connect(target: Target) -> Answer<'static, Self> {
+        Box::pin(async move {
+            let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
+            let service = BfRuntimeClient::new(channel)
+                .max_decoding_message_size(usize::MAX)
+                .max_encoding_message_size(usize::MAX);
+            let stream = Stream::open(service.clone(), &target).await?;
+            Ok(Self { target, service, stream, program: RwLock::default() })
+        })
+    }
+
+    /// Where this client is connected.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Waits until the session is over, and says why.
+    pub async fn lost(&self) -> ClientError {
+        self.stream.lost(&self.target).await
+    }
+
+    /// What the device tells. Given once; further calls get `None`. A receiver that falls 4096 events behind
+    /// loses the newest, which is logged.
+    pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
+        self.stream.take_events()
+    }
+
+    /// The names of the program that reads and writes are about, with those of the device's own tables.
+    ///
+    /// # Errors
+    /// [`ClientError::NoInfo`] before [`Client::use_program`].
+    pub fn info(&self) -> Result<Arc<Info>, ClientError> {
+        self.chosen().map(|(_, info)| info)
+    }
+
+    fn chosen(&self) -> Result<(String, Arc<Info>), ClientError> {
+        let program = self.program.read().expect("no holder of this lock panics").clone();
+        program.ok_or_else(|| ClientError::no_info(&self.target))
+    }
+
+    /// Says which program reads and writes are about, and the names that it has with those of the device's
+    /// own tables. Writes need to be bound to it as well.
+    pub fn use_program(&self, name: impl Into<String>, info: Arc<Info>) {
+        let program = Some((name.into(), info));
+        *self.program.write().expect("no holder of this lock panics") = program;
+    }
+
+    /// What the device runs.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses the call.
+    pub fn configs(&self) -> Answer<'_, Configs> {
+        let (device_id, client_id) = (self.target.device.0, self.target.client.0);
+        let request = self.request(v::GetForwardingPipelineConfigRequest { device_id, client_id });
+        Box::pin(async move {
+            let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
+            let answer = self.answered("GetForwardingPipelineConfig", answer)?;
+            Ok(Configs {
+                programs: answer.config.into_iter().map(Program::from).collect(),
+                device_info: answer.non_p4_config.unwrap_or_default().bfruntime_info,
+            })
+        })
+    }
+
+    /// Binds this client to a program of the device, so that it may write. It stays bound until it goes.
+    /// Waits that long for another client that is bound to it.
+    ///
+    /// # Errors
+    /// [`ClientError::Owned`] if another client is still bound to it; [`ClientError::Rpc`] if there is no
+    /// such program.
+    pub fn bind<'a>(&'a self, program: &'a str, patience: Duration) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let mut left = patience;
+            loop {
+                let config =
+                    v::ForwardingPipelineConfig { p4_name: program.to_owned(), ..Default::default() };
+                match self.set(Action::Bind, config).await {
+                    Err(ClientError::Rpc { code: Code::AlreadyExists, message, .. }) => {
+                        if left.is_zero() {
+                            return Err(ClientError::owned(&self.target, program, message));
+                        }
+                        let pause = left.min(RETRY);
+                        tokio::time::sleep(pause).await;
+                        left -= pause;
+                    }
+                    answer => return answer,
+                }
+            }
+        })
+    }
+
+    /// Makes the device run a program, with empty tables. Clients bound to another program are cut off.
+    ///
+    /// # Errors
+    /// [`ClientError::Rpc`] if the device refuses it.
+    pub fn set_program(&self, program: Program) -> Answer<'_, ()> {
+        Box::pin(self.set(Action::VerifyAndWarmInitBeginAndEnd, program.into()))
+    }
+
+    async fn set(&self, action: Action, config: v::ForwardingPipelineConfig) -> Result<(), ClientError> {
+        let request = self.request(v::SetForwardingPipelineConfigRequest {
+            device_id: self.target.device.0,
+            client_id: self.target.client.0,
+            action: action.into(),
+            config: vec![config],
+            ..Default::default()
+        });
+        let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
+        self.answered("SetForwardingPipelineConfig", answer).map(drop)
+    }
+
+    fn everywhere(&self) -> v::TargetDevice {
+        let (pipe_id, direction, prsr_id) = EVERYWHERE;
+        v::TargetDevice { device_id: self.target.device.0, pipe_id, direction, prsr_id }
+    }
+
+    /// A request that must be answered in time.
+    fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        request.set_timeout(self.target.call_timeout);
+        request
+    }
+
+    fn answered<T>(
+        &self,
+        call: &'static str,
+        answer: Result<tonic::Response<T>, tonic::Status>,
+    ) -> Result<T, ClientError> {
+        answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
+    }
+}

@@ -1,0 +1,180 @@
+//! Tables: writes in batches, reads, and operations.
+
+use super::{Answer, Client, ClientError};
+use crate::bfrt_proto::{self as v, entity, update, write_request};
+use crate::change::{Batch, Change, Operation};
+use crate::entry::Entry;
+use crate::error::{UpdateError, WriteError, update_errors};
+use crate::info::TableKind;
+
+impl Client {
+    /// Applies changes in order, as one batch.
+    ///
+    /// # Errors
+    /// [`ClientError::Write`] lists the changes that failed; [`ClientError::Rpc`] if the device refused the
+    /// call; others for an entry that does not fit the program.
+    pub fn write<'a>(&'a self, changes: &'a [Change], batch: Batch) -> Answer<'a, ()> {
+        Box::pin(self.write_all(changes, batch))
+    }
+
+    async fn write_all(&self, changes: &[Change], batch: Batch) -> Result<(), ClientError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let info = self.info()?;
+        let mut updates = Vec::with_capacity(changes.len());
+        for change in changes {
+            let mut entry = info.encode(&change.entry)?;
+            if change.operation == Operation::Delete {
+                entry.data = None;
+            }
+            let kind: update::Type = change.operation.into();
+            updates.push(v::Update { r#type: kind.into(), entity: Some(entry.into()) });
+        }
+        let Err(status) = self.send(updates, batch.into()).await else { return Ok(()) };
+        let Some(errors) = update_errors(&status) else {
+            return Err(ClientError::rpc("Write", &self.target, status));
+        };
+        let failures = errors.into_iter().zip(changes).enumerate();
+        let failures = failures.filter(|(_, (error, _))| error.canonical_code != 0);
+        let failures = failures.map(|(index, (error, change))| UpdateError {
+            index,
+            update: change.to_string(),
+            code: error.canonical_code.into(),
+            message: error.message,
+        });
+        Err(WriteError {
+            address: self.target.address.clone(),
+            device: self.target.device.0,
+            total: changes.len(),
+            undone: batch == Batch::Rollback,
+            failures: failures.collect(),
+        }
+        .into())
+    }
+
+    async fn send(
+        &self,
+        updates: Vec<v::Update>,
+        atomicity: write_request::Atomicity,
+    ) -> Result<(), tonic::Status> {
+        // Without the program's name: so the device takes the write only from the client that is bound.
+        let request = self.request(v::WriteRequest {
+            target: Some(self.everywhere()),
+            client_id: self.target.client.0,
+            updates,
+            atomicity: atomicity.into(),
+            p4_name: String::new(),
+        });
+        self.service.clone().write(request).await.map(drop)
+    }
+
+    /// Brings the driver's copy of a table's counters or registers up to date with the chip. Does nothing
+    /// for a table that has no such operation.
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown table, or a refused call.
+    pub fn sync<'a>(&'a self, table: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let info = self.info()?;
+            let table = info.table(table)?;
+            let Some(operation) = table.operations.iter().find(|name| name.starts_with("Sync")) else {
+                return Ok(());
+            };
+            let table_operations_type = operation.clone();
+            let operation = v::TableOperation { table_id: table.id, table_operations_type };
+            let update = v::Update { r#type: update::Type::Insert.into(), entity: Some(operation.into()) };
+            let sent = self.send_named(vec![update]).await;
+            sent.map_err(|status| ClientError::rpc("Write", &self.target, status))
+        })
+    }
+
+    /// As a client that is bound or not: an operation changes nothing that others wrote.
+    async fn send_named(&self, updates: Vec<v::Update>) -> Result<(), tonic::Status> {
+        let p4_name = self.chosen().map(|(name, _)| name).unwrap_or_default();
+        let request = self.request(v::WriteRequest {
+            target: Some(self.everywhere()),
+            client_id: self.target.client.0,
+            updates,
+            p4_name,
+            ..Default::default()
+        });
+        self.service.clone().write(request).await.map(drop)
+    }
+
+    /// Reads entries by their keys; without a key, all of the table. The driver's copy is read, see
+    /// [`Client::sync`].
+    ///
+    /// # Errors
+    /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
+    pub fn read<'a>(&'a self, wanted: &'a [Entry]) -> Answer<'a, Vec<Entry>> {
+        Box::pin(async move {
+            let (p4_name, info) = self.chosen()?;
+            let entities = wanted.iter().map(|entry| Ok(info.encode(entry)?.into()));
+            let request = self.request(v::ReadRequest {
+                target: Some(self.everywhere()),
+                client_id: self.target.client.0,
+                entities: entities.collect::<Result<_, ClientError>>()?,
+                p4_name,
+            });
+            let answer = self.service.clone().read(request).await;
+            let mut answers = answer.map_err(|status| self.read_error(status))?.into_inner();
+            let mut found = Vec::new();
+            loop {
+                let part = match answers.message().await {
+                    Ok(Some(part)) => part,
+                    Ok(None) => return Ok(found),
+                    Err(status) => return Err(self.read_error(status)),
+                };
+                for entity in part.entities {
+                    if let Some(entity::Entity::TableEntry(entry)) = entity.entity {
+                        found.push(info.decode(&entry)?);
+                    }
+                }
+            }
+        })
+    }
+
+    /// The first entity's own error, which says more than that there was one.
+    fn read_error(&self, status: tonic::Status) -> ClientError {
+        let errors = update_errors(&status).unwrap_or_default();
+        match errors.into_iter().find(|error| error.canonical_code != 0) {
+            Some(error) => {
+                let own = tonic::Status::new(error.canonical_code.into(), error.message);
+                ClientError::rpc("Read", &self.target, own)
+            }
+            None => ClientError::rpc("Read", &self.target, status),
+        }
+    }
+
+    /// The entries of a table, without the default entry.
+    ///
+    /// # Errors
+    /// As of [`Client::read`].
+    pub async fn read_table(&self, table: &str) -> Result<Vec<Entry>, ClientError> {
+        self.read(&[Entry::new(table)]).await
+    }
+
+    /// The default entry of a table; `None` if it has none.
+    ///
+    /// # Errors
+    /// As of [`Client::read`].
+    pub async fn read_default(&self, table: &str) -> Result<Option<Entry>, ClientError> {
+        let found = self.read(&[Entry::default_of(table)]).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The tables of counters of that name: a program has one in each control that counts such things.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the program's names are not known, or it has no such counter.
+    pub fn counters(&self, name: &str) -> Result<Vec<String>, ClientError> {
+        let info = self.info()?;
+        let counters = info.ending(name).into_iter().filter(|table| table.kind == TableKind::Counter);
+        let counters: Vec<_> = counters.map(|table| table.name.clone()).collect();
+        if counters.is_empty() {
+            info.table(name)?;
+        }
+        Ok(counters)
+    }
+}

@@ -1,0 +1,67 @@
+//! Which device a client talks to, and as whom.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use inart_tls::Security;
+
+/// Which switch behind a BFRuntime server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u32);
+
+/// By what a server knows its clients. Unique among those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u32);
+
+impl ClientId {
+    /// One that nobody else is likely to have: the protocol has no way to ask for one.
+    pub fn random() -> Self {
+        // Seeded by the system, anew for each.
+        Self(RandomState::new().hash_one(0u8) as u32)
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for ClientId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Where to connect and as whom.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// `host:port`, the same after a scheme, or `unix:/path`.
+    pub address: String,
+    /// How the connection is protected.
+    pub security: Security,
+    /// The device.
+    pub device: DeviceId,
+    /// The client's number.
+    pub client: ClientId,
+    /// How long connecting and the subscription may take.
+    pub timeout: Duration,
+    /// How long a call may take.
+    pub call_timeout: Duration,
+}
+
+impl Target {
+    /// A plain connection on this machine, a number of its own; five seconds to connect, two minutes a call
+    /// (a chip takes a while to load a program).
+    pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
+        Self {
+            address: address.into(),
+            security: Security::Local,
+            device,
+            client: ClientId::random(),
+            timeout: Duration::from_secs(5),
+            call_timeout: Duration::from_secs(120),
+        }
+    }
+}

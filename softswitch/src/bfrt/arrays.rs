@@ -1,0 +1,130 @@
+//! Counters and registers: tables whose key is the index of a cell.
+
+use std::ops::Range;
+
+use inart_bfruntime::bfrt_proto::update::Type;
+use inart_bfruntime::{DataField, Entry, Match, Table, Value};
+use tonic::Status;
+
+use super::keys::number;
+use super::rows::{counts, with_counts};
+use super::status::{invalid, refused, unserved};
+use crate::Switch;
+
+/// The cells that a key names: one, or all.
+pub(super) fn cells(table: &Table, entry: &Entry) -> Result<Range<usize>, Status> {
+    let Some(field) = table.key.first() else { return Ok(0..table.size) };
+    let Some(with) = entry.key.get(&field.name) else { return Ok(0..table.size) };
+    let index = match with {
+        Match::Exact(index) => usize::try_from(*index).ok().filter(|index| *index < table.size),
+        _ => None,
+    };
+    let wrong = || invalid(format!("{}: it has {} cells, there is no {with}", table.name, table.size));
+    let index = index.ok_or_else(wrong)?;
+    Ok(index..index + 1)
+}
+
+/// For cells, which are always there.
+fn only_set(table: &Table, kind: Type) -> Result<(), Status> {
+    match kind {
+        Type::Insert | Type::Modify | Type::InsertOrModify => Ok(()),
+        _ => Err(unserved(format!("{}: cells are always there, modify them", table.name))),
+    }
+}
+
+/// Sets one counter, or all.
+pub(super) fn write_counters(
+    switch: &mut Switch,
+    name: &str,
+    table: &Table,
+    kind: Type,
+    entry: &Entry,
+) -> Result<(), Status> {
+    only_set(table, kind)?;
+    let value = counts(entry).ok_or_else(|| invalid(format!("{}: the entry has no count", table.name)))?;
+    cells(table, entry)?.try_for_each(|cell| switch.set_counter(name, cell, value).map_err(refused))
+}
+
+/// The entries of some counters.
+pub(super) fn read_counters(
+    switch: &Switch,
+    name: &str,
+    table: &Table,
+    cells: Range<usize>,
+) -> Result<Vec<Entry>, Status> {
+    let values = &switch.counters(name).map_err(refused)?[cells.clone()];
+    Ok(cells.zip(values).map(|(cell, value)| with_counts(table, keyed(table, cell), *value)).collect())
+}
+
+/// Sets one register, or all. Where the cells of several fields are in one array, the first is in its
+/// highest bits, as in the struct of the program.
+pub(super) fn write_registers(
+    switch: &mut Switch,
+    names: &[&str],
+    table: &Table,
+    kind: Type,
+    entry: &Entry,
+) -> Result<(), Status> {
+    only_set(table, kind)?;
+    let cells = cells(table, entry)?;
+    let mut whole: u128 = 0;
+    for (place, field) in table.data.iter().enumerate() {
+        let value = match entry.data.get(&field.name) {
+            Some(Value::Number(number)) => *number,
+            _ => return Err(invalid(format!("{}: field {} is missing", table.name, field.name))),
+        };
+        match names {
+            [_] => whole = whole.checked_shl(field.kind.bits().unwrap_or(0)).unwrap_or(0) | value,
+            names => {
+                let name = names.get(place).copied().unwrap_or_default();
+                switch.set_register_cells(name, cells.clone(), &value.to_be_bytes()).map_err(refused)?;
+            }
+        }
+    }
+    match names {
+        [name] => switch.set_register_cells(name, cells, &whole.to_be_bytes()).map_err(refused),
+        _ => Ok(()),
+    }
+}
+
+/// The entries of some registers. A chip tells one value of each of its pipes; this switch has one pipe.
+pub(super) fn read_registers(
+    switch: &mut Switch,
+    names: &[&str],
+    table: &Table,
+    cells: Range<usize>,
+) -> Result<Vec<Entry>, Status> {
+    let mut arrays = Vec::with_capacity(names.len());
+    for name in names {
+        arrays.push(switch.register_cells(name, cells.clone()).map_err(refused)?);
+    }
+    let entry = |(at, cell): (usize, usize)| {
+        let values: Vec<u128> = arrays.iter().map(|array| number(&array[at])).collect();
+        let parts = if let [whole] = values.as_slice() { split(table, *whole) } else { values };
+        let fields = table.data.iter().zip(parts);
+        fields.fold(keyed(table, cell), |entry, (field, part)| entry.with(&field.name, part))
+    };
+    Ok(cells.clone().enumerate().map(entry).collect())
+}
+
+/// The fields of a cell, the last of which is in the lowest bits.
+fn split(table: &Table, whole: u128) -> Vec<u128> {
+    let mut rest = whole;
+    let part = |field: &DataField| {
+        let bits = field.kind.bits().unwrap_or(0);
+        let part = rest & 1u128.checked_shl(bits).map_or(u128::MAX, |above| above - 1);
+        rest = rest.checked_shr(bits).unwrap_or(0);
+        part
+    };
+    let mut parts: Vec<u128> = table.data.iter().rev().map(part).collect();
+    parts.reverse();
+    parts
+}
+
+fn keyed(table: &Table, cell: usize) -> Entry {
+    let entry = Entry::new(&table.name);
+    match table.key.first() {
+        Some(field) => entry.exact(&field.name, cell as u128),
+        None => entry,
+    }
+}

@@ -1,0 +1,259 @@
+//! The switch as clients see it: who is there, the program that runs, and the one that waits.
+
+use std::sync::{Arc, Mutex as Lock};
+
+use inart_bfruntime::bfrt_proto::set_forwarding_pipeline_config_request::Action;
+use inart_bfruntime::bfrt_proto::stream_message_response::Update as Event;
+use inart_bfruntime::bfrt_proto::write_request::Atomicity;
+use inart_bfruntime::bfrt_proto::{
+    Entity, ForwardingPipelineConfig, GetForwardingPipelineConfigResponse, NonP4Config,
+    PortStatusChgNotification, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse,
+    SetForwardingPipelineConfigResponseType as Stage, StreamMessageResponse, WriteRequest,
+};
+use inart_bfruntime::{DeviceId, Entry, update_errors_status};
+use tokio::sync::{Mutex, mpsc};
+use tonic::Status;
+
+use super::batch;
+use super::clients::{Clients, Stay};
+use super::config::DEVICE_INFO;
+use super::pipeline::{Pipeline, PortChange};
+use super::ports::Ports;
+use super::status::{invalid, misfit, unserved};
+use super::verify::Verified;
+use crate::Switch;
+use crate::server::limits::{self, at_most};
+
+/// What a client is told by, and whether it wants to hear of ports.
+#[derive(Debug, Clone)]
+pub(super) struct Listener {
+    pub out: mpsc::Sender<Result<StreamMessageResponse, Status>>,
+    pub ports: bool,
+}
+
+impl Listener {
+    /// Tells the client, unless it is slow.
+    pub fn tell(&self, event: Event) {
+        let message = StreamMessageResponse { update: Some(event) };
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.out.try_send(Ok(message)) {
+            tracing::warn!("a controller is slow: a message for it was dropped");
+        }
+    }
+}
+
+/// One switch and its clients.
+pub(super) struct Device {
+    id: DeviceId,
+    switch: Arc<Lock<Switch>>,
+    compiling: Mutex<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    clients: Clients<Listener>,
+    running: Option<Pipeline>,
+    /// Begun by VERIFY_AND_WARM_INIT_BEGIN: reads and writes go to it until WARM_INIT_END makes it run.
+    staged: Option<Pipeline>,
+}
+
+impl State {
+    /// The program of that name, or that the client is bound to.
+    fn pipeline(&self, client: u32, name: &str) -> Result<&Pipeline, Status> {
+        self.check(client, name)?;
+        self.staged.as_ref().or(self.running.as_ref()).ok_or_else(no_program)
+    }
+
+    fn pipeline_mut(&mut self, client: u32, name: &str) -> Result<&mut Pipeline, Status> {
+        self.check(client, name)?;
+        self.staged.as_mut().or(self.running.as_mut()).ok_or_else(no_program)
+    }
+
+    fn check(&self, client: u32, name: &str) -> Result<(), Status> {
+        let name = if name.is_empty() { self.clients.bound(client) } else { Some(name) };
+        let name = name.ok_or_else(|| {
+            Status::failed_precondition(format!(
+                "client {client} is bound to no program: bind it with SetForwardingPipelineConfig first"
+            ))
+        })?;
+        self.known(name)
+    }
+
+    fn known(&self, name: &str) -> Result<(), Status> {
+        match self.staged.as_ref().or(self.running.as_ref()) {
+            None => Err(no_program()),
+            Some(pipeline) if pipeline.config.p4_name == name => Ok(()),
+            Some(pipeline) => Err(Status::not_found(format!(
+                "there is no program {name} here, but {}",
+                pipeline.config.p4_name
+            ))),
+        }
+    }
+
+    /// The program is another one: who is bound to another name is cut off, and the others hear of it.
+    fn changed(&mut self, stages: &[Stage]) {
+        let Some(pipeline) = self.staged.as_ref().or(self.running.as_ref()) else { return };
+        for gone in self.clients.keep_bound_to(&pipeline.config.p4_name) {
+            let status =
+                Status::cancelled("another program was loaded: the one that you were bound to is gone");
+            // Who takes nothing is gone as well when its stream is dropped here.
+            let _ = gone.out.try_send(Err(status));
+        }
+        for stage in stages {
+            let message = SetForwardingPipelineConfigResponse {
+                set_forwarding_pipeline_config_response_type: (*stage).into(),
+            };
+            let event = Event::SetForwardingPipelineConfigResponse(message);
+            self.clients.streams().for_each(|client| client.tell(event.clone()));
+        }
+    }
+
+    fn tell_ports(&self, changes: &[PortChange]) -> Result<(), Status> {
+        let Some(pipeline) = &self.running else { return Ok(()) };
+        for (port, port_up) in changes {
+            let entry = Entry::new("$PORT").exact("$DEV_PORT", *port);
+            let table_entry = Some(pipeline.info.encode(&entry).map_err(misfit)?);
+            let event = Event::PortStatusChangeNotification(PortStatusChgNotification {
+                table_entry,
+                port_up: *port_up,
+            });
+            self.clients
+                .streams()
+                .filter(|client| client.ports)
+                .for_each(|client| client.tell(event.clone()));
+        }
+        Ok(())
+    }
+}
+
+impl Device {
+    pub fn new(id: DeviceId, switch: Arc<Lock<Switch>>) -> Self {
+        Self { id, switch, compiling: Mutex::default(), state: Mutex::default() }
+    }
+
+    /// Refuses a call that is for another device.
+    pub fn check_id(&self, id: u32) -> Result<(), Status> {
+        match id == self.id.0 {
+            true => Ok(()),
+            false => Err(Status::not_found(format!("there is no device {id} here, only {}", self.id))),
+        }
+    }
+
+    /// Takes in a client.
+    pub async fn join(&self, client: u32, listener: Listener) -> Result<Stay, Status> {
+        self.state.lock().await.clients.join(client, listener)
+    }
+
+    /// Forgets a client whose stream ended.
+    pub async fn leave(&self, stay: Stay) {
+        self.state.lock().await.clients.leave(stay);
+    }
+
+    /// Applies a batch of updates.
+    pub async fn write(&self, request: WriteRequest) -> Result<(), Status> {
+        at_most(request.updates.len(), limits::UPDATES, "updates in a write", "send them in several")?;
+        let atomicity = Atomicity::try_from(request.atomicity)
+            .map_err(|_| invalid(format!("atomicity {} is not known", request.atomicity)))?;
+        let mut state = self.state.lock().await;
+        let pipeline = state.pipeline_mut(request.client_id, &request.p4_name)?;
+        let applied = batch::apply(pipeline, &request.updates, atomicity);
+        state.tell_ports(&applied.ports)?;
+        match applied.results.iter().all(Result::is_ok) {
+            true => Ok(()),
+            false => Err(update_errors_status(&applied.results)),
+        }
+    }
+
+    /// Reads what filters select: all of one state of what clients write.
+    pub async fn read(&self, client: u32, name: &str, filters: &[Entity]) -> Result<Vec<Entity>, Status> {
+        at_most(filters.len(), limits::FILTERS, "entities in a read", "ask for them in several")?;
+        let state = self.state.lock().await;
+        let pipeline = state.pipeline(client, name)?;
+        let mut found = Vec::new();
+        for (index, filter) in filters.iter().enumerate() {
+            match pipeline.read(filter) {
+                Ok(part) => found.extend(part),
+                Err(status) => {
+                    let mut results = vec![Ok(()); index];
+                    results.push(Err(status));
+                    return Err(update_errors_status(&results));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Binds a client, or verifies, begins or ends a program.
+    pub async fn set_program(&self, request: SetForwardingPipelineConfigRequest) -> Result<(), Status> {
+        let action = Action::try_from(request.action)
+            .map_err(|_| invalid(format!("action {} is not known", request.action)))?;
+        let config = one(action, request.config)?;
+        let verified = match (action, config) {
+            (Action::Bind, Some(config)) => {
+                let mut state = self.state.lock().await;
+                state.known(&config.p4_name)?;
+                return state.clients.bind(request.client_id, &config.p4_name);
+            }
+            (Action::ReconcileAndWarmInitEnd, _) => return Err(unserved("no program is reconciled here")),
+            (Action::WarmInitEnd, _) => None,
+            (_, config) => Some(self.verify(config.unwrap_or_default()).await?),
+        };
+        let mut state = self.state.lock().await;
+        let ports = state.running.as_ref().map_or_else(Ports::default, |running| running.ports.clone());
+        match (action, verified) {
+            (Action::VerifyAndWarmInitBegin, Some(verified)) => {
+                state.staged = Some(Pipeline::stage(verified, ports)?);
+                state.changed(&[Stage::WarmInitStarted]);
+            }
+            (Action::VerifyAndWarmInitBeginAndEnd, Some(verified)) => {
+                state.running = Some(Pipeline::stage(verified, ports)?.run_on(&self.switch));
+                state.staged = None;
+                state.changed(&[Stage::WarmInitStarted, Stage::WarmInitFinished]);
+            }
+            (Action::WarmInitEnd, _) => {
+                let staged = state.staged.take();
+                let staged =
+                    staged.ok_or_else(|| invalid("no program was begun: WARM_INIT_BEGIN comes first"))?;
+                state.running = Some(staged.run_on(&self.switch));
+                state.changed(&[Stage::WarmInitFinished]);
+            }
+            // VERIFY alone.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Compiling a large program takes a while: other calls go on meanwhile, but no other compilation.
+    async fn verify(&self, config: ForwardingPipelineConfig) -> Result<Verified, Status> {
+        let _turn = self.compiling.lock().await;
+        let work = tokio::task::spawn_blocking(move || Verified::new(config));
+        work.await.map_err(|error| Status::internal(error.to_string()))?
+    }
+
+    /// What runs, and what the device has with any program.
+    pub async fn programs(&self) -> GetForwardingPipelineConfigResponse {
+        let state = self.state.lock().await;
+        let pipeline = state.staged.as_ref().or(state.running.as_ref());
+        GetForwardingPipelineConfigResponse {
+            config: pipeline.map(|pipeline| pipeline.config.clone()).into_iter().collect(),
+            non_p4_config: Some(NonP4Config { bfruntime_info: DEVICE_INFO.to_vec() }),
+        }
+    }
+}
+
+/// The one config of a request; none for the action that takes none.
+fn one(
+    action: Action,
+    mut configs: Vec<ForwardingPipelineConfig>,
+) -> Result<Option<ForwardingPipelineConfig>, Status> {
+    match (action, configs.len()) {
+        (Action::WarmInitEnd, 0) => Ok(None),
+        (Action::WarmInitEnd, _) => Err(invalid("WARM_INIT_END ends what was begun: send no config with it")),
+        (_, 1) => Ok(configs.pop()),
+        (_, many) => Err(invalid(format!("{} takes one config, not {many}", action.as_str_name()))),
+    }
+}
+
+fn no_program() -> Status {
+    Status::not_found("no program is loaded: send one with SetForwardingPipelineConfig first")
+}

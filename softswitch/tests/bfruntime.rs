@@ -1,0 +1,363 @@
+//! The BFRuntime server, by way of the client: what is written holds for frames and is read back.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod bf_rt;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use inart_bfruntime::bfrt_proto::stream_message_response::Update;
+use inart_bfruntime::{
+    Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match,
+    PortSettings, Profile, Program, Speed, Target, Value,
+};
+use inart_p4runtime::Schema;
+use inart_softswitch::bfrt::Server;
+use inart_softswitch::{Port, Sink, Switch};
+use tokio::net::TcpListener;
+
+const JSON: &[u8] = include_bytes!("programs/everything.json");
+const P4INFO: &str = include_str!("programs/everything.txtpb");
+const DEVICE: DeviceId = DeviceId(3);
+const NAME: &str = "everything";
+
+/// The ports that frames left by.
+#[derive(Default)]
+struct Sent(Vec<u32>);
+
+impl Sink for Sent {
+    fn packet(&mut self, port: Port, _: &[u8]) {
+        self.0.push(port.0);
+    }
+}
+
+struct Rig {
+    address: String,
+    switch: Arc<Mutex<Switch>>,
+}
+
+fn program() -> Program {
+    let info = bf_rt::bf_rt(&Schema::from_text(P4INFO).unwrap()).into_bytes();
+    let profiles = vec![Profile { name: "pipe".into(), binary: JSON.to_vec(), ..Profile::default() }];
+    Program { name: NAME.into(), info, profiles }
+}
+
+impl Rig {
+    async fn start() -> Self {
+        let switch = Arc::new(Mutex::new(Switch::new(1)));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        tokio::spawn(Server::new(DEVICE, switch.clone()).serve(listener, std::future::pending()));
+        Rig { address, switch }
+    }
+
+    async fn client(&self) -> Client {
+        Client::connect(Target::new(&self.address, DEVICE)).await.unwrap()
+    }
+
+    /// A client that knows the program's names.
+    async fn knowing(&self) -> Client {
+        let client = self.client().await;
+        let device = client.configs().await.unwrap().device_info().unwrap();
+        let info = Info::from_json(&program().info).unwrap().with(&device).unwrap();
+        client.use_program(NAME, Arc::new(info));
+        client
+    }
+
+    /// A client that loaded the program and is bound to it.
+    async fn loaded(&self) -> Client {
+        let client = self.knowing().await;
+        client.set_program(program()).await.unwrap();
+        client.bind(NAME, Duration::ZERO).await.unwrap();
+        client
+    }
+
+    /// The ports by which a frame leaves: source 9, body as given.
+    fn send(&self, port: u32, dst: u64, a: u32, b: u16, c: u8, d: u8) -> Vec<u32> {
+        let mut frame = dst.to_be_bytes()[2..].to_vec();
+        frame.extend(&9u64.to_be_bytes()[2..]);
+        frame.extend(0x1234u16.to_be_bytes());
+        frame.extend(a.to_be_bytes());
+        frame.extend(b.to_be_bytes());
+        frame.extend([c, d]);
+        frame.extend([0; 40]);
+        let mut sent = Sent::default();
+        self.switch.lock().unwrap().process(Port(port), &frame, 0, &mut sent);
+        sent.0
+    }
+}
+
+fn exact(dst: u64, port: u16, out: u16) -> Entry {
+    Entry::new("exact_table")
+        .exact("hdr.ethernet.dst", dst)
+        .exact("std.ingress_port", port)
+        .action("exact_send")
+        .with("port", out)
+}
+
+fn ternary(priority: u32, out: u16) -> Entry {
+    Entry::new("ternary_table")
+        .matching("hdr.body.a", Match::Ternary { value: 0x0a00_0000, mask: 0xff00_0000 })
+        .matching("hdr.body.b", Match::Range { low: 10, high: 20 })
+        .matching("hdr.body.c", Match::Optional(None))
+        .exact("hdr.body.d", 4u8)
+        .exact("$MATCH_PRIORITY", priority)
+        .action("send")
+        .with("port", out)
+}
+
+fn code(result: Result<(), ClientError>) -> Code {
+    match result {
+        Ok(()) => Code::Ok,
+        Err(ClientError::Write(error)) => error.failures[0].code,
+        Err(ClientError::Rpc { code, .. }) => code,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn insert(client: &Client, entry: Entry) -> Code {
+    code(client.write(&[Change::insert(entry)], Batch::Continue).await)
+}
+
+#[tokio::test]
+async fn entries_of_every_match_hold_for_frames_and_come_back() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::AlreadyExists);
+    assert_eq!(rig.send(2, 1, 0, 0, 0, 0), [500]);
+    let lpm = Entry::new("lpm_table")
+        .matching("hdr.body.a", Match::Lpm { value: 0x0a00_0000, prefix_len: 8 })
+        .action("send")
+        .with("port", 3u8);
+    assert_eq!(insert(&client, lpm.clone()).await, Code::Ok);
+    assert_eq!(rig.send(2, 1, 0x0a01_0203, 0, 0, 0), [3]);
+    // The least priority wins, as on the chip.
+    assert_eq!(insert(&client, ternary(20, 5)).await, Code::Ok);
+    assert_eq!(insert(&client, ternary(10, 6)).await, Code::Ok);
+    assert_eq!(rig.send(2, 1, 0x0a01_0203, 15, 99, 4), [6]);
+    assert_eq!(rig.send(2, 1, 0x0a01_0203, 21, 99, 4), [3], "b is out of range");
+
+    assert_eq!(client.read_table("lpm_table").await.unwrap(), [lpm]);
+    let mut found = client.read_table("ternary_table").await.unwrap();
+    found.sort_by(|a, b| a.key["$MATCH_PRIORITY"].cmp(&b.key["$MATCH_PRIORITY"]));
+    assert_eq!(found, [ternary(10, 6), ternary(20, 5)]);
+    let found = client.read_table("exact_table").await.unwrap();
+    assert_eq!(found[0].number("$COUNTER_SPEC_PKTS"), Some(4));
+    assert_eq!(found[0].number("$COUNTER_SPEC_BYTES"), Some(4 * 62));
+
+    assert_eq!(code(client.write(&[Change::delete(ternary(10, 6))], Batch::Continue).await), Code::Ok);
+    assert_eq!(rig.send(2, 1, 0x0a01_0203, 15, 99, 4), [5]);
+    let gone = client.write(&[Change::delete(ternary(10, 6))], Batch::Continue).await;
+    assert_eq!(code(gone), Code::NotFound);
+    let full: Vec<_> = (10..14).map(|dst| Change::insert(exact(dst, 2, 1))).collect();
+    let error = client.write(&full, Batch::Continue).await.unwrap_err();
+    let ClientError::Write(error) = error else { panic!("{error}") };
+    assert_eq!((error.total, error.failures.len(), error.failures[0].index), (4, 1, 3));
+    assert_eq!(error.failures[0].code, Code::ResourceExhausted);
+    assert!(error.failures[0].update.starts_with("insert exact_table["), "{error}");
+}
+
+#[tokio::test]
+async fn a_transaction_that_fails_leaves_everything_as_it_was() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    assert_eq!(insert(&client, exact(2, 2, 501)).await, Code::Ok);
+    rig.send(2, 1, 0, 0, 0, 0);
+    let before = client.read_table("exact_table").await.unwrap();
+    let changes = [
+        Change::modify(exact(1, 2, 9)),
+        Change::delete(exact(2, 2, 501)),
+        Change::insert(exact(3, 2, 7)),
+        Change::modify(Entry::default_of("exact_table").action("exact_send").with("port", 8u8)),
+        Change::insert(exact(3, 2, 7)),
+        Change::insert(exact(4, 2, 7)),
+    ];
+    let error = client.write(&changes, Batch::Rollback).await.unwrap_err();
+    let ClientError::Write(error) = error else { panic!("{error}") };
+    assert_eq!((error.undone, error.failures.len(), error.failures[0].index), (true, 1, 4));
+    let mut after = client.read_table("exact_table").await.unwrap();
+    let by_key = |entry: &Entry| entry.key["hdr.ethernet.dst"].clone();
+    let mut before = before;
+    before.sort_by_key(by_key);
+    after.sort_by_key(by_key);
+    assert_eq!(after, before, "counts too");
+    assert_eq!(rig.send(2, 99, 0, 0, 0, 0), [0u32; 0], "the default drops again");
+    let default = client.read_default("exact_table").await.unwrap().unwrap();
+    assert_eq!(default.action.as_deref(), Some("exact_drop"));
+    client.write(&changes[..4], Batch::Rollback).await.unwrap();
+    assert_eq!((rig.send(2, 1, 0, 0, 0, 0), rig.send(2, 99, 0, 0, 0, 0)), (vec![9], vec![8]));
+    // The device's own tables take part in none.
+    let group = Group { id: 5, ports: [1].into() };
+    assert_eq!(
+        code(client.write(&[Change::insert(group.node())], Batch::Rollback).await),
+        Code::Unimplemented
+    );
+}
+
+#[tokio::test]
+async fn groups_copy_to_their_ports() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    let to_group = ternary(1, 0).action("to_group");
+    let to_group = Entry { data: [("group".into(), Value::Number(5))].into(), ..to_group };
+    assert_eq!(insert(&client, to_group).await, Code::Ok);
+    let copies = || {
+        let mut ports = rig.send(2, 1, 0x0a00_0000, 15, 0, 4);
+        ports.sort_unstable();
+        ports
+    };
+    let mut group = Group { id: 5, ports: [1, 7, 300].into() };
+    client.insert_group(&group).await.unwrap();
+    assert_eq!(copies(), [1, 7, 300]);
+    assert_eq!(client.read_groups().await.unwrap(), [group.clone()]);
+    assert_eq!(code(client.insert_group(&group).await), Code::AlreadyExists);
+    group.ports = [2].into();
+    client.modify_group(&group).await.unwrap();
+    assert_eq!(copies(), [2]);
+    client.delete_group(&group).await.unwrap();
+    assert!(client.read_groups().await.unwrap().is_empty() && copies().is_empty());
+    // What a broken insert leaves, a node without a group, is in nobody's way.
+    client.write(&[Change::insert(group.node())], Batch::Continue).await.unwrap();
+    assert!(client.read_groups().await.unwrap().is_empty());
+    client.insert_group(&Group { ports: [6].into(), ..group }).await.unwrap();
+    assert_eq!(copies(), [6]);
+}
+
+#[tokio::test]
+async fn counters_and_registers_are_read_and_set() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    rig.send(2, 1, 0, 0, 0, 0);
+    rig.send(2, 1, 0, 0, 0, 0);
+    client.sync("seen").await.unwrap();
+    let seen = client.read_table("seen").await.unwrap();
+    let packets: Vec<_> = seen.iter().map(|cell| cell.number("$COUNTER_SPEC_PKTS").unwrap()).collect();
+    assert_eq!(packets, [0, 0, 2, 0, 0, 0, 0, 0]);
+    let cell = Entry::new("seen").exact("$COUNTER_INDEX", 2u8);
+    let zero = cell.clone().with("$COUNTER_SPEC_PKTS", 0u8).with("$COUNTER_SPEC_BYTES", 0u8);
+    client.write(&[Change::modify(zero)], Batch::Continue).await.unwrap();
+    let read = client.read(&[cell]).await.unwrap();
+    assert_eq!((read.len(), read[0].number("$COUNTER_SPEC_PKTS")), (1, Some(0)));
+    let beyond = Entry::new("seen").exact("$COUNTER_INDEX", 8u8);
+    let error = client.read(&[beyond]).await.unwrap_err().to_string();
+    assert!(error.contains("INVALID_ARGUMENT") && error.contains("8 cells"), "{error}");
+
+    let cell = Entry::new("cells").exact("$REGISTER_INDEX", 3u8);
+    let set = cell.clone().with("I.cells.f1", 0x1_2345u32);
+    client.write(&[Change::modify(set.clone())], Batch::Continue).await.unwrap();
+    assert_eq!(client.read(&[cell]).await.unwrap(), [set]);
+    assert_eq!(client.read_table("cells").await.unwrap().len(), 16);
+    assert_eq!(rig.switch.lock().unwrap().register("I.cells", 3).unwrap(), [1, 0x23, 0x45]);
+}
+
+#[tokio::test]
+async fn one_client_writes_and_others_read() {
+    let rig = Rig::start().await;
+    let early = rig.knowing().await;
+    assert_eq!(code(early.bind(NAME, Duration::ZERO).await), Code::NotFound, "nothing is loaded yet");
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    assert_eq!(early.read_table("exact_table").await.unwrap().len(), 1);
+    assert_eq!(insert(&early, exact(2, 2, 500)).await, Code::FailedPrecondition);
+    let owned = early.bind(NAME, Duration::ZERO).await.unwrap_err();
+    assert!(matches!(&owned, ClientError::Owned { program, .. } if program == NAME), "{owned}");
+    // Who waits is bound when the other goes.
+    let waiting = early.bind(NAME, Duration::from_secs(20));
+    let (bound, ()) = tokio::join!(waiting, async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        drop(client);
+    });
+    bound.unwrap();
+    assert_eq!(insert(&early, exact(2, 2, 500)).await, Code::Ok);
+
+    let id = early.target().client;
+    let twin = Client::connect(Target { client: id, ..Target::new(&rig.address, DEVICE) }).await;
+    assert!(matches!(twin.err(), Some(ClientError::Rpc { code: Code::InvalidArgument, .. })));
+    let wrong =
+        Client::connect(Target { client: ClientId(1), ..Target::new(&rig.address, DeviceId(9)) }).await;
+    let wrong = wrong.err().unwrap().to_string();
+    assert!(wrong.contains("there is no device 9 here, only 3"), "{wrong}");
+}
+
+#[tokio::test]
+async fn another_program_cuts_off_who_is_bound_to_the_one_before() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    let other = rig.knowing().await;
+    // The same again: its tables are empty, its client stays.
+    other.set_program(program()).await.unwrap();
+    assert!(client.read_table("exact_table").await.unwrap().is_empty());
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    other.set_program(Program { name: "another".into(), ..program() }).await.unwrap();
+    let lost = tokio::time::timeout(Duration::from_secs(20), client.lost()).await.unwrap();
+    assert!(matches!(lost, ClientError::Rpc { code: Code::Cancelled, .. }), "{lost}");
+    let configs = other.configs().await.unwrap();
+    assert_eq!(configs.programs.len(), 1);
+    assert!(configs.program("another").is_some_and(|found| found.profiles == program().profiles));
+}
+
+#[tokio::test]
+async fn what_is_no_program_is_refused_and_the_one_that_runs_stays() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
+    let with_info = |from: &str, to: &str| {
+        let info = String::from_utf8(program().info).unwrap();
+        assert!(info.contains(from), "{from}");
+        Program { info: info.replacen(from, to, 1).into_bytes(), ..program() }
+    };
+    let binary = |binary: &[u8]| {
+        let profile = Profile { binary: binary.to_vec(), ..program().profiles[0].clone() };
+        Program { profiles: vec![profile], ..program() }
+    };
+    for (wrong, told) in [
+        (Program { info: b"{".to_vec(), ..program() }, "not a bf-rt.json"),
+        (Program { profiles: Vec::new(), ..program() }, "0 profiles"),
+        (Program { name: String::new(), ..program() }, "no p4_name"),
+        (binary(b"\x7fELF"), "no tofino.bin"),
+        (with_info("pipe.I.exact_table", "pipe.I.other_table"), "no table pipe.I.other_table"),
+        (with_info("I.exact_send", "I.other_send"), "no action I.other_send"),
+    ] {
+        let error = client.set_program(wrong).await.unwrap_err().to_string();
+        assert!(error.contains("INVALID_ARGUMENT") && error.contains(told), "{error}");
+    }
+    assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn ports_are_added_enabled_and_told_of() {
+    let rig = Rig::start().await;
+    let mut client = rig.loaded().await;
+    let mut events = client.take_events().unwrap();
+    let port = |number, enabled| PortSettings {
+        number,
+        speed: Speed::G100,
+        fec: Fec::ReedSolomon,
+        enabled,
+        loopback: false,
+    };
+    client.add_ports(&[port(4, true), port(132, false)]).await.unwrap();
+    let found = client.read_ports().await.unwrap();
+    let states: Vec<_> = found.iter().map(|state| (state.settings, state.up)).collect();
+    assert_eq!(states, [(port(4, true), true), (port(132, false), false)]);
+    assert_eq!(code(client.add_ports(&[port(4, true)]).await), Code::AlreadyExists);
+    // 72 and 127 are no ports of a pipe.
+    assert_eq!(code(client.add_ports(&[port(72, true)]).await), Code::InvalidArgument);
+    client.remove_ports(&[4]).await.unwrap();
+    assert_eq!(client.read_ports().await.unwrap().len(), 1);
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        let event = tokio::time::timeout(Duration::from_secs(20), events.recv()).await.unwrap().unwrap();
+        if let Update::PortStatusChangeNotification(change) = event {
+            told.push(change.port_up);
+        }
+    }
+    assert_eq!(told, [true, false]);
+    let read_only = PortSettings::key(132).with("$PORT_UP", true);
+    let error = client.write(&[Change::modify(read_only)], Batch::Continue).await.unwrap_err().to_string();
+    assert!(error.contains("$PORT_UP") && error.contains("the device only"), "{error}");
+}

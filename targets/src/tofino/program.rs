@@ -1,0 +1,118 @@
+//! What p4c prints for Tofino: `bf-rt.json`, and what runs.
+
+use std::sync::Arc;
+
+use inart_bfruntime::{Action, DataField, Info, MatchType, Profile, Table, TableKind};
+use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, SPECS, check};
+use inart_wire::ValuesPerPacket;
+
+use super::ports::PORTS;
+use crate::error::ProgramError;
+
+/// Name of the only profile; p4c's own, where it is told none.
+const PROFILE: &str = "pipe";
+
+/// What runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Image {
+    /// `tofino.bin`, or the program in the form that the embedded switch runs.
+    pub binary: Vec<u8>,
+    /// `context.json`, which the chip's driver needs.
+    pub context: Vec<u8>,
+}
+
+/// A compiled program, ready to be loaded into switches. Cheap to clone.
+#[derive(Clone)]
+pub struct Compiled(Arc<Inner>);
+
+struct Inner {
+    values: ValuesPerPacket,
+    limits: Limits,
+    info: Info,
+    program: inart_bfruntime::Program,
+}
+
+impl Compiled {
+    /// Takes what p4c printed.
+    ///
+    /// # Errors
+    /// The `bf-rt.json` cannot be read, tells no number of slots, or has other tables than those that are
+    /// declared.
+    pub fn new(values: ValuesPerPacket, bf_rt: &[u8], image: Image) -> Result<Self, ProgramError> {
+        let wrong = |reason| ProgramError::Artifact { values, reason };
+        let info = Info::from_json(bf_rt).map_err(|error| wrong(error.to_string()))?;
+        let tables: Vec<_> = info.tables().iter().filter(|table| is_filled(table)).map(of_table).collect();
+        check(SPECS, &tables).map_err(|reason| ProgramError::Tables { values, reason })?;
+        // Every slot has a cell in every register of the program.
+        let registers = info.tables().iter().filter(|table| table.kind == TableKind::Register);
+        let slots = registers.map(|register| register.size).min().and_then(|size| u32::try_from(size).ok());
+        let slots =
+            slots.ok_or_else(|| wrong("its bf-rt.json lists no registers, so no slots".to_owned()))?;
+        let profile = Profile {
+            name: PROFILE.to_owned(),
+            context: image.context,
+            binary: image.binary,
+            pipes: Vec::new(),
+        };
+        Ok(Compiled(Arc::new(Inner {
+            values,
+            limits: Limits::new(slots, PORTS, &tables),
+            info,
+            program: inart_bfruntime::Program {
+                name: format!("inart_n{values}"),
+                info: bf_rt.to_vec(),
+                profiles: vec![profile],
+            },
+        })))
+    }
+
+    /// Its names.
+    pub fn info(&self) -> &Info {
+        &self.0.info
+    }
+
+    /// Values per frame that it is compiled for.
+    pub fn values(&self) -> ValuesPerPacket {
+        self.0.values
+    }
+
+    /// How much fits.
+    pub fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
+    /// What a switch is sent.
+    pub fn program(&self) -> &inart_bfruntime::Program {
+        &self.0.program
+    }
+}
+
+/// Whether a controller fills the table: the program's own entries, and what has no key, are none of ours.
+fn is_filled(table: &Table) -> bool {
+    table.kind == TableKind::Match && !table.const_entries && !table.key.is_empty()
+}
+
+/// A table in the words of the declaration.
+fn of_table(table: &Table) -> ProgramTable {
+    let key = table.key.iter().map(|field| ProgramField {
+        name: field.name.clone(),
+        bits: field.kind.bits().unwrap_or(0),
+        exact: field.match_type == MatchType::Exact,
+    });
+    ProgramTable {
+        name: table.short_name().to_owned(),
+        key: key.collect(),
+        // What is only the program's own default is none of ours.
+        actions: table.actions.iter().filter(|action| !action.default_only).map(of_action).collect(),
+        size: table.size,
+    }
+}
+
+fn of_action(action: &Action) -> ProgramAction {
+    let param = |param: &DataField| ProgramField {
+        name: param.name.clone(),
+        bits: param.kind.bits().unwrap_or(0),
+        exact: true,
+    };
+    ProgramAction { name: action.short_name().to_owned(), params: action.params.iter().map(param).collect() }
+}

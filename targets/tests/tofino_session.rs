@@ -1,0 +1,236 @@
+//! The target over BFRuntime, against the embedded switch with the v1model program, whose tables are the
+//! same.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../../softswitch/tests/bf_rt/mod.rs"]
+mod bf_rt;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use inart_bfruntime::DeviceId;
+use inart_p4::{Outcome, Reason};
+use inart_p4runtime::Schema;
+use inart_softswitch::bfrt::Server;
+use inart_softswitch::{Port, Sink, Switch};
+use inart_tables::{
+    GroupId, MacAction, MacKey, PortNo, SlotRange, SteerAction, SteerKey, SwitchPortsAction, SwitchPortsKey,
+    SwitchTables, diff,
+};
+use inart_targets::tofino::{Compiled, Image};
+use inart_targets::{Access, Place, Precedence, Program, Running, Session, SwitchError, Target};
+use inart_wire::{Contributors, MacAddr, Seat, ValuesPerPacket};
+
+const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const DEVICE: u32 = 1;
+
+struct Quiet;
+
+impl Sink for Quiet {
+    fn packet(&mut self, _: Port, _: &[u8]) {}
+}
+
+fn compiled() -> Compiled {
+    let artifact = inart_p4::artifact(VALUES);
+    let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
+    let image = Image { binary: artifact.json.to_vec(), ..Image::default() };
+    Compiled::new(VALUES, info.as_bytes(), image).unwrap()
+}
+
+struct Rig {
+    address: String,
+    switch: Arc<Mutex<Switch>>,
+}
+
+impl Rig {
+    async fn start() -> Self {
+        let switch = Arc::new(Mutex::new(Switch::new(1)));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        tokio::spawn(Server::new(DeviceId(DEVICE), switch.clone()).serve(listener, std::future::pending()));
+        Rig { address, switch }
+    }
+
+    async fn open(&self, access: Access) -> Result<Box<dyn Session>, SwitchError> {
+        let place =
+            Place { timeout: Duration::from_millis(300), ..Place::local(&self.address, DEVICE.into()) };
+        compiled().open(place, access).await
+    }
+
+    fn send(&self, port: u32, frame: &[u8]) {
+        self.switch.lock().unwrap().process(Port(port), frame, 0, &mut Quiet);
+    }
+}
+
+fn port(number: u64) -> PortNo {
+    PortNo::try_from(number).unwrap()
+}
+
+fn steer(worker: u16, ingress: u64) -> SteerKey {
+    SteerKey {
+        epoch: 1.into(),
+        job: 1.into(),
+        shard: 0.into(),
+        worker: Seat::try_from(worker).unwrap(),
+        ingress: port(ingress),
+    }
+}
+
+fn add(bitmap: u64, base: u32) -> SteerAction {
+    let members = |bitmap| Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) };
+    SteerAction::Add {
+        port: port(70),
+        slots: SlotRange { base, len: 64 },
+        members: members(bitmap),
+        expected: members(3),
+    }
+}
+
+/// One of everything that is written. Port 70 is in the second pipe.
+fn tables() -> SwitchTables {
+    let mut tables = SwitchTables::default();
+    tables.steer.insert(steer(0, 2), add(1, 64));
+    tables.steer.insert(steer(1, 3), add(2, 64));
+    tables.mac.insert(MacKey { dst: MacAddr([2, 0, 0, 0, 0, 9]) }, MacAction::Send { port: port(70) });
+    tables.switch_ports.insert(SwitchPortsKey { ingress: port(70) }, SwitchPortsAction::Trust);
+    tables.groups.insert(GroupId(1), [port(2), port(70)].into());
+    tables.mac_default = MacAction::Flood { group: GroupId(1) };
+    tables
+}
+
+/// A gradient of worker 0 or 1.
+fn gradient(worker: u8) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, worker, 0x88, 0xb5];
+    frame.extend([0x21, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
+    frame.extend(5u32.to_be_bytes());
+    frame.extend((1u64 << worker).to_be_bytes());
+    frame.extend([0, 0]);
+    frame.extend(32u16.to_be_bytes());
+    frame.extend([0; 4]);
+    frame.extend([0; 4 * 32]);
+    frame
+}
+
+#[tokio::test]
+async fn what_is_written_is_read_back_and_counted() {
+    let rig = Rig::start().await;
+    let mut session = rig.open(Access::Write(Precedence(7))).await.unwrap();
+    assert_eq!(
+        (session.running().await.unwrap(), session.precedence()),
+        (Running::Nothing, Some(Precedence(7)))
+    );
+    session.load_program().await.unwrap();
+    assert_eq!(session.running().await.unwrap(), Running::Ours);
+    assert!(session.read().await.unwrap().is_empty());
+    let (nothing, wanted) = (SwitchTables::default(), tables());
+    session.write(&diff(&nothing, &wanted)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), wanted);
+    // Port 70 is number 134 there.
+    let groups: Vec<_> = rig.switch.lock().unwrap().multicast_groups().map(|(_, to)| to.len()).collect();
+    assert_eq!(groups, [2]);
+
+    rig.send(2, &gradient(0));
+    rig.send(2, &gradient(0));
+    rig.send(3, &gradient(1));
+    rig.send(4, &gradient(1));
+    let counters = session.counters().await.unwrap();
+    let packets = |outcome| counters.outcome(outcome).packets;
+    assert_eq!((packets(Outcome::Stored), packets(Outcome::Completed)), (1, 1));
+    assert_eq!((counters.summed(), counters.drops(Reason::NoRoute).packets), (2, 1));
+    assert_eq!(counters.offered(1.into()), 3);
+    assert_eq!(counters.steer[&steer(0, 2)].1.packets, 2);
+    let traffic = session.traffic(&[port(2), port(70)]).await.unwrap();
+    assert_eq!((traffic.ports[&port(2)].ours_in.packets, traffic.ports[&port(2)].ours_out.packets), (2, 0));
+    assert_eq!(traffic.ports[&port(70)].ours_out.packets, 1);
+    assert_eq!(traffic.outcomes[Outcome::Completed.index()].packets, 1);
+
+    let mut other = tables();
+    other.steer.remove(&steer(1, 3));
+    other.groups.insert(GroupId(1), [port(3)].into());
+    other.mac.clear();
+    session.write(&diff(&wanted, &other)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), other);
+    session.write(&diff(&other, &nothing)).await.unwrap();
+    assert!(session.read().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_refused_batch_of_rows_changes_nothing() {
+    let rig = Rig::start().await;
+    let mut session = rig.open(Access::Write(Precedence(1))).await.unwrap();
+    session.load_program().await.unwrap();
+    let mut first = SwitchTables::default();
+    first.steer.insert(steer(1, 3), add(2, 64));
+    session.write(&diff(&SwitchTables::default(), &first)).await.unwrap();
+    let mut both = first.clone();
+    both.steer.insert(steer(0, 2), add(1, 64));
+    // Written as if nothing were there: the second is there already.
+    let refused = session.write(&diff(&SwitchTables::default(), &both)).await.unwrap_err();
+    let SwitchError::Refused(text) = refused else { panic!("{refused}") };
+    assert!(text.contains("undid the others") && text.contains("ALREADY_EXISTS"), "{text}");
+    assert_eq!(session.read().await.unwrap(), first);
+    let mut crooked = SwitchTables::default();
+    crooked.steer.insert(steer(0, 2), add(1, 32));
+    let refused = session.write(&diff(&SwitchTables::default(), &crooked)).await.unwrap_err().to_string();
+    assert!(refused.contains("no multiple of their number 64"), "{refused}");
+    assert_eq!(session.read().await.unwrap(), first);
+}
+
+#[tokio::test]
+async fn one_session_writes_at_a_time() {
+    let rig = Rig::start().await;
+    let mut session = rig.open(Access::Write(Precedence(1))).await.unwrap();
+    session.load_program().await.unwrap();
+    session.write(&diff(&SwitchTables::default(), &tables())).await.unwrap();
+    for access in
+        [Access::Write(Precedence(9)), Access::TakeOver(Precedence(9)), Access::Resume(Precedence(9))]
+    {
+        let second = rig.open(access).await.err().unwrap();
+        assert!(matches!(&second, SwitchError::Superseded(text) if text.contains("inart_n32")), "{second}");
+    }
+    let mut reader = rig.open(Access::Read).await.unwrap();
+    assert_eq!(reader.running().await.unwrap(), Running::Ours);
+    assert_eq!(reader.read().await.unwrap(), tables());
+    assert!(reader.write(&diff(&tables(), &SwitchTables::default())).await.is_err());
+    drop(session);
+    let resumed = async {
+        loop {
+            match rig.open(Access::Resume(Precedence(1))).await {
+                Err(SwitchError::Superseded(_)) => tokio::time::sleep(Duration::from_millis(10)).await,
+                opened => return opened.unwrap(),
+            }
+        }
+    };
+    let mut session = tokio::time::timeout(Duration::from_secs(20), resumed).await.unwrap();
+    assert_eq!(session.running().await.unwrap(), Running::Ours);
+    session.write(&diff(&tables(), &SwitchTables::default())).await.unwrap();
+    assert!(reader.read().await.unwrap().is_empty());
+}
+
+/// A program whose table differs from the declaration is refused when it is loaded, in one line.
+#[test]
+fn a_program_with_other_tables_is_refused() {
+    let artifact = inart_p4::artifact(VALUES);
+    let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
+    let load = |info: &str| {
+        let loaded = Compiled::new(VALUES, info.as_bytes(), Image::default());
+        loaded.err().map(|error| error.to_string())
+    };
+    assert_eq!(load(&info), None);
+    for (from, to, told) in [
+        ("pipe.InArtIngress.switch_ports", "pipe.InArtIngress.others", "table switch_ports is missing"),
+        ("\"name\":\"expected\"", "\"name\":\"wanted\"", "parameter expected is missing"),
+        (
+            "\"match_type\":\"Exact\",\"name\":\"epoch\"",
+            "\"match_type\":\"LPM\",\"name\":\"epoch\"",
+            "not matched exactly",
+        ),
+    ] {
+        assert!(info.contains(from), "{from}");
+        let error = load(&info.replacen(from, to, 1)).expect("it is refused");
+        assert!(error.contains(told) && !error.contains('\n'), "{error}");
+    }
+    let missing = inart_targets::tofino::Tofino.program(VALUES, Some(std::path::Path::new("/nowhere")));
+    let missing = missing.err().unwrap().to_string();
+    assert!(missing.contains("/nowhere/tofino/build") && missing.contains("n32"), "{missing}");
+}
