@@ -24,6 +24,7 @@ for module in numpy torch; do
     /usr/bin/python3 -c "import $module" >/dev/null 2>&1 || say "sums from Python with $module (install Debian's package python3-$module)"
 done
 /usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
+have p4test || say "recompiling p4/tofino/, and comparing (p4test is not on the PATH; install p4lang's p4c)"
 if ! have p4c-bm2-ss; then
     say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
 elif version=$(p4c-bm2-ss --version 2>&1 | sed -n 's/^ *Version //p'); [[ $version != "$(<p4/build/P4C_VERSION)" ]]; then

@@ -4,24 +4,14 @@ use anyhow::{Result, ensure};
 
 use inart_core::policy::{Due, Lockstep, Policy, Progress};
 
+use crate::marks::Marks;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::Run;
+use crate::size::{MAX_CHUNKS, MAX_EXPONENT, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
 use crate::sum::Sum;
-use crate::tofino::Marks;
 
 /// What completes a chunk, and who is in it.
 const POLICY: Lockstep = Lockstep { exact_sums: false };
-
-/// Most workers.
-pub const MAX_WORKERS: u8 = 3;
-/// Most switches.
-pub const MAX_SWITCHES: u8 = 2;
-/// Most slots of a range.
-pub const MAX_WINDOW: u8 = 4;
-/// Most chunks.
-pub const MAX_CHUNKS: u8 = 5;
-/// Highest exponent, in steps above the agreed one.
-pub const MAX_EXPONENT: u8 = 2;
 
 /// Values of the workers, of which the first two are more than [`crate::sum::LIMITS`] hold, and all are not.
 const SATURATING: [i8; MAX_WORKERS as usize] = [2, 2, -3];

@@ -5,8 +5,8 @@ use crate::frame::Contribution;
 use crate::node::{Ranks, one, ranks};
 use crate::run::{Life, Run};
 use crate::server::{Chunk, Verdict};
+use crate::slot::{Slot, slot_of};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
-use crate::switch::{Slot, slot_of};
 
 /// An invariant of docs/protocol.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use crate::Invariant::{self, *};
 use crate::config::Config;
-use crate::tofino::Marks;
+use crate::marks::Marks;
 
 /// A mistake somebody could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! The parameter server: what it decides about each frame.
 
-use crate::config::{Config, MAX_CHUNKS, MAX_WORKERS};
+use crate::config::Config;
 use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::{Life, Place, Run};
+use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 use crate::sum::Sum;
 use crate::switch::ask;
 

@@ -1,13 +1,14 @@
 //! The state of everybody, and what is under way.
 
-use crate::config::{Config, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
+use crate::config::Config;
 use crate::frame::{Frame, Peer};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::run::{Life, Place, Run};
 use crate::server::Server;
-use crate::switch::Slots;
+use crate::size::{MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
+use crate::slot::Slots;
 use crate::worker::Worker;
 
 /// The whole system at one moment.

@@ -1,6 +1,6 @@
 //! Values that show who is in a sum, and how often.
 
-use crate::config::{MAX_CHUNKS, MAX_EXPONENT, MAX_WORKERS};
+use crate::size::{MAX_CHUNKS, MAX_EXPONENT, MAX_WORKERS};
 
 /// The values of one frame: a digit of two bits for everything that a worker can put into a sum, so that who
 /// was counted, for which chunk, at which exponent and how often can be read off any sum. Three stands for

@@ -2,54 +2,14 @@
 
 use inart_p4::Outcome;
 
-use crate::config::{Config, Entry, MAX_WINDOW};
+use crate::config::{Config, Entry};
 use crate::frame::Contribution;
 use crate::mutant::Mutant;
 use crate::node::Ranks;
 use crate::run::Run;
+use crate::slot::{Registers, Slot, Slots, slot_of};
 use crate::sum::Sum;
-use crate::tofino::{self, Registers};
-
-/// A slot: all its registers. Zeros where nobody used it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot {
-    /// Its tag; runs and epochs before share the slots, all else in a tag is the same here.
-    pub run: Run,
-    /// Its chunk.
-    pub sequence: u8,
-    /// Its shape, with the next; all chunks have the same length here.
-    pub exponent: u8,
-    /// Whether it is the last chunk of the tensor.
-    pub last: bool,
-    /// Who is in it; nobody: never used.
-    pub seen: Ranks,
-    /// Who repeated since the complete partial last left; nobody while it is incomplete.
-    pub asked: Ranks,
-    /// Whether a sum saturated, or an input said so.
-    pub overflow: bool,
-    /// The values.
-    pub sum: Sum,
-    /// Tofino's; zeros elsewhere.
-    pub tofino: Registers,
-}
-
-impl Slot {
-    /// The same, if nobody had asked for anything again.
-    #[must_use]
-    pub fn without_askers(self) -> Self {
-        Self { asked: 0, tofino: Registers { parity: false, owed: 0, ..self.tofino }, ..self }
-    }
-}
-
-/// The slots of the job's range.
-pub type Slots = [Slot; MAX_WINDOW as usize];
-
-/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to
-/// follows.
-pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
-    let base = if run == Run::Moved { config.window } else { 0 };
-    usize::from(base + (sequence & (config.window - 1)))
-}
+use crate::tofino;
 
 /// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that
 /// leaves.

@@ -11,9 +11,9 @@ use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::run::{Life, Place, Run};
 use crate::server::{Outgoing, Server, Verdict};
+use crate::slot::Slots;
 use crate::state::State;
 use crate::sum::Sum;
-use crate::switch::Slots;
 use crate::worker::Worker;
 use inart_p4::Outcome;
 

@@ -10,43 +10,7 @@ use crate::config::{Config, Entry};
 use crate::frame::Contribution;
 use crate::mutant::Mutant;
 use crate::node::{Ranks, one};
-use crate::run::Run;
-use crate::switch::Slot;
-
-/// Which runs have the same mark: the hash of a tag that says in the first stage whether a slot is another's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Marks {
-    /// None.
-    Apart,
-    /// All.
-    Alike,
-    /// All, and it is that of a slot that nobody used.
-    Zero,
-}
-
-impl Marks {
-    fn of(self, run: Run) -> u8 {
-        match self {
-            Self::Apart => 1 + run as u8,
-            Self::Alike => 1,
-            Self::Zero => 0,
-        }
-    }
-}
-
-/// Registers of a slot that the program for Tofino has beside those of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Registers {
-    /// The mark of who took the slot.
-    pub mark: u8,
-    /// The chunk that took it. The slot's own `sequence` is a copy for the exact check.
-    pub marked: u8,
-    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if
-    /// the worker's bit of `asked`, which each of its repeats turns, is the same.
-    pub parity: bool,
-    /// No register: who asked and was not answered since the partial last left.
-    pub owed: Ranks,
-}
+use crate::slot::Slot;
 
 /// What the ingress makes of a frame for a slot: the outcome, and what goes to the egress.
 pub(crate) fn ingress(
@@ -194,6 +158,7 @@ pub(crate) fn egress(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Run;
 
     fn partial(worker: u8, resend: bool) -> Contribution {
         Contribution { resend, worker, ..Contribution::before(Run::First, &Config::default(), worker, 0) }

@@ -1,10 +1,11 @@
 //! A worker: which chunks it sends, and what it makes of what it hears.
 
-use crate::config::{Config, MAX_CHUNKS};
+use crate::config::Config;
 use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
 use crate::run::{Life, Place, Run};
+use crate::size::MAX_CHUNKS;
 use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN};
 
 /// What a worker has and knows.

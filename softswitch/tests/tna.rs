@@ -1,5 +1,6 @@
 //! TNA programs on the switch. `tna/externs.json` is what `p4test --toJSON` (with -D__TARGET_TOFINO__=1) made
-//! of `tna/externs.p4`, without places in the source, without declarations of architecture, equal parts shared.
+//! of `tna/externs.p4`, without places in the source, without declarations of architecture, equal parts
+//! shared.
 
 use std::sync::{Arc, OnceLock};
 
@@ -87,8 +88,8 @@ fn the_form_says_which_architecture() {
     assert_eq!(program().architecture(), Architecture::Tna);
 }
 
-/// `tna/externs_N.stf` are what p4testgen (`--target tofino --arch tna --test-backend STF --seed 3`) wrote for
-/// `tna/externs.p4`, without its comments.
+/// `tna/externs_N.stf` are what p4testgen (`--target tofino --arch tna --test-backend STF --seed 3`) wrote
+/// for `tna/externs.p4`, without its comments.
 #[test]
 fn p4testgens_cases_pass() {
     let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tna"));
@@ -293,7 +294,7 @@ fn damaged_documents_do_no_harm() {
         check(kept.join("\n").as_bytes());
     }
     for end in (0..text.len()).step_by(997) {
-        check(text[..end].as_bytes());
+        check(&text.as_bytes()[..end]);
     }
     for (from, to) in
         [("\"size\":8", "\"size\":0"), ("\"vec\":[", "\"vec\":[7,"), ("\"Node_ID\":", "\"Node_ID\":1")]

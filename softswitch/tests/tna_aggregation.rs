@@ -2,40 +2,39 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use inart_p4::{Chip, Variant};
+use inart_softswitch::conformance::run_directory_for;
 use inart_softswitch::control::{Port, Replica};
-use inart_softswitch::{Program, Switch};
+use inart_softswitch::{Architecture, Program, Switch};
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 use support::{Gradient, Sent, first_hop_switch, port_of, values};
 
 const WORKERS: u16 = 4;
 
-/// The program for Tofino 1 and 32 values, as `cargo run -p inart-p4` leaves it, or as `INART_TNA_PROGRAM`
-/// names it.
-fn tna_program() -> Option<Arc<Program>> {
-    static PROGRAM: OnceLock<Option<Arc<Program>>> = OnceLock::new();
-    PROGRAM.get_or_init(compile_tna).clone()
+/// The program for Tofino 1 and 32 values, as it is built in.
+fn tna_program() -> Arc<Program> {
+    static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
+    let compile = || {
+        let variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+        let built = inart_p4::tofino_artifact(variant).expect("it is built in");
+        Program::compile(&built.json).expect("it compiles")
+    };
+    Arc::clone(PROGRAM.get_or_init(compile))
 }
 
-fn compile_tna() -> Option<Arc<Program>> {
-    let named = std::env::var_os("INART_TNA_PROGRAM").map(PathBuf::from);
-    let built =
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../p4/tofino/build/tofino1-n32/inart.json"));
-    let path = named.or_else(|| built.is_file().then_some(built))?;
-    let text = std::fs::read(path).expect("the intermediate form can be read");
-    Some(Program::compile(&text).expect("it compiles"))
+fn v1model_program() -> Arc<Program> {
+    static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
+    let compile = || Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles");
+    Arc::clone(PROGRAM.get_or_init(compile))
 }
 
-fn pair() -> Option<(Switch, Switch)> {
-    let tna = first_hop_switch(tna_program()?, WORKERS);
-    static V1MODEL: OnceLock<Arc<Program>> = OnceLock::new();
-    let v1model = V1MODEL.get_or_init(|| {
-        Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles")
-    });
-    Some((first_hop_switch(Arc::clone(v1model), WORKERS), tna))
+/// A switch of v1model, and one of TNA.
+fn pair() -> (Switch, Switch) {
+    (first_hop_switch(v1model_program(), WORKERS), first_hop_switch(tna_program(), WORKERS))
 }
 
 fn run(switch: &mut Switch, port: Port, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
@@ -44,12 +43,32 @@ fn run(switch: &mut Switch, port: Port, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
     sent.0
 }
 
+/// Scripts that p4testgen's Tofino target printed for our program (seed 7).
+#[test]
+fn p4testgen_agrees() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tna_inart");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tna_inart");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+    let program = inart_p4::tofino_artifact(variant).expect("it is built in").json;
+    std::fs::write(folder.join("inart.json"), program).expect("written");
+    let mut scripts = 0;
+    for entry in std::fs::read_dir(cases).expect("the cases are there") {
+        let path = entry.expect("a file").path();
+        std::fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("copied");
+        scripts += 1;
+    }
+    let report = run_directory_for(&folder, Some(Architecture::Tna)).expect("they run");
+    let failed: Vec<String> =
+        report.failed.iter().map(|failure| format!("{}: {}", failure.name, failure.why)).collect();
+    assert_eq!(failed, Vec::<String>::new());
+    assert_eq!((report.total, report.passed), (scripts, scripts));
+    assert!(scripts >= 150, "{scripts}");
+}
+
 #[test]
 fn sums_are_exact() {
-    let Some((_, mut tna)) = pair() else {
-        eprintln!("skipped: p4/tofino/build has no intermediate form; set INART_TNA_PROGRAM");
-        return;
-    };
+    let (_, mut tna) = pair();
     for sequence in 0..40u32 {
         let gradients: Vec<Vec<i32>> = (0..i32::from(WORKERS))
             .map(|worker| (0..32).map(|n| (n * 1999 - worker * 104_729) * (sequence as i32 + 1)).collect())
@@ -72,7 +91,7 @@ fn sums_are_exact() {
 
 #[test]
 fn ordinary_traffic_is_switched_and_flooded_but_not_back() {
-    let Some((mut v1model, mut tna)) = pair() else { return };
+    let (mut v1model, mut tna) = pair();
     let frame: Vec<u8> = [&[2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 8, 0][..], &[7; 50]].concat();
     let flooded = [1, 2, 3].map(|port| Replica { port: Port(port), instance: 0 });
     for switch in [&mut v1model, &mut tna] {
@@ -99,8 +118,8 @@ fn ordinary_traffic_is_switched_and_flooded_but_not_back() {
 const FLAGS: (usize, u8) = (15, 0x04);
 
 /// Whether the same leaves. On the chip a value that reached a limit stays there, and marks the sum as
-/// overflowed even if it did not go past the limit (docs/tofino.md): values of such a sum are not compared, nor
-/// is the mark, but what v1model marks must be marked.
+/// overflowed even if it did not go past the limit (docs/tofino.md): values of such a sum are not compared,
+/// nor is the mark, but what v1model marks must be marked.
 fn same(v1model: &[(u32, Vec<u8>)], tna: &[(u32, Vec<u8>)]) -> bool {
     let (at, overflow) = FLAGS;
     v1model.len() == tna.len()
@@ -132,21 +151,22 @@ fn forgery() -> impl Strategy<Value = Option<(usize, u8)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Repeats, stale frames, other epochs, forged headers, values that overflow: the same frames leave by the
-    /// same ports, but for sums that reached a limit (see `same`).
+    /// Repeats, stale frames, other epochs, forged headers, values that overflow: the same frames leave by
+    /// the same ports, but for sums that reached a limit (see `same`).
     #[test]
     fn the_same_frames_as_on_v1model(
         frames in prop::collection::vec(
             (0..WORKERS, 0..24u32, prop::collection::vec(value(), 32), forgery()), 1..48
         )
     ) {
-        let Some((mut v1model, mut tna)) = pair() else { return Ok(()) };
+        let (mut v1model, mut tna) = pair();
         for (worker, sequence, values, forged) in &frames {
             let mut frame = Gradient { worker: *worker, sequence: *sequence, values }.bytes();
             if let Some((at, byte)) = forged {
                 frame[*at] = *byte;
             }
-            let (a, b) = (run(&mut v1model, port_of(*worker), &frame), run(&mut tna, port_of(*worker), &frame));
+            let a = run(&mut v1model, port_of(*worker), &frame);
+            let b = run(&mut tna, port_of(*worker), &frame);
             prop_assert!(same(&a, &b), "worker {worker} sequence {sequence} forged {forged:?}\nv1model {a:?}\ntna     {b:?}");
         }
         prop_assert_eq!(tna.statistics().touched_twice, 0);

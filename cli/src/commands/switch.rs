@@ -49,7 +49,8 @@ impl From<Arch> for Architecture {
     after_help = "Options of simple_switch_grpc for logging, Thrift and queues are accepted and ignored."
 )]
 pub struct Args {
-    /// The program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program. P4Runtime needs a pipeline with P4Info all the same.
+    /// The program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program. P4Runtime needs a
+    /// pipeline with P4Info all the same.
     #[arg(required_unless_present_any = ["no_p4", "conformance"])]
     program: Option<PathBuf>,
     /// Start without a program; a controller sends one.

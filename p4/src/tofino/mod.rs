@@ -3,6 +3,7 @@
 mod artifact;
 mod ir;
 mod p4test;
+mod printed;
 mod seats;
 mod values;
 mod variant;
@@ -12,8 +13,6 @@ use inart_wire::ValuesPerPacket;
 pub use artifact::{TofinoArtifact, load_tofino_dir, tofino_artifact};
 pub use p4test::P4test;
 pub use variant::{Chip, Variant};
-
-const PRINTED: &str = "// Printed by p4/src/tofino/: change that, not this.\n";
 
 /// The generated sources of the program for Tofino: file, relative to the P4 folder, and text.
 pub fn tofino_generated() -> Vec<(String, String)> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::PRINTED;
+use super::printed::PRINTED;
 
 const SEATS: u32 = 64;
 const BLOCKS: u32 = 256;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use inart_wire::ValuesPerPacket;
 
-use super::PRINTED;
+use super::printed::PRINTED;
 use super::seats::rows;
 
 /// Registers in a stage. As many values are decided on by what decides on the mode, so that they need no

@@ -32,8 +32,8 @@ enum Fusion {
 }
 
 impl Program {
-    /// Compiles a program: a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture, or p4c's
-    /// intermediate form written by `p4test --toJSON` for TNA.
+    /// Compiles a program: a bmv2 JSON document written by `p4c-bm2-ss` for the v1model architecture, or
+    /// p4c's intermediate form written by `p4test --toJSON` for TNA.
     ///
     /// # Errors
     /// The first place in the document that is not understood, and why.

@@ -32,8 +32,8 @@ pub struct Failure {
     pub why: String,
 }
 
-/// Runs every `NAME.stf` in a folder on the pipeline `NAME.json` beside it, in order of name. `NAME_7.stf` runs
-/// on `NAME.json` if there is no `NAME_7.json`: p4testgen numbers its cases so.
+/// Runs every `NAME.stf` in a folder on the pipeline `NAME.json` beside it, in order of name. `NAME_7.stf`
+/// runs on `NAME.json` if there is no `NAME_7.json`: p4testgen numbers its cases so.
 ///
 /// # Errors
 /// If the folder cannot be read. A case that fails is in the report.
@@ -105,7 +105,8 @@ fn compile(pipeline: &[u8]) -> Result<Arc<Program>, String> {
     Program::compile(pipeline).map_err(|error| error.to_string())
 }
 
-/// Cases of TNA come from p4testgen, which knows all ports: a packet that it does not speak of is a difference.
+/// Cases of TNA come from p4testgen, which knows all ports: a packet that it does not speak of is a
+/// difference.
 fn run(program: Arc<Program>, script: &[stf::Statement], ports: Ports) -> Result<(), String> {
     let ports = if program.architecture() == Architecture::Tna { Ports::All } else { ports };
     case::run(program, script, ports)

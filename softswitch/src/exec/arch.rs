@@ -1,15 +1,9 @@
 //! Operations that only TNA has. Not part of the interpreter's loop.
 
-use super::Machine;
+use super::diverted::Diverted;
+use super::machine::Machine;
 use crate::op::HeaderRef;
 use crate::program::ArchOp;
-
-/// A copy that a deparser asked for, with the bytes that go before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Diverted {
-    Mirror { session: u64, header: Vec<u8> },
-    Resubmit { header: Vec<u8> },
-}
 
 impl Machine<'_> {
     #[inline(never)]

@@ -1,6 +1,6 @@
 //! The interpreter's loop.
 
-use super::arch::Diverted;
+use super::diverted::Diverted;
 use super::run::Blocks;
 use crate::op::{HeaderRef, Op, Pc, sign_extend};
 use crate::program::Program;

@@ -3,6 +3,7 @@
 mod arch;
 mod checksum;
 mod computed;
+mod diverted;
 mod headers;
 mod machine;
 mod parser;
@@ -11,5 +12,5 @@ mod stateful;
 mod table;
 mod wide;
 
-pub(crate) use arch::Diverted;
+pub(crate) use diverted::Diverted;
 pub(crate) use machine::{Machine, Scratch};

@@ -121,9 +121,9 @@ impl<S: Sink> Pass<'_, S> {
         }
     }
 
-    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it. Egress never drops
-    /// a packet that it cannot parse; ingress does, if no select of the parser matches, or if the control does
-    /// not look at the error.
+    /// Runs parser, control and deparser on a packet with its intrinsic metadata before it. Egress never
+    /// drops a packet that it cannot parse; ingress does, if no select of the parser matches, or if the
+    /// control does not look at the error.
     fn gress(
         &mut self,
         packet: &[u8],
@@ -160,7 +160,7 @@ impl<S: Sink> Pass<'_, S> {
         let mut packet = vec![0; half.prefix_bytes];
         put(&mut packet, half.port, u64::from(port.0));
         put(&mut packet, half.resubmit_flag, u64::from(resubmitted.is_some()));
-        let now = self.now_us * TICKS & TIME_MASK;
+        let now = (self.now_us * TICKS) & TIME_MASK;
         put(&mut packet, half.mac_timestamp, now);
         let start = packet.len() + self.tna.port_metadata_bytes;
         packet.extend_from_slice(resubmitted.unwrap_or_default());
@@ -279,7 +279,7 @@ impl<S: Sink> Pass<'_, S> {
         put(&mut packet, half.rid_first, u64::from(first));
         put(&mut packet, half.length, (length + CHECK_BYTES) as u64);
         packet.extend_from_slice(frame);
-        self.set(half.timestamp, self.now_us * TICKS & TIME_MASK);
+        self.set(half.timestamp, (self.now_us * TICKS) & TIME_MASK);
         let done = self.gress(&packet, half.code, half.parser_error, None);
         let drop = self.get(half.drop);
         if drop & 4 == 0 {

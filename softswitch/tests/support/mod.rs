@@ -50,13 +50,14 @@ pub fn port_of(worker: u16) -> Port {
     Port(1 + u32::from(worker))
 }
 
-/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100. Any
-/// worker may be among a frame's contributors.
+/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100.
+/// Any worker may be among a frame's contributors.
 pub fn aggregating_switch(program: Arc<Program>, workers: u16) -> Switch {
     switch_of(program, workers, |_, everybody| everybody)
 }
 
-/// As [`aggregating_switch`]; only the worker itself may be among its frame's contributors, as at its first hop.
+/// As [`aggregating_switch`]; only the worker itself may be among its frame's contributors, as at its first
+/// hop.
 pub fn first_hop_switch(program: Arc<Program>, workers: u16) -> Switch {
     switch_of(program, workers, |worker, _| Contributors::one(worker))
 }

@@ -57,6 +57,9 @@ pub(super) fn bits_of(expr: Expr, low: u32, bits: u32) -> Expr {
     wrap(shifted, Type::Bits { bits, signed: false })
 }
 
+/// A field, its position and width if its header is found at run time, and its type.
+type FieldOf<'v> = (Field, Option<(u32, u32)>, Type<'v>);
+
 impl<'v> Lowering<'_, 'v> {
     /// An expression that must be a value.
     pub(super) fn value(&mut self, node: Node<'v>) -> Result<(Expr, Type<'v>)> {
@@ -215,14 +218,14 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// A header's field; its position and width too if the header is found at run time.
+    /// A header's field.
     pub(super) fn header_field(
         &self,
         header: &HeaderExpr,
         ty: Node<'v>,
         name: &str,
         at: Node<'v>,
-    ) -> Result<(Field, Option<(u32, u32)>, Type<'v>)> {
+    ) -> Result<FieldOf<'v>> {
         let unknown = || at.problem(format!("there is no field {name:?}"));
         let example = self.b.example(header).ok_or_else(unknown)?;
         let position = self.b.layout.field_position(example, name).ok_or_else(unknown)?;

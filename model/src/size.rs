@@ -1,0 +1,12 @@
+//! How large the networks are at most.
+
+/// Most workers.
+pub const MAX_WORKERS: u8 = 3;
+/// Most switches.
+pub const MAX_SWITCHES: u8 = 2;
+/// Most slots of a range.
+pub const MAX_WINDOW: u8 = 4;
+/// Most chunks.
+pub const MAX_CHUNKS: u8 = 5;
+/// Highest exponent, in steps above the agreed one.
+pub const MAX_EXPONENT: u8 = 2;

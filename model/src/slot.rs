@@ -1,0 +1,62 @@
+//! A slot of a switch, and which one a chunk has.
+
+use crate::config::Config;
+use crate::node::Ranks;
+use crate::run::Run;
+use crate::size::MAX_WINDOW;
+use crate::sum::Sum;
+
+/// A slot: all its registers. Zeros where nobody used it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// Its tag; runs and epochs before share the slots, all else in a tag is the same here.
+    pub run: Run,
+    /// Its chunk.
+    pub sequence: u8,
+    /// Its shape, with the next; all chunks have the same length here.
+    pub exponent: u8,
+    /// Whether it is the last chunk of the tensor.
+    pub last: bool,
+    /// Who is in it; nobody: never used.
+    pub seen: Ranks,
+    /// Who repeated since the complete partial last left; nobody while it is incomplete.
+    pub asked: Ranks,
+    /// Whether a sum saturated, or an input said so.
+    pub overflow: bool,
+    /// The values.
+    pub sum: Sum,
+    /// Tofino's; zeros elsewhere.
+    pub tofino: Registers,
+}
+
+impl Slot {
+    /// The same, if nobody had asked for anything again.
+    #[must_use]
+    pub fn without_askers(self) -> Self {
+        Self { asked: 0, tofino: Registers { parity: false, owed: 0, ..self.tofino }, ..self }
+    }
+}
+
+/// The slots of the job's range.
+pub type Slots = [Slot; MAX_WINDOW as usize];
+
+/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to
+/// follows.
+pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
+    let base = if run == Run::Moved { config.window } else { 0 };
+    usize::from(base + (sequence & (config.window - 1)))
+}
+
+/// Registers of a slot that the program for Tofino has beside those of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Registers {
+    /// The mark of who took the slot.
+    pub mark: u8,
+    /// The chunk that took it. The slot's own `sequence` is a copy for the exact check.
+    pub marked: u8,
+    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if
+    /// the worker's bit of `asked`, which each of its repeats turns, is the same.
+    pub parity: bool,
+    /// No register: who asked and was not answered since the partial last left.
+    pub owed: Ranks,
+}
