@@ -21,6 +21,7 @@ mod p4c;
 mod p4testgen;
 mod scratch;
 mod tofino;
+mod version;
 
 pub use artifact::{Artifact, artifact, load_dir};
 pub use counts::{Outcome, Reason};

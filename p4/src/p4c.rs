@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::artifact::files;
 use crate::scratch::Scratch;
-use crate::{Error, write_manifest};
+use crate::{Error, version, write_manifest};
 
 const P4C: &str = "p4c-bm2-ss";
 
@@ -24,11 +24,7 @@ pub struct P4c {
 impl P4c {
     /// Looks for it on the PATH.
     pub fn find() -> Option<Self> {
-        let output = Command::new(P4C).arg("--version").output().ok()?;
-        let text =
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        let version = text.lines().find_map(|line| line.trim().strip_prefix("Version "))?;
-        Some(Self { version: version.to_owned() })
+        version::of_tool(Command::new(P4C).arg("--version")).map(|version| Self { version })
     }
 
     /// Its version and commit, in its own words.
@@ -41,8 +37,7 @@ impl P4c {
     /// # Errors
     /// If the file with the version cannot be read.
     pub fn version_used(dir: &Path) -> Result<String, Error> {
-        let path = dir.join(VERSION_FILE);
-        Ok(std::fs::read_to_string(&path).map_err(Error::file(&path))?.trim_end().to_owned())
+        version::noted(dir, VERSION_FILE)
     }
 
     /// Compiles `inart.p4` in the P4 folder `dir` for `values` values per frame: bmv2 JSON and P4Info.

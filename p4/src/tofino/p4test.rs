@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ir::shrink;
 use super::{Variant, artifact};
 use crate::scratch::Scratch;
-use crate::{Error, manifest};
+use crate::{Error, manifest, version};
 
 const P4TEST: &str = "p4test";
 
@@ -25,11 +25,7 @@ pub struct P4test {
 impl P4test {
     /// Looks for it on the PATH.
     pub fn find() -> Option<Self> {
-        let output = Command::new(P4TEST).arg("--version").output().ok()?;
-        let text =
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        let version = text.lines().find_map(|line| line.trim().strip_prefix("Version "))?;
-        Some(Self { version: version.to_owned() })
+        version::of_tool(Command::new(P4TEST).arg("--version")).map(|version| Self { version })
     }
 
     /// Its version and commit, in its own words.
@@ -42,8 +38,7 @@ impl P4test {
     /// # Errors
     /// If the file with the version cannot be read.
     pub fn version_used(dir: &Path) -> Result<String, Error> {
-        let path = dir.join(VERSION_FILE);
-        Ok(std::fs::read_to_string(&path).map_err(Error::file(&path))?.trim_end().to_owned())
+        version::noted(dir, VERSION_FILE)
     }
 
     /// The intermediate form of `tofino/inart.p4` in the P4 folder `dir` after the mid end, for a variant.
