@@ -24,6 +24,8 @@ for module in numpy torch; do
     /usr/bin/python3 -c "import $module" >/dev/null 2>&1 || say "sums from Python with $module (install Debian's package python3-$module)"
 done
 /usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
+have p4c-barefoot && have bfas ||
+    say "compiling p4/tofino/ for the chip, and comparing (p4c-barefoot and bfas are not both on the PATH; install p4lang's p4c with its Tofino back end)"
 have p4test || say "recompiling p4/tofino/, and comparing (p4test is not on the PATH; install p4lang's p4c)"
 if ! have p4c-bm2-ss; then
     say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is not on the PATH; install p4lang's p4c)"
@@ -34,6 +36,9 @@ have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
 have simple_switch_grpc &&
     say "jumbo frames on bmv2, which want a quiet machine (cargo test --workspace --locked --test packets -- --ignored)"
+if ! have tofino-model || ! have bf_switchd || [[ -z ${SDE_INSTALL:-} || -z ${INART_TOFINO_P4:-} ]]; then
+    say "packet cases on the vendor's model of Tofino (tofino-model and bf_switchd on the PATH, SDE_INSTALL and INART_TOFINO_P4: docs/tofino.md)"
+fi
 [[ -n ${INART_BFRUNTIME_PROTO:-} ]] ||
     say "our bfruntime.proto against the driver's own (INART_BFRUNTIME_PROTO does not name that; it is in p4lang's open-p4studio)"
 # p4runtime/tests/venv.sh leaves this file only where pip had everything.

@@ -12,6 +12,8 @@ pub enum Operation {
     Insert,
     /// Change it; it must be there.
     Modify,
+    /// Add it, or change it if it is there.
+    Put,
     /// Remove it; it must be there. Of a default entry: the program's own comes back.
     Delete,
 }
@@ -45,6 +47,11 @@ impl Change {
         Self { operation: Operation::Modify, entry }
     }
 
+    /// An entry to add, or to change if it is there.
+    pub fn put(entry: Entry) -> Self {
+        Self { operation: Operation::Put, entry }
+    }
+
     /// An entry to remove.
     pub fn delete(entry: Entry) -> Self {
         Self { operation: Operation::Delete, entry }
@@ -56,6 +63,7 @@ impl From<Operation> for update::Type {
         match operation {
             Operation::Insert => update::Type::Insert,
             Operation::Modify => update::Type::Modify,
+            Operation::Put => update::Type::InsertOrModify,
             Operation::Delete => update::Type::Delete,
         }
     }
@@ -87,6 +95,7 @@ impl fmt::Display for Operation {
         f.write_str(match self {
             Operation::Insert => "insert",
             Operation::Modify => "modify",
+            Operation::Put => "put",
             Operation::Delete => "delete",
         })
     }

@@ -23,7 +23,7 @@ pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
 pub use group::Group;
 pub use inart_tls::Security;
 pub use info::{Action, DataField, DataType, Info, InfoError, KeyField, MatchType, Table, TableKind};
-pub use port::{Fec, PortSettings, PortState, Speed};
+pub use port::{Fec, PortCounts, PortSettings, PortState, Speed};
 pub use tonic::Code;
 
 #[allow(missing_docs, deprecated, clippy::all, clippy::pedantic)]

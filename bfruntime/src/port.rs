@@ -1,14 +1,19 @@
-//! Ports (`$PORT`): speed, error correction, whether they are enabled, and whether they are up.
+//! Ports: how they are set up and whether they are up (`$PORT`), what they count (`$PORT_STAT`), and which
+//! front ports they are (`$PORT_HDL_INFO`).
 
 use crate::entry::{Entry, Match, Value};
 
-/// The driver's table of ports.
+/// The driver's tables of ports.
 pub const PORTS: &str = "$PORT";
+pub const PORT_COUNTS: &str = "$PORT_STAT";
+pub const FRONT_PORTS: &str = "$PORT_HDL_INFO";
 
 /// Speed of a port, in Gbit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Speed {
+    /// None is set.
+    None,
     G1,
     G10,
     G25,
@@ -52,10 +57,26 @@ pub struct PortState {
     pub settings: PortSettings,
     /// Whether it is up.
     pub up: bool,
+    /// The front port and its lane; `None` for a port that leads elsewhere.
+    pub front: Option<(u32, u32)>,
+}
+
+/// What passed through a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortCounts {
+    /// Frames that came in without an error.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Frames that went out without an error.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
 }
 
 /// The driver's words.
-const SPEEDS: [(Speed, &str); 8] = [
+const SPEEDS: [(Speed, &str); 11] = [
+    (Speed::None, "BF_SPEED_NONE"),
     (Speed::G1, "BF_SPEED_1G"),
     (Speed::G10, "BF_SPEED_10G"),
     (Speed::G25, "BF_SPEED_25G"),
@@ -64,6 +85,9 @@ const SPEEDS: [(Speed, &str); 8] = [
     (Speed::G100, "BF_SPEED_100G"),
     (Speed::G200, "BF_SPEED_200G"),
     (Speed::G400, "BF_SPEED_400G"),
+    // Of ports that cannot be broken out.
+    (Speed::G40, "BF_SPEED_40G_NB"),
+    (Speed::G40, "BF_SPEED_40G_NON_BREAKABLE"),
 ];
 /// The driver's words. It has two for each code; the shorter come first, which every version of it knows.
 const FECS: [(Fec, &str); 5] = [
@@ -75,6 +99,31 @@ const FECS: [(Fec, &str); 5] = [
 ];
 const NO_LOOPBACK: &str = "BF_LPBK_NONE";
 const LOOPBACK: &str = "BF_LPBK_MAC_NEAR";
+
+/// In Gbit/s.
+const RATES: [(Speed, u32); 9] = [
+    (Speed::None, 0),
+    (Speed::G1, 1),
+    (Speed::G10, 10),
+    (Speed::G25, 25),
+    (Speed::G40, 40),
+    (Speed::G50, 50),
+    (Speed::G100, 100),
+    (Speed::G200, 200),
+    (Speed::G400, 400),
+];
+
+impl Speed {
+    /// In Gbit/s; 0 if none is set.
+    pub fn gbps(self) -> u32 {
+        RATES.iter().find(|(speed, _)| *speed == self).map_or(0, |(_, gbps)| *gbps)
+    }
+
+    /// The speed of so many Gbit/s.
+    pub fn of_gbps(gbps: u32) -> Option<Speed> {
+        RATES.iter().find(|(_, rate)| *rate == gbps).map(|(speed, _)| *speed)
+    }
+}
 
 impl PortSettings {
     /// The entry of the port.
@@ -98,10 +147,7 @@ impl PortState {
     /// # Errors
     /// The field that is missing, or has a value that is not known here.
     pub fn of_entry(entry: &Entry) -> Result<Self, String> {
-        let number = match entry.key.get("$DEV_PORT") {
-            Some(Match::Exact(number)) => u32::try_from(*number).map_err(|_| "$DEV_PORT is too great")?,
-            _ => return Err("$DEV_PORT is missing".to_owned()),
-        };
+        let number = key(entry, "$DEV_PORT")?;
         let settings = PortSettings {
             number,
             speed: of_word(&SPEEDS, entry, "$SPEED")?,
@@ -109,7 +155,46 @@ impl PortState {
             enabled: flag(entry, "$PORT_ENABLE"),
             loopback: text(entry, "$LOOPBACK_MODE").is_some_and(|mode| mode != NO_LOOPBACK),
         };
-        Ok(Self { settings, up: flag(entry, "$PORT_UP") })
+        let part = |name| entry.number(name).and_then(|number| u32::try_from(number).ok());
+        let front = part("$CONN_ID").zip(part("$CHNL_ID")).filter(|_| !flag(entry, "$IS_INTERNAL"));
+        Ok(Self { settings, up: flag(entry, "$PORT_UP"), front })
+    }
+}
+
+impl PortCounts {
+    /// The port of an entry and its counts.
+    ///
+    /// # Errors
+    /// The field that is missing.
+    pub fn of_entry(entry: &Entry) -> Result<(u32, Self), String> {
+        let count = |name| {
+            let count = entry.data.get(name).and_then(Value::to_u64);
+            count.ok_or_else(|| format!("{name} is missing"))
+        };
+        let counts = Self {
+            received: count("$FramesReceivedOK")?,
+            received_bytes: count("$OctetsReceivedinGoodFrames")?,
+            sent: count("$FramesTransmittedOK")?,
+            sent_bytes: count("$OctetsTransmittedwithouterror")?,
+        };
+        Ok((key(entry, "$DEV_PORT")?, counts))
+    }
+}
+
+/// The front port, its lane and the device's number of an entry.
+///
+/// # Errors
+/// The field that is missing.
+pub fn front_port(entry: &Entry) -> Result<((u32, u32), u32), String> {
+    let number = entry.data.get("$DEV_PORT").and_then(Value::to_u64);
+    let number = number.and_then(|number| u32::try_from(number).ok()).ok_or("$DEV_PORT is missing")?;
+    Ok(((key(entry, "$CONN_ID")?, key(entry, "$CHNL_ID")?), number))
+}
+
+fn key(entry: &Entry, field: &str) -> Result<u32, String> {
+    match entry.key.get(field) {
+        Some(Match::Exact(number)) => u32::try_from(*number).map_err(|_| format!("{field} is too great")),
+        _ => Err(format!("{field} is missing")),
     }
 }
 

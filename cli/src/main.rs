@@ -35,6 +35,8 @@ enum Command {
     Rollback(commands::rollback::Args),
     /// Remove jobs from the switches, or list those that they hold.
     Remove(commands::remove::Args),
+    /// List the switches' ports that the topology's links are at, or bring them up.
+    Ports(commands::ports::Args),
     /// Install plans and keep the switches in order, as a daemon.
     Controller(Box<commands::controller::Args>),
     /// List, submit, pause, resume or delete the jobs of a running controller.
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(args, json),
         Command::Rollback(args) => commands::rollback::run(args, json),
         Command::Remove(args) => commands::remove::run(args, json),
+        Command::Ports(args) => commands::ports::run(args, json),
         Command::Controller(args) => commands::controller::run(*args, json),
         Command::Jobs(args) => commands::jobs::run(args, json),
         Command::Worker(args) => commands::worker::run(args, json),

@@ -76,3 +76,29 @@ fn what_makes_no_sense_is_refused_in_a_line() {
     bench.refused(&["simulate", "fig1.yaml", "--rounds", "0"], &["--rounds", "0"]);
     bench.refused(&["simulate", "fig1.yaml", "--gradient", "1 B"], &["--gradient"]);
 }
+
+#[test]
+fn switches_may_be_tofinos() {
+    let bench = Workbench::new();
+    for target in ["tofino", "tofino2"] {
+        let output = bench.inart(&with(&["--target", target]));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains("all equal"), "{target}: {text}");
+        assert!(!text.contains(" 0 frames summed in switches"), "{target}: {text}");
+        let output = bench.inart(&["simulate", "--soak", "3", "--target", target, "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &document["trials"]), (Some(0), &3.into()), "{target}: {document}");
+    }
+    let error = |more: &[&str]| {
+        let output = bench.inart(&with(more));
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let none = error(&["--target", "tofino2", "--values", "256"]);
+    assert!(none.starts_with("error: --values: no program for tofino2 has 256; give 64\n"), "{none}");
+    let unknown = error(&["--target", "bmv2"]);
+    assert!(
+        unknown.contains("'bmv2' for '--target <NAME>': give one of v1model, tofino, tofino2"),
+        "{unknown}"
+    );
+}

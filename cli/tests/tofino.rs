@@ -1,16 +1,11 @@
-//! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`. The program is the v1model
-//! one, whose tables are the same.
+//! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`, with the built-in program.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
-mod bf_rt;
 mod support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use inart_p4runtime::Schema;
-use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use support::switches::document;
 use support::{Workbench, is_refusal};
@@ -37,25 +32,15 @@ fn start(bench: &Workbench) -> Switch {
     Switch { process, address }
 }
 
-/// A P4 folder with a program for 32 values.
-fn compiled(bench: &Workbench) {
-    let artifact = inart_p4::artifact(ValuesPerPacket::N32);
-    let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
-    std::fs::create_dir_all(bench.path("p4/tofino/build")).unwrap();
-    bench.write("p4/tofino/build/inart-tofino1-n32.bf-rt.json", info);
-    bench.write("p4/tofino/build/inart-tofino1-n32.json", &artifact.json);
-}
-
 #[test]
 fn a_plan_is_pushed_over_bfruntime_compared_and_rolled_back() {
     let bench = Workbench::new();
-    compiled(&bench);
     let lbmm = bench.inart(&["plan", "fig1.yaml", "--scheme", "lbmm", "--json"]);
     bench.write("lbmm.json", lbmm.stdout);
     let [one, two] = [(); 2].map(|()| start(&bench));
     let at = |name, switch: &Switch| format!("{name}={},device=4", switch.address);
     let switches = [at("v1", &one), at("v2", &two)];
-    let target = ["--target", "tofino", "--p4", "p4"];
+    let target = ["--target", "tofino"];
     let to = ["--switch", &switches[0], "--switch", &switches[1]];
     let command = |name, plan, more: &[&str]| {
         let arguments = [&[name, plan, "fig1.yaml"], &target[..], more].concat();

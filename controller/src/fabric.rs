@@ -11,6 +11,7 @@ use crate::assignment::{self, JobPlan};
 use crate::error::InstallError;
 use crate::intent::{Known, Wanted};
 use crate::members::members;
+use crate::pipes;
 use crate::ports::PortMap;
 use crate::records::{JobRecord, Push};
 use crate::requirements::{self, Roles};
@@ -100,7 +101,9 @@ impl Fabric {
                 return Err(InstallError::Check { job: job.plan.job.clone(), violations });
             }
         }
-        let requirements = requirements::of_plan(&self.ports, &roles, &job.plan)
+        let requirements = requirements::of_plan(&self.ports, &roles, &job.plan);
+        let requirements = requirements
+            .and_then(|found| pipes::check(&self.ports, &roles, &found).map(|()| found))
             .map_err(|source| InstallError::plan(&job.plan.job, source))?;
         Ok(Wanted {
             job: job.job,

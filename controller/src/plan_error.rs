@@ -102,4 +102,20 @@ pub enum PlanError {
         /// The neighbour behind the port.
         from: String,
     },
+    /// A sum over several pipes of a Tofino.
+    #[error(
+        "switch {switch}: of the sum for server {server}, frames from {} come in by pipe {}, those from {} by pipe {}, and \
+         pipes share no registers: connect both links to ports of one pipe (`ports`), or plan with another aggregator",
+        peers[0], pipes[0], peers[1], pipes[1]
+    )]
+    Pipes {
+        /// The switch.
+        switch: String,
+        /// The server whose sum it is.
+        server: String,
+        /// The neighbours behind two ways in.
+        peers: [String; 2],
+        /// The pipes of the two.
+        pipes: [u32; 2],
+    },
 }

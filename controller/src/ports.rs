@@ -1,13 +1,16 @@
 //! Port numbers and MAC addresses, a function of the topology alone, so that whoever wires the network (the
 //! emulator, or a person with cables) and whoever fills its tables agree.
 //!
-//! A switch's ports are numbered from 1 in the order in which the topology lists its links. A host's address
+//! A switch's ports are numbered from 1 in the order in which the topology lists its links; what the switch
+//! itself calls them is the topology's word, or else the target's rule. A host's address
 //! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use inart_planner::topology::board;
 use inart_planner::{NodeKind, Topology};
 use inart_tables::PortNo;
+use inart_targets::{PortNumbers, Target};
 use inart_wire::MacAddr;
 
 /// A topology that is too large to number.
@@ -55,6 +58,8 @@ struct Node {
     mac: Option<MacAddr>,
     /// The other ends of its links, in the topology's order: port p of a switch leads to `peers[p - 1]`.
     peers: Vec<String>,
+    /// What the topology says that a switch calls its ports.
+    numbers: PortNumbers,
 }
 
 /// Who is behind which port of which switch, and every host's address.
@@ -70,13 +75,18 @@ impl PortMap {
     /// A topology that is too large to number.
     pub fn new(topology: &Topology) -> Result<Self, PortsError> {
         let mut peers = vec![Vec::new(); topology.nodes().len()];
-        for link in topology.links() {
+        let mut numbers = vec![Vec::new(); topology.nodes().len()];
+        for (id, link) in topology.link_ids().zip(topology.links()) {
             let [a, b] = link.ends;
-            peers[a.index()].push(topology.node(b).name.clone());
-            peers[b.index()].push(topology.node(a).name.clone());
+            for (end, other) in [(a, b), (b, a)] {
+                let port = PortNo::nth(peers[end.index()].len());
+                peers[end.index()].push(topology.node(other).name.clone());
+                numbers[end.index()].extend(port.zip(topology.device_port(id, end)));
+            }
         }
         let mut nodes = BTreeMap::new();
-        for (index, (node, peers)) in topology.nodes().iter().zip(peers).enumerate() {
+        let of_nodes = topology.nodes().iter().zip(peers).zip(numbers);
+        for (index, ((node, peers), numbers)) in of_nodes.enumerate() {
             let (name, links) = (node.name.clone(), peers.len());
             let mac = match (node.kind, u16::try_from(index)) {
                 (NodeKind::Switch, _) if links > usize::from(u16::MAX) => {
@@ -89,7 +99,7 @@ impl PortMap {
                 }
                 (_, Err(_)) => return Err(PortsError::TooManyNodes { nodes: topology.nodes().len() }),
             };
-            nodes.insert(name, Node { mac, peers });
+            nodes.insert(name, Node { mac, peers, numbers: numbers.into_iter().collect() });
         }
         Ok(PortMap { nodes })
     }
@@ -169,6 +179,24 @@ impl PortMap {
             self.nodes.get(switch).filter(|node| node.mac.is_none()).map(|node| node.peers.as_slice());
         let numbered = peers.unwrap_or_default().iter().enumerate();
         numbered.filter_map(|(index, peer)| Some((PortNo::nth(index)?, peer.as_str())))
+    }
+
+    /// What the topology says that a switch calls its ports (`dev_port`s); empty if it does not say.
+    pub fn numbers(&self, switch: &str) -> PortNumbers {
+        self.nodes.get(switch).map(|node| node.numbers.clone()).unwrap_or_default()
+    }
+
+    /// The ports of a switch of that target, in order, with what the switch itself calls them: for who wires
+    /// it. A port that such a switch does not have is left out.
+    pub fn numbered(&self, switch: &str, target: &dyn Target) -> Vec<(PortNo, u64)> {
+        let stated = self.numbers(switch);
+        let number = |port| Some((port, target.port_number_at(port, &stated)?));
+        self.ports(switch).filter_map(|(port, _)| number(port)).collect()
+    }
+
+    /// The pipe that a port of a switch is in, where the topology says the port.
+    pub fn pipe(&self, switch: &str, port: PortNo) -> Option<u32> {
+        self.nodes.get(switch)?.numbers.number(port).map(board::pipe)
     }
 
     /// The switch that a host's interface is on: the other end of its first link.

@@ -1,9 +1,7 @@
 //! The controller over BFRuntime: pushes, a rollback, a switch that restarts, another controller. The tables
-//! in memory are the model. The program is the v1model one, whose tables are the same.
+//! in memory are the model. The program is the built-in one for Tofino.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
-mod bf_rt;
 mod support;
 
 use std::collections::BTreeMap;
@@ -12,23 +10,19 @@ use std::time::Duration;
 
 use inart_bfruntime::DeviceId;
 use inart_controller::{Controller, JobPlan, Records};
-use inart_p4runtime::Schema;
 use inart_planner::{Options, Scheme, Topology, plan, schemes};
 use inart_softswitch::Switch;
 use inart_softswitch::bfrt::Server;
-use inart_targets::tofino::{Compiled, Image};
-use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
+use inart_targets::tofino::TOFINO;
+use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError, Target};
 use inart_wire::{JobId, ValuesPerPacket};
 use support::pushes::walks;
 use support::{fig1, job, now};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 
-fn compiled() -> Compiled {
-    let artifact = inart_p4::artifact(VALUES);
-    let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
-    Compiled::new(VALUES, info.as_bytes(), Image { binary: artifact.json.to_vec(), ..Image::default() })
-        .unwrap()
+fn compiled() -> Arc<dyn Program> {
+    TOFINO.program(VALUES, None).unwrap()
 }
 
 async fn embedded() -> String {

@@ -242,6 +242,7 @@ mod tests {
             scale: 0.005,
             seed: 1,
             drop: 0.01,
+            target: "v1model",
             values: 256,
             window: 64,
             elapsed_seconds: 1.0,

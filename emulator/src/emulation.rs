@@ -90,6 +90,7 @@ pub fn emulate(
         scale: emulation.scale(),
         seed: options.seed,
         drop: options.drop.share().get(),
+        target: options.target.name(),
         values: options.values.get(),
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),
@@ -353,7 +354,7 @@ fn choose_scale(options: &Options, planned: &[Planned]) -> Result<Scale, Error> 
     let demand = |planned: &Planned| -> f64 {
         planned.plans.iter().map(|plan| capacity::demand(plan, options.values)).sum()
     };
-    let most = planned.iter().map(demand).fold(0.0, f64::max);
+    let most = planned.iter().map(demand).fold(0.0, f64::max) * options.target.frame_cost();
     let capacity = capacity::measure(options.values)?;
     tracing::info!("{most:.0} frames/s at the topology's rates, this machine carries {capacity:.0}");
     Ok(Scale::fitting(most, capacity))

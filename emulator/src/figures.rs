@@ -31,6 +31,8 @@ pub struct Summary {
     pub seed: u64,
     /// Share of frames dropped on every link.
     pub drop: f64,
+    /// Kind of the switches.
+    pub target: &'static str,
     /// Values per frame.
     pub values: usize,
     /// Chunks in flight per worker and shard.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
 use inart_planner::topology::DEFAULT_MTU;
 use inart_planner::{Job, Levels, Results, Scheme, Topology, schemes};
+use inart_targets::Target;
 use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
 
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::scale::Scale;
 pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] = [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::EVEN];
 
 /// What is to be emulated.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The network and its jobs.
     pub topology: Topology,
@@ -29,7 +30,9 @@ pub struct Options {
     pub results: Results,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
-    /// Values per frame.
+    /// What kind of switch the switches are.
+    pub target: &'static dyn Target,
+    /// Values per frame, for which the target has a program.
     pub values: ValuesPerPacket,
     /// Chunks in flight per worker and shard: a power of two.
     pub window_chunks: u32,
@@ -101,6 +104,16 @@ impl Options {
         if let Err(problem) = inart_controller::frames_fit(&self.topology, self.values) {
             return refuse("values", problem.to_string());
         }
+        if let Err(problem) = self.target.program(self.values, None) {
+            return refuse("values", problem.to_string());
+        }
+        if self.switch.is_some() && self.target.name() != inart_targets::DEFAULT.name() {
+            let problem = format!(
+                "{} switches are the embedded one, and another program was named to run as the switches; leave out one of both",
+                self.target.name()
+            );
+            return refuse("target", problem);
+        }
         if let Some(external) = &self.external {
             external.validate(&self.topology)?;
             let built = [
@@ -156,6 +169,8 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
+    use inart_targets::tofino::TOFINO2;
+
     use super::*;
 
     fn options() -> Options {
@@ -170,6 +185,7 @@ mod tests {
             levels: Levels::One,
             results: Results::Counted,
             jobs: 1,
+            target: inart_targets::DEFAULT,
             values: ValuesPerPacket::N64,
             window_chunks: 64,
             scale: None,
@@ -209,6 +225,14 @@ mod tests {
                 "changes: plans of one scheme",
             ),
             (Options { changes: Some(1), follow: true, ..options() }, "follow: the controller"),
+            (
+                Options { target: &TOFINO2, values: ValuesPerPacket::N256, ..options() },
+                "values: no program for 256",
+            ),
+            (
+                Options { target: &TOFINO2, switch: Some("bmv2".into()), ..options() },
+                "target: tofino2 switches",
+            ),
         ] {
             let message = wrong.validate().expect_err(named).to_string();
             assert!(message.starts_with(named), "{message}");

@@ -109,7 +109,7 @@ impl Site {
         scratch: &Scratch,
     ) -> Result<Self, Error> {
         let ports = PortMap::new(topology)?;
-        let target = inart_targets::DEFAULT;
+        let target = options.target;
         ports.check_ports(target.ports())?;
         let blueprint = blueprint(&topology.scaled(scale), &ports, options.faults.queue);
         let wiring = Wiring::build(&blueprint, schedule.touches_links())?;
@@ -120,6 +120,7 @@ impl Site {
         let switches = (1..).zip(ports.switches()).map(|(device, name)| {
             let socket = || scratch.path(&format!("switch-{device}.sock"));
             let spec = SwitchSpec {
+                target,
                 program: options.switch.as_ref().unwrap_or(&options.program).clone(),
                 name: name.to_owned(),
                 device,

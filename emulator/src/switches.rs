@@ -9,6 +9,8 @@ use std::process::{ChildStdout, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use inart_targets::Target;
+
 use crate::child::Child;
 use crate::error::Error;
 use crate::namespace::Namespace;
@@ -17,8 +19,10 @@ use crate::namespace::Namespace;
 const START: Duration = Duration::from_secs(20);
 
 /// Which switch to run, where.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SwitchSpec {
+    /// What kind of switch it is.
+    pub target: &'static dyn Target,
     /// The program to start.
     pub program: PathBuf,
     /// Its name.
@@ -34,7 +38,6 @@ pub struct SwitchSpec {
 }
 
 /// A switch process that has been started.
-#[derive(Debug)]
 pub struct SwitchProcess {
     spec: SwitchSpec,
     child: Child,
@@ -126,7 +129,7 @@ impl SwitchSpec {
             None => {
                 let mut command = Command::new(&self.program);
                 command.arg("switch").args(arguments);
-                command.arg("--port-netns").arg(place.path()).args(["--", "--grpc-server-addr", address]);
+                command.arg("--port-netns").arg(place.path()).args(self.target.embedded_switch(address));
                 command
             }
             Some(socket) => {

@@ -16,6 +16,9 @@ impl fmt::Display for Summary {
             self.topology, self.rounds, self.sums_checked
         )?;
         writeln!(f, "Emulated {}; the figures below are at the topology's own.", self.scale_phrase())?;
+        if self.target != inart_targets::DEFAULT.name() {
+            writeln!(f, "The switches were of kind {}, frames had {} values.", self.target, self.values)?;
+        }
         if self.drop > 0.0 {
             writeln!(
                 f,

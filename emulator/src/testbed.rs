@@ -11,7 +11,7 @@ use inart_core::Assignment;
 use inart_faults::{Schedule, Step, Victim};
 use inart_p4::Reason;
 use inart_planner::Topology;
-use inart_targets::{Access, Place, Program, Running};
+use inart_targets::{Access, Place, Program, Running, Target};
 use tokio::runtime::Runtime;
 
 use crate::controller::ControllerProcess;
@@ -29,6 +29,7 @@ const WATCH_EVERY: &str = "0.2";
 /// removes its namespaces.
 pub struct Testbed {
     topology: Topology,
+    target: &'static dyn Target,
     program: Arc<dyn Program>,
     /// The `inart` command.
     command: PathBuf,
@@ -74,7 +75,8 @@ impl Testbed {
             None => Site::build(topology, options, scale, &schedule, &scratch)?,
         };
         Ok(Self {
-            program: inart_targets::DEFAULT.program(options.values, None)?,
+            target: options.target,
+            program: options.target.program(options.values, None)?,
             runtime: Runtime::new().map_err(Error::system("start threads"))?,
             topology: topology.clone(),
             command: options.program.clone(),
@@ -115,6 +117,7 @@ impl Testbed {
         let window = first.map_or(1, |plan| plan.window_chunks);
         let rate_scale = first.map_or(1.0, |plan| plan.rate_scale);
         for (option, value) in [
+            ("--target", self.target.name().to_owned()),
             ("--values", self.program.values().to_string()),
             ("--window", window.to_string()),
             ("--rate-scale", rate_scale.to_string()),

@@ -15,7 +15,7 @@ pub mod xdp;
 pub use queue::{Queue, Sent};
 pub use receiver::Receiver;
 pub use ring::Ring;
-pub use socket::{PacketSocket, SocketOptions, interface_index, mtu, mtu_at};
+pub use socket::{PacketSocket, SocketOptions, has_carrier_at, interface_index, mtu, mtu_at};
 
 /// Frames per system call, at most.
 pub const BATCH: usize = 64;

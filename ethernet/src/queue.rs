@@ -25,6 +25,8 @@ pub struct Queue {
 pub struct Sent {
     /// Taken by the interface.
     pub frames: u64,
+    /// The bytes of these.
+    pub bytes: u64,
     /// Refused: a full queue, an interface that is down, a frame that is too long.
     pub refused: u64,
 }
@@ -95,8 +97,12 @@ impl Queue {
     pub fn flush(&mut self, socket: &PacketSocket) -> Sent {
         let mut sent = Sent::default();
         while !self.is_empty() {
+            let waiting = self.end - self.start;
             match self.send(socket) {
-                Ok(count) if count > 0 => sent.frames += count as u64,
+                Ok(count) if count > 0 => {
+                    sent.frames += count as u64;
+                    sent.bytes += (waiting - (self.end - self.start)) as u64;
+                }
                 _ => {
                     sent.refused += 1;
                     self.drop_first(1);

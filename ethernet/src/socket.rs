@@ -73,21 +73,39 @@ pub fn mtu(name: &str) -> io::Result<usize> {
 /// # Errors
 /// If there is no such interface.
 pub fn mtu_at(socket: impl AsFd, name: &str) -> io::Result<usize> {
-    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+    let request = ask(&socket, name, libc::SIOCGIFMTU as _)?;
+    // SAFETY: the call has filled in the MTU.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    usize::try_from(mtu).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Whether an interface in the network namespace of that socket is up and has a link.
+///
+/// # Errors
+/// If there is no such interface.
+pub fn has_carrier_at(socket: impl AsFd, name: &str) -> io::Result<bool> {
+    let request = ask(&socket, name, libc::SIOCGIFFLAGS as _)?;
+    // SAFETY: the call has filled in the flags.
+    let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    let both = libc::IFF_UP | libc::IFF_RUNNING;
+    Ok(flags & both == both)
+}
+
+/// What an ioctl says of an interface in the network namespace of that socket.
+fn ask(socket: &impl AsFd, name: &str, call: libc::Ioctl) -> io::Result<libc::ifreq> {
     // SAFETY: all fields of ifreq may be zero.
     let mut request: libc::ifreq = unsafe { zeroed() };
     // The last byte stays zero.
     let most = request.ifr_name.len() - 1;
     let room = request.ifr_name[..most].get_mut(..name.len()).filter(|_| !name.contains('\0'));
-    let room = room.ok_or_else(invalid)?;
+    let room = room.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     room.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from as libc::c_char);
     let fd = socket.as_fd().as_raw_fd();
     // SAFETY: the request is an ifreq with a NUL-terminated name, and lives through the call.
-    if unsafe { libc::ioctl(fd, libc::SIOCGIFMTU as _, &raw mut request) } < 0 {
-        return Err(io::Error::last_os_error());
+    match unsafe { libc::ioctl(fd, call, &raw mut request) } {
+        0.. => Ok(request),
+        _ => Err(io::Error::last_os_error()),
     }
-    // SAFETY: the call has filled in the MTU.
-    usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).map_err(|_| invalid())
 }
 
 impl PacketSocket {

@@ -33,7 +33,8 @@ fn all_frames_come_in_order_but_the_one_that_is_refused() {
             }
             assert!(!queue.write(100, |_| None), "no frame was written");
             assert_eq!(queue.len(), 200);
-            assert_eq!(queue.flush(&a), Sent { frames: 199, refused: 1 });
+            let bytes = frames.iter().map(Vec::len).filter(|length| *length < 3000).sum::<usize>() as u64;
+            assert_eq!(queue.flush(&a), Sent { frames: 199, bytes, refused: 1 });
             assert!(queue.is_empty());
             let whole = frames.iter().filter(|frame| frame.len() < 3000).cloned().map(Some);
             assert_eq!(heard(&b, &mut receiver), whole.collect::<Vec<_>>());
@@ -69,7 +70,9 @@ fn what_the_kernel_does_not_take_at_once_is_sent_later() {
         // With the queueing discipline goes what waits there; nothing else is lost.
         assert!(run("tc qdisc del dev left root"));
         heard(&b, &mut receiver);
-        assert_eq!(queue.flush(&a), Sent { frames: (60 - taken) as u64, refused: 0 });
+        let (frames_left, bytes) =
+            ((60 - taken) as u64, frames[taken..].iter().map(|it| it.len() as u64).sum());
+        assert_eq!(queue.flush(&a), Sent { frames: frames_left, bytes, refused: 0 });
         let rest: Vec<_> = frames[taken..].iter().cloned().map(Some).collect();
         assert_eq!(heard(&b, &mut receiver), rest);
     });
@@ -143,7 +146,8 @@ fn a_ring_is_filled_again_and_again_in_order() {
             let sent =
                 [&plain[..], &[tagged(&plain[3]), frame(OURS, 0, 1400), frame(OTHERS, 1, 90)]].concat();
             sent.iter().for_each(|frame| queue.push(frame));
-            assert_eq!(queue.flush(&a), Sent { frames: 53, refused: 0 });
+            let bytes = sent.iter().map(|frame| frame.len() as u64).sum();
+            assert_eq!(queue.flush(&a), Sent { frames: 53, bytes, refused: 0 });
             let whole = |frame: &Vec<u8>| (frame.len() < 1000).then(|| frame.clone());
             let mut came = Vec::new();
             assert_eq!(all_ring.receive(40, |frame| came.push(frame.map(<[u8]>::to_vec))), 40);

@@ -62,7 +62,8 @@ fn frames_go_both_ways_as_they_are_again_and_again() {
         for round in 0..200u32 {
             let frames: Vec<_> = (0..60).map(|n| frame(OURS, round * 60 + n, 60 + 24 * n as usize)).collect();
             frames.iter().for_each(|frame| queue.push(frame));
-            assert_eq!(queue.flush(&right), Sent { frames: 60, refused: 0 });
+            let bytes = frames.iter().map(|frame| frame.len() as u64).sum();
+            assert_eq!(queue.flush(&right), Sent { frames: 60, bytes, refused: 0 });
             let mut came = Vec::new();
             while came.len() < 60 {
                 assert!(is_readable(&left, 5000), "{} came", came.len());

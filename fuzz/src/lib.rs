@@ -8,16 +8,18 @@ mod edit;
 pub mod frame;
 pub mod hosts;
 mod libfuzzer;
+pub mod p4ir;
 pub mod p4runtime;
 pub mod plan;
 pub mod switch;
+pub mod tna;
 pub mod topology;
 
 /// A target and its name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -25,4 +27,6 @@ pub const TARGETS: [Target; 7] = [
     ("p4runtime", p4runtime::run),
     ("hosts", hosts::run),
     ("switch", switch::run),
+    ("tna", tna::run),
+    ("p4ir", p4ir::run),
 ];

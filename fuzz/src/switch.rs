@@ -3,6 +3,7 @@
 //! it does not leave.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use arbitrary::{Result, Unstructured};
 use inart_p4::artifact;
@@ -15,10 +16,10 @@ use inart_wire::{
 
 const JOB: u16 = 1;
 const WINDOW: u32 = 4;
-/// First slots of the two shards' ranges.
+/// First slots of the two shards' ranges; the second goes beyond the last slot.
 const BASES: [u32; 2] = [8, 4094];
 /// The port to the server; workers' are numbered from 1.
-const UP: u32 = 9;
+pub(crate) const UP: u32 = 9;
 /// The port to another switch, which in shard 1 sums workers 1 and 2.
 const BELOW: u32 = 8;
 const EXPECTED: u64 = 0b111;
@@ -27,11 +28,24 @@ const FRAME_BYTES: usize = ValuesPerPacket::N32.frame_bytes();
 const HEADERS: usize = ETHERNET_BYTES + HEADER_BYTES;
 
 thread_local! {
-    static SWITCH: RefCell<Switch> = RefCell::new(loaded());
+    static RIG: RefCell<Rig> = RefCell::new(Rig {
+        switch: loaded(Program::compile(&artifact(ValuesPerPacket::N32).json).expect("it compiles"), BASES),
+        bases: BASES,
+        owner: "InArtIngress.aggregate.contributors",
+    });
 }
 
-fn loaded() -> Switch {
-    let program = Program::compile(&artifact(ValuesPerPacket::N32).json).expect("the program compiles");
+/// A switch with entries for the frames of this target.
+pub(crate) struct Rig {
+    pub switch: Switch,
+    /// First slots of the two shards' ranges.
+    pub bases: [u32; 2],
+    /// The register that says whether a slot was ever used: 0 if not.
+    pub owner: &'static str,
+}
+
+/// A switch that runs the program, with entries for three workers, two shards and two epochs.
+pub(crate) fn loaded(program: Arc<Program>, bases: [u32; 2]) -> Switch {
     let mut switch = Switch::new(0);
     switch.load(program).expect("the program loads");
     for (shard, epoch, worker) in (0..2)
@@ -47,7 +61,7 @@ fn loaded() -> Switch {
             ingress: port(if below { BELOW } else { of_worker(worker) }),
         };
         let ranks = |bitmap| Contributors { bitmap, group: Group(0) };
-        let slots = SlotRange { base: BASES[usize::from(shard)], len: WINDOW };
+        let slots = SlotRange { base: bases[usize::from(shard)], len: WINDOW };
         let (members, expected) = (ranks(members), ranks(EXPECTED));
         put(&mut switch, Steer::row(&key, &SteerAction::Add { port: port(UP), slots, members, expected }));
     }
@@ -101,16 +115,17 @@ impl Sink for Checked {
 
 /// See the module.
 pub fn run(bytes: &[u8]) {
-    SWITCH.with_borrow_mut(|switch| {
-        for (base, place) in BASES.into_iter().flat_map(|base| (0..WINDOW).map(move |place| (base, place))) {
-            let cell = ((base + place) % inart_p4::SLOTS) as usize;
-            switch
-                .set_register("InArtIngress.aggregate.contributors", cell, &[0])
-                .expect("the program has the register");
-        }
-        let mut input = Unstructured::new(bytes);
-        while !input.is_empty() && step(switch, &mut input).is_ok() {}
-    });
+    RIG.with_borrow_mut(|rig| run_on(rig, bytes));
+}
+
+/// The target on a switch, all of whose slots are free at first.
+pub(crate) fn run_on(Rig { switch, bases, owner }: &mut Rig, bytes: &[u8]) {
+    for (base, place) in bases.iter().flat_map(|base| (0..WINDOW).map(move |place| (base, place))) {
+        let cell = ((base + place) % inart_p4::SLOTS) as usize;
+        switch.set_register(owner, cell, &[0]).expect("the program has the register");
+    }
+    let mut input = Unstructured::new(bytes);
+    while !input.is_empty() && step(switch, &mut input).is_ok() {}
 }
 
 fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {

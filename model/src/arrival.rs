@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use inart_p4::Outcome;
 
 use crate::frame::{Contribution, Frame, Peer};
-use crate::invariant::{self, Broken, SwitchStep};
+use crate::invariant::{self, Broken, Pass, SwitchStep};
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::run::Run;
@@ -25,6 +25,17 @@ pub struct Arrival {
     /// What is sent because of it.
     pub outgoing: Outgoing,
     broken: Broken,
+}
+
+/// A frame at a slot of a switch.
+#[derive(Clone, Copy)]
+pub(crate) struct StepOf<'a> {
+    pub switch: u8,
+    pub place: usize,
+    /// The slot before and after.
+    pub slots: (Slot, Slot),
+    pub frame: &'a Contribution,
+    pub pass: Pass,
 }
 
 #[derive(Debug)]
@@ -59,8 +70,13 @@ impl System {
     /// What a frame would do where it arrives.
     pub fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
         match (node, frame) {
+            (Node::Switch(switch), Frame::Contribution(frame)) if self.config.halves => {
+                self.at_first_pass(state, switch, frame)
+            }
             (Node::Switch(switch), Frame::Contribution(frame)) => self.at_switch(state, switch, frame),
-            (Node::Again(switch), Frame::Contribution(frame)) => self.at_switch_again(state, switch, frame),
+            (Node::Again(switch), Frame::Halfway(frame, before)) => {
+                self.at_second_pass(state, switch, frame, *before)
+            }
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
                 self.at_server(state, frame)
             }
@@ -83,52 +99,45 @@ impl System {
         let before = slots[place];
         let (outcome, out) = switch::step(&self.config, self.mutant, switch, &mut slots, frame);
         self.rules.outcomes[outcome.index()].fetch_add(1, Ordering::Relaxed);
-        let complete = matches!(outcome, Outcome::Completed | Outcome::Repeated);
-        let comes_back = self.config.halves && complete;
-        let next = if comes_back { Node::Again(switch) } else { self.config.after(switch) };
-        let sent = out.map(|out| (next, Frame::Contribution(out)));
-        self.of_switch(state, switch, place, (before, slots[place]), frame, sent)
+        let sent = out.map(|out| (self.config.after(switch), Frame::Contribution(out)));
+        let step = StepOf { switch, place, slots: (before, slots[place]), frame, pass: Pass::Only };
+        self.of_switch(state, &step, out, sent)
     }
 
     /// A frame completes a slot of a switch of Tofino, and is lost between its ingress and its egress.
     pub(crate) fn lost_inside(&self, state: &State, node: Node, frame: &Frame) -> Option<Arrival> {
-        let (Node::Switch(switch), Frame::Contribution(frame)) = (node, frame) else { return None };
         // Who has asked is the egress's only state.
         if self.config.tofino.is_none() || !self.config.waves {
             return None;
         }
+        let (switch, frame) = match (node, frame) {
+            (Node::Again(switch), Frame::Halfway(frame, before)) => {
+                return self.lost_in_second_pass(state, switch, frame, *before);
+            }
+            (Node::Switch(switch), Frame::Contribution(frame)) if !self.config.halves => (switch, frame),
+            _ => return None,
+        };
         let place = slot_of(&self.config, frame.run, frame.sequence);
         let before = state.switches[usize::from(switch)][place];
         let mut after = before;
         let (outcome, _) = tofino::ingress(&self.config, self.mutant, switch, &mut after, frame);
-        let lost = || self.of_switch(state, switch, place, (before, after), frame, None);
+        let step = StepOf { switch, place, slots: (before, after), frame, pass: Pass::Only };
+        let lost = || self.of_switch(state, &step, None, None);
         (outcome == Outcome::Completed).then(lost)
     }
 
-    /// A complete partial is at a switch of Tofino for the second time.
-    fn at_switch_again(&self, state: &State, switch: u8, frame: &Contribution) -> Arrival {
-        let slot = &state.switches[usize::from(switch)][slot_of(&self.config, frame.run, frame.sequence)];
-        let whole = tofino::other_half(&self.config, self.mutant, switch, slot, frame);
-        let sent = whole.map(|whole| (self.config.after(switch), Frame::Contribution(whole)));
-        Arrival { outgoing: sent.into_iter().collect(), ..Arrival::default() }
-    }
-
-    /// A frame has changed a slot of a switch, or could have.
-    fn of_switch(
+    /// A frame has changed a slot of a switch, or could have: `out` is what the rules are to make of it, and
+    /// `sent` what is under way because of it.
+    pub(crate) fn of_switch(
         &self,
         state: &State,
-        switch: u8,
-        place: usize,
-        (before, after): (Slot, Slot),
-        frame: &Contribution,
+        of: &StepOf<'_>,
+        out: Option<Contribution>,
         sent: Option<(Node, Frame)>,
     ) -> Arrival {
-        let out = match &sent {
-            Some((_, Frame::Contribution(out))) => Some(out),
-            _ => None,
-        };
+        let StepOf { switch, place, slots: (before, after), frame, pass } = *of;
         let completed = state.completed[usize::from(switch)][place];
-        let step = SwitchStep { before: &before, completed, frame, after: &after, out };
+        let step = SwitchStep { before: &before, completed, frame, after: &after, out: out.as_ref(), pass };
         let completed = step.completed_after();
         let kept = |slot: Slot| if self.config.waves { slot } else { slot.without_askers() };
         Arrival {
@@ -200,7 +209,7 @@ impl System {
                 }
             }
             Frame::Answer { to, bound } => worker.bound |= worker.is_spoken_to(mutant, to) && bound,
-            Frame::Contribution(_) | Frame::KeepAlive { .. } => {}
+            Frame::Contribution(_) | Frame::Halfway(..) | Frame::KeepAlive { .. } => {}
         }
         if worker.run != before.run {
             arrival.outgoing.extend(self.keepalive(&worker));

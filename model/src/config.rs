@@ -90,7 +90,8 @@ pub struct Config {
     /// The switches are Tofino's, and which tags their first stage cannot tell apart.
     #[arg(long)]
     pub tofino: Option<Marks>,
-    /// A pass of a switch of Tofino gives half of the values: what is complete passes it a second time.
+    /// A pass of a switch of Tofino has room for half of the values: what its slots take passes it a second
+    /// time, and each pass has slots of its own.
     #[arg(long)]
     pub halves: bool,
 }
@@ -179,9 +180,10 @@ impl Config {
             "undo or led without moves; expected both, or moves alone"
         );
         ensure!(!self.halves || self.tofino.is_some(), "halves without tofino; expected both");
+        let (moves, halves) = (1 + u8::from(self.moves), 1 + u8::from(self.halves));
         ensure!(
-            !self.moves || 2 * self.window <= MAX_WINDOW,
-            "window: {}; with moves, expected 1 or 2",
+            moves * halves * self.window <= MAX_WINDOW,
+            "window: {}; with moves or halves, expected 1 or 2; with both, 1",
             self.window
         );
         Ok(())

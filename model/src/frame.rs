@@ -32,6 +32,17 @@ pub struct Contribution {
     pub sum: Sum,
 }
 
+/// What the first of two passes found: the first half of the values is in its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FirstPass {
+    /// Whether the slot was complete there.
+    pub complete: bool,
+    /// The values that it had then.
+    pub sum: Sum,
+    /// Whether a value of them was at a limit.
+    pub at_limit: bool,
+}
+
 /// A host of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Peer {
@@ -46,6 +57,8 @@ pub enum Peer {
 pub enum Frame {
     /// Kind 1 or 2: to the server.
     Contribution(Contribution),
+    /// Kind 1 or 2 between its two passes of a switch of Tofino.
+    Halfway(Contribution, FirstPass),
     /// Kind 3: to the workers.
     Result {
         /// The run it belongs to.

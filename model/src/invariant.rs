@@ -5,7 +5,7 @@ use crate::frame::Contribution;
 use crate::node::{Ranks, one, ranks};
 use crate::run::{Life, Run};
 use crate::server::{Chunk, Verdict};
-use crate::slot::{Slot, slot_of};
+use crate::slot::{Slot, second_pass, slot_of};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 
 /// An invariant of docs/protocol.md.
@@ -153,6 +153,20 @@ pub fn server_step(
     Broken::unless(holds, Invariant::Disjoint)
 }
 
+/// Which pass of a switch a frame was in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// There is only one.
+    Only,
+    /// The first of two: what is complete in its slots leaves it so.
+    First,
+    /// The second of two: what was not complete in the first does not leave it, and what it refuses neither.
+    Second {
+        /// Whether it was complete in the first.
+        complete: bool,
+    },
+}
+
 /// A frame was at a switch.
 pub struct SwitchStep<'a> {
     /// The slot before.
@@ -165,6 +179,8 @@ pub struct SwitchStep<'a> {
     pub after: &'a Slot,
     /// What left.
     pub out: Option<&'a Contribution>,
+    /// In which pass.
+    pub pass: Pass,
 }
 
 impl SwitchStep<'_> {
@@ -180,9 +196,15 @@ impl SwitchStep<'_> {
         }
     }
 
+    /// Whether that is the slot of the chunk in it.
+    fn is_place(&self, config: &Config, place: usize) -> bool {
+        let first = slot_of(config, self.after.run, self.after.sequence);
+        place == if matches!(self.pass, Pass::Second { .. }) { second_pass(first) } else { first }
+    }
+
     /// What it broke, in that slot of that switch, when those chunks have `ended` in the frame's run.
     pub fn broken(&self, config: &Config, ended: u8, switch: u8, place: usize) -> Broken {
-        let Self { before, frame, after, out, .. } = *self;
+        let Self { before, frame, after, out, pass, .. } = *self;
         let Entry::Add { expected } = config.entry(frame.run, switch, frame.worker) else {
             return Broken::default();
         };
@@ -190,12 +212,15 @@ impl SwitchStep<'_> {
 
         let seen = config.seats_of(after.run, after.seen);
         let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
-        let own =
-            after.seen == 0 || slot_of(config, after.run, after.sequence) == place && holds_sum(after, right);
+        let own = after.seen == 0 || self.is_place(config, place) && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
-        let same = before.without_askers() == after.without_askers();
-        let untouched = before == after && out == Some(frame);
+        // To its second pass a frame, a repeat as well, brings the flags of its first slot.
+        let brought = frame.overflow && matches!(pass, Pass::Second { .. });
+        let marked = Slot { overflow: before.overflow || brought, ..*before };
+        let same = marked.without_askers() == after.without_askers();
+        let goes_on = out == Some(frame) || out.is_none() && matches!(pass, Pass::Second { .. });
+        let untouched = before == after && goes_on;
         // On Tofino a part of what comes in by an entry goes to the PS as if it had the flag.
         let unit = config.tofino.map(|_| config.unit(frame.run, switch, frame.worker));
         if frame.bypass || unit.is_some_and(|unit| unit != frame.contributors) {
@@ -204,7 +229,9 @@ impl SwitchStep<'_> {
         }
         let has_left = self.completed == Some((frame.run, frame.sequence));
         // On Tofino it may be complete and have been lost before it left.
-        if has_left || config.tofino.is_some() && is_repeat(before, frame) && before.seen == expected {
+        let is_complete = config.tofino.is_some() && is_repeat(before, frame) && before.seen == expected;
+        let half = pass == Pass::Second { complete: false };
+        if !half && (has_left || is_complete) {
             let again = out.is_some_and(|out| out.partial && out.contributors == expected);
             // One answer for a wave of repeats: another's, since this one asked last.
             let answered = match config.tofino {

@@ -36,8 +36,10 @@
 //! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if
 //! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
 //! frame made it leave, where that decides who has asked. Values saturate for real, between [`LIMITS`], in
-//! every order. With [`Config::halves`] what is complete passes the switch twice; in between, anything may
-//! happen. Frames that the switch would drop, and frames that are too long, are none of this model's.
+//! every order. With [`Config::halves`] what a slot takes passes the switch twice; in between it is under way
+//! as frames are on links, so frames overtake each other there, come late, twice or never. A frame whose
+//! halves are of two sums has digits that no sum has. Frames that the switch would drop, and frames that are
+//! too long, are none of this model's.
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
@@ -54,10 +56,12 @@ mod arrival;
 mod config;
 mod ends;
 mod frame;
+mod halves;
 mod invariant;
 mod marks;
 mod mutant;
 mod node;
+mod passes;
 pub mod rendezvous;
 mod report;
 mod run;
@@ -73,7 +77,7 @@ mod worker;
 
 pub use arrival::Arrival;
 pub use config::{Config, Entry};
-pub use frame::{Contribution, Frame, Peer, Talk};
+pub use frame::{Contribution, FirstPass, Frame, Peer, Talk};
 pub use invariant::{Broken, Invariant};
 pub use marks::Marks;
 pub use mutant::Mutant;

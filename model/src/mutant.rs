@@ -112,8 +112,12 @@ pub enum Mutant {
     ClearedByAbsorbed,
     /// A partial that is sent again does not turn the parity.
     ParityStays,
-    /// What comes for the other half of its values gets what the slot has then, whatever that is.
+    /// The second pass does not look whose slot it is: what does not take it over is added, or reads it.
     HalvesMixed,
+    /// What is complete in the second pass leaves as a partial, whatever the first pass found.
+    OneHalfComplete,
+    /// What the second pass refuses is sent on, with the half of its values that the first pass has put in.
+    RefusedForwarded,
 }
 
 impl Mutant {
@@ -197,7 +201,9 @@ impl Mutant {
             (Self::LimitLeft, Once, Config { workers: 3, saturation: true, chunks: 1, ..plain }),
             (Self::AskForgotten, RepeatsHeal, waves),
             (Self::ClearedByAbsorbed, RepeatsHeal, waves),
-            (Self::HalvesMixed, Once, Config { halves: true, restart: true, ..plain }),
+            (Self::HalvesMixed, Once, Config { halves: true, ..plain }),
+            (Self::OneHalfComplete, Once, Config { halves: true, ..plain }),
+            (Self::RefusedForwarded, Once, Config { halves: true, old_epoch: true, ..alike }),
         ]
     }
 }

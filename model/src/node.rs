@@ -18,7 +18,7 @@ pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
 pub enum Node {
     /// The switch of that number.
     Switch(u8),
-    /// The same switch of Tofino once more, for the other half of a complete partial's values.
+    /// The same switch of Tofino once more, for the other half of the values.
     Again(u8),
     /// The parameter server.
     Server,

@@ -47,6 +47,11 @@ pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
     usize::from(base + (sequence & (config.window - 1)))
 }
 
+/// The slot that the second pass of a switch has beside one of the first.
+pub fn second_pass(slot: usize) -> usize {
+    slot + usize::from(MAX_WINDOW) / 2
+}
+
 /// Registers of a slot that the program for Tofino has beside those of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Registers {

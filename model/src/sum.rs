@@ -72,6 +72,14 @@ impl Sum {
         (self + other).with_value(value)
     }
 
+    /// A frame whose first half of values is of this sum, and whose second half is of another. If they
+    /// differ, it is nobody's: a digit that differs is 3.
+    #[must_use]
+    pub fn with_other_half(self, other: Self) -> Self {
+        let differ = (0..DIGITS).filter(|digit| self.digit(*digit) != other.digit(*digit));
+        differ.fold(self, |sum, digit| sum + Self::of_digit(digit, 3))
+    }
+
     /// Whether the values were cut off on the way, so that they are nobody's sum.
     pub fn is_saturated(self) -> bool {
         self.0 & SATURATED != 0
@@ -122,6 +130,14 @@ mod tests {
         assert_eq!(bounds.value(), -1);
         assert!((Sum::default().saturated_if(true) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
         assert!(!(Sum::of_digit(DIGITS - 1, 3) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
+    }
+
+    #[test]
+    fn halves_of_two_sums_are_no_sum() {
+        let [first, second] = [0, 1].map(|worker| Sum::term(0, 0, worker));
+        assert_eq!(first.with_other_half(first), first);
+        let mixed = (first + second).with_other_half(second);
+        assert_eq!([0, 1].map(|worker| mixed.digit(digit(0, 0, worker))), [3, 1]);
     }
 
     /// All sums of up to four values of a register, in every order: one that is not at a limit is the sum.

@@ -74,7 +74,9 @@ fn takes(config: &Config, mutant: Option<Mutant>, slot: &mut Slot, frame: &Contr
 fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Option<Outcome> {
     // A slot that nobody used has an owner that no frame has.
     let owned = slot.seen != 0 && slot.run == frame.run || is(Mutant::MarkTrusted);
-    if slot.sequence != frame.sequence {
+    if is(Mutant::HalvesMixed) {
+        None
+    } else if slot.sequence != frame.sequence {
         Some(Outcome::Stale)
     } else if !owned || (slot.exponent, slot.last) != (frame.exponent, frame.last) {
         Some(Outcome::OtherShape)
@@ -104,20 +106,6 @@ fn add(
     }
     slot.sum = slot.sum.plus_within_limits(frame.sum, !is(Mutant::LimitLeft));
     (Outcome::Added, missing == frame.contributors)
-}
-
-/// The second pass of a complete partial, where one pass gives half of the values only: `None` if the slot is
-/// not what it was any more.
-pub(crate) fn other_half(
-    config: &Config,
-    mutant: Option<Mutant>,
-    switch: u8,
-    slot: &Slot,
-    partial: &Contribution,
-) -> Option<Contribution> {
-    let Entry::Add { expected } = config.entry(partial.run, switch, partial.worker) else { return None };
-    let same = refused(|_| false, slot, partial).is_none() && slot.seen == expected;
-    (same || mutant == Some(Mutant::HalvesMixed)).then_some(Contribution { sum: slot.sum, ..*partial })
 }
 
 /// What the egress makes of a complete partial: one for a wave of repeats, and of two repeats of one worker

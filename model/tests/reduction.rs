@@ -104,7 +104,7 @@ fn walks_without_reduction_stay_where_the_exploration_has_been() {
         Config { moves: true, undo: true, chunks: 1, ..two },
         Config { tofino: Some(Marks::Alike), ..three },
         Config { tofino: Some(Marks::Zero), saturation: true, switches: 2, ..three },
-        Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, ..two },
+        Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, restart: false, ..two },
     ];
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for config in networks {

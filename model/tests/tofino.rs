@@ -15,7 +15,8 @@ fn networks() -> Vec<(&'static str, Config)> {
     let zero = Config { tofino: Some(Marks::Zero), ..apart };
     let three = |config| Config { workers: 3, ..config };
     let row = |config| Config { switches: 2, chunks: 2, ..three(config) };
-    let halves = |config| Config { halves: true, ..config };
+    // Frames between the passes make for many more states.
+    let halves = |config: Config| Config { halves: true, restart: false, chunks: 2, ..config };
     vec![
         ("two workers", Config { chunks: 5, ..apart }),
         ("two workers, a mark of zero", zero),
@@ -45,8 +46,9 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("hosts move", Config { moves: true, chunks: 1, ..alike }),
         ("halves", halves(apart)),
         ("halves, an epoch before of the same mark", halves(Config { old_epoch: true, ..alike })),
-        ("halves, two switches, saturation", halves(Config { saturation: true, ..row(alike) })),
-        ("halves, who asked again", halves(Config { waves: true, chunks: 1, ..apart })),
+        ("halves, restarts", Config { restart: true, ..halves(apart) }),
+        ("halves, two switches, saturation", Config { saturation: true, chunks: 1, ..halves(row(alike)) }),
+        ("halves, who asked again", Config { halves: true, waves: true, chunks: 1, ..apart }),
         ("all", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..alike }),
     ]
 }

@@ -53,6 +53,15 @@ pub enum Error {
         /// What p4test printed, or what is wrong with it.
         message: String,
     },
+    /// The back end for Tofino, or its assembler, refused the program, or printed something else than
+    /// expected.
+    #[error("p4c's back end for Tofino refused tofino/inart.p4 for {variant}: {message}")]
+    Chip {
+        /// What for.
+        variant: Variant,
+        /// What the tool printed, or what is wrong with it.
+        message: String,
+    },
     /// p4testgen stopped.
     #[error("p4testgen printed no cases for inart.p4: {message}")]
     Cases {

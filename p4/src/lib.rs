@@ -3,14 +3,14 @@
 //! - [`artifact()`]: the bmv2 JSON and P4Info for frames of 32, 64, 256, 1024 or 2048 values, built into this
 //!   crate;
 //! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
-//! - [`tofino_artifact()`]: the program for Tofino after p4c's mid end, for each variant, and
-//!   [`load_tofino_dir`], the same from a folder;
+//! - [`tofino_artifact()`]: the program for Tofino, for each variant: the intermediate form, `bf-rt.json`,
+//!   P4Info, and what it takes of the chip; [`load_tofino_dir`], the same from a folder;
 //! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
-//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss` and `p4test` on the PATH, compiles
-//! the artifacts again; with `p4testgen` there too, it prints the cases again. The tables, actions and slot
-//! rules are described in `docs/protocol.md`.
+//! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss`, `p4test`, `p4c-barefoot` and
+//! `bfas` on the PATH, compiles the artifacts again; with `p4testgen` there too, it prints the cases again.
+//! The tables, actions and slot rules are described in `docs/protocol.md`.
 
 mod artifact;
 mod counts;
@@ -30,7 +30,10 @@ pub use generate::{generated_path, values_p4};
 pub use manifest::{MANIFEST, sources, write_manifest};
 pub use p4c::P4c;
 pub use p4testgen::{CASES, CASES_FOR, P4testgen, cases, check_cases};
-pub use tofino::{Chip, P4test, TofinoArtifact, Variant, load_tofino_dir, tofino_artifact, tofino_generated};
+pub use tofino::{
+    Barefoot, Chip, Compiled, P4test, Resources, Taken, TofinoArtifact, Variant, build_tofino,
+    load_tofino_dir, tofino_artifact, tofino_generated,
+};
 
 /// Slots of the program in one switch: a slot range is `base..base + window` within them.
 pub const SLOTS: u32 = 4096;

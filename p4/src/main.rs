@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use inart_p4::{CASES, Error, P4c, P4test, P4testgen, generated_path, tofino_generated, values_p4};
+use inart_p4::{
+    Barefoot, CASES, Error, P4c, P4test, P4testgen, build_tofino, generated_path, tofino_generated, values_p4,
+};
 use inart_wire::ValuesPerPacket;
 
 fn main() -> ExitCode {
@@ -26,12 +28,15 @@ fn run(dir: &Path) -> Result<(), Error> {
         let path = dir.join(file);
         std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
     }
-    match P4test::find() {
-        Some(p4test) => {
-            p4test.build(dir)?;
-            eprintln!("tofino/ is up to date, by p4test {}", p4test.version());
+    match (P4test::find(), Barefoot::find()) {
+        (Some(p4test), Some(barefoot)) => {
+            build_tofino(dir, &p4test, &barefoot)?;
+            let (p4test, barefoot) = (p4test.version(), barefoot.version());
+            eprintln!("tofino/ is up to date, by p4test {p4test} and p4c-barefoot {barefoot}");
         }
-        None => eprintln!("tofino/generated/ is up to date; tofino/build/ is not: p4test is not on the PATH"),
+        _ => eprintln!(
+            "tofino/generated/ is up to date; tofino/build/ is not: p4test, p4c-barefoot and bfas are not all on the PATH"
+        ),
     }
     match P4c::find() {
         Some(p4c) => {

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use inart_p4::{Chip, P4test, Variant, load_tofino_dir, tofino_artifact, tofino_generated};
+use inart_p4::{
+    Barefoot, Chip, P4test, Resources, Variant, load_tofino_dir, tofino_artifact, tofino_generated,
+};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 
@@ -59,6 +61,52 @@ fn the_artifacts_are_what_p4test_prints() {
     }
 }
 
+#[test]
+fn the_programs_fit_their_chips_by_the_compilers_word() {
+    for variant in Variant::ALL {
+        let artifact = tofino_artifact(variant).unwrap();
+        let taken = Resources::from_json(&artifact.resources).unwrap();
+        let stages = match variant.chip {
+            Chip::Tofino1 => 12,
+            Chip::Tofino2 => 20,
+        };
+        assert_eq!(taken.stages.of, stages, "{variant}");
+        for kind in [
+            taken.stages,
+            taken.sram_blocks,
+            taken.tcam_blocks,
+            taken.stateful_alus,
+            taken.statistics_alus,
+            taken.phv_bits,
+        ] {
+            assert!(0 < kind.used && kind.used <= kind.of, "{variant}: {taken:?}");
+        }
+        // A register for each value of a pass, seven that decide, three of the wave rule.
+        assert_eq!(taken.stateful_alus.used, variant.values.get() / variant.passes() + 10, "{variant}");
+    }
+}
+
+/// p4c-barefoot takes minutes for all of them.
+#[test]
+fn the_artifacts_are_what_the_back_end_prints() {
+    let (Some(barefoot), Some(p4test)) = (Barefoot::find(), P4test::find()) else {
+        eprintln!("skipped: p4c-barefoot, bfas and p4test are not all on the PATH");
+        return;
+    };
+    let used = P4test::version_used(folder()).unwrap();
+    if used != p4test.version() {
+        eprintln!("skipped: p4test is {}, the artifacts are by {used}", p4test.version());
+        return;
+    }
+    for variant in Variant::ALL {
+        let printed = barefoot.compile(folder(), variant).unwrap_or_else(|error| panic!("{error}"));
+        let committed = tofino_artifact(variant).unwrap();
+        let same = (printed.bf_rt == *committed.bf_rt, printed.p4info == committed.p4info);
+        assert_eq!(same, (true, true), "{variant} is not up to date: `cargo run -p inart-p4`");
+        assert!(printed.resources == *committed.resources, "{variant} takes something else of the chip");
+    }
+}
+
 /// Every node of a document: its kind, and what it consists of.
 fn nodes(document: &Value) -> Vec<(&str, &Value)> {
     let mut found = Vec::new();
@@ -89,7 +137,7 @@ fn the_intermediate_form_has_a_register_per_value_and_nothing_of_the_machine() {
             // p4c keeps what a table was before its passes, for its type.
             names.filter(|name| name.contains(part)).collect::<BTreeSet<_>>().len()
         };
-        let values = variant.values.get();
+        let values = variant.values.get() / variant.passes();
         assert_eq!(of("Declaration_Instance", "slot_values_value"), values, "{variant}: registers");
         assert_eq!(of("P4Table", "slot_values_use"), values, "{variant}: tables");
         for table in ["steer", "results", "mac", "switch_ports"] {
@@ -113,7 +161,7 @@ fn both_programs_have_the_same_actions_and_keys() {
         let keys = |text: &str| -> Vec<String> {
             let (_, rest) = text.split_once(&format!("    table {table} {{")).expect("the table is there");
             let (key, _) = rest.split_once("actions = ").expect("its actions follow");
-            let keys = key.split(';').filter_map(|field| field.split_once(':'));
+            let keys = key.split(';').filter_map(|field| field.split_once(": "));
             keys.map(|(_, how)| how.trim().to_owned()).collect()
         };
         assert_eq!(keys(&v1model), keys(&tofino), "table {table}");
@@ -149,6 +197,9 @@ fn an_artifact_that_does_not_match_its_source_is_refused() {
         "tofino/generated/seats.p4",
         "include/reasons.p4",
         "tofino/build/inart-tofino1-n32.json",
+        "tofino/build/inart-tofino1-n32.bf-rt.json",
+        "tofino/build/inart-tofino1-n32.p4info.txtpb",
+        "tofino/build/inart-tofino1-n32.resources.json",
     ];
     for file in files {
         let refused = refusal(|dir| {

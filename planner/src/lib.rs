@@ -77,4 +77,6 @@ pub use plan::{Limit, Plan};
 pub use plan_error::PlanError;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
-pub use topology::{BackgroundRates, Job, Link, LinkId, Node, NodeId, NodeKind, Topology, TopologyError};
+pub use topology::{
+    BackgroundRates, Board, Job, Link, LinkId, Node, NodeId, NodeKind, SwitchPort, Topology, TopologyError,
+};

@@ -5,11 +5,15 @@ use std::collections::VecDeque;
 use inart_faults::LinkFaults;
 use inart_faults::quantity::QueueLimit;
 use inart_planner::Link;
+use inart_softswitch::Port;
 
 /// EtherType of INART frames.
 pub(crate) const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
 /// EtherType of other traffic on one link, which nobody gets: IEEE 802 local experimental 2.
 pub(crate) const INJECTED: [u8; 2] = 0x88b6u16.to_be_bytes();
+
+/// Bytes of the frame check sequence, which a buffer holds, too.
+const CHECK_BYTES: u32 = 4;
 
 /// One direction of a link. Frames leave in the order in which they came, each when the one before has been
 /// sent.
@@ -17,8 +21,10 @@ pub(crate) const INJECTED: [u8; 2] = 0x88b6u16.to_be_bytes();
 pub(crate) struct Channel {
     /// Index of the node that receives.
     pub to: u32,
-    /// Number of its port, if it is a switch.
-    pub port: u16,
+    /// Its port, as it calls it, if it is a switch.
+    pub port: Port,
+    /// Bytes of a cell of the sender's buffer.
+    cell_bytes: u32,
     nanos_per_byte: f64,
     pub delay: u64,
     limit: QueueLimit,
@@ -31,6 +37,7 @@ pub(crate) struct Channel {
     /// Bytes that have been sent: ours and others'.
     sent: [u64; 2],
     waiting_bytes: u64,
+    waiting_cells: u32,
     /// When everything that waits will have been sent.
     idle_at: u64,
     /// When the last frame that was not reordered arrives.
@@ -42,10 +49,11 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub fn new(link: &Link, to: usize, port: u16, limit: QueueLimit, faults: LinkFaults) -> Self {
+    pub fn new(link: &Link, to: usize, port: Port, limit: QueueLimit, faults: LinkFaults) -> Self {
         Self {
             to: to as u32,
             port,
+            cell_bytes: u32::MAX,
             nanos_per_byte: 8e9 / link.rate_bps,
             delay: (link.delay_seconds * 1e9) as u64,
             limit,
@@ -54,6 +62,7 @@ impl Channel {
             waiting: VecDeque::new(),
             sent: [0; 2],
             waiting_bytes: 0,
+            waiting_cells: 0,
             idle_at: 0,
             last_arrival: 0,
             down: 0,
@@ -69,8 +78,25 @@ impl Channel {
             self.sent[usize::from(others)] += u64::from(bytes);
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
+            self.waiting_cells -= self.cells_of(bytes);
         }
         self.waiting.len() as u32
+    }
+
+    /// The same with a buffer of cells of so many bytes.
+    pub fn with_cells(self, cell_bytes: u32) -> Self {
+        Self { cell_bytes, ..self }
+    }
+
+    /// Cells of the sender's buffer that are in use; without [`with_cells`](Self::with_cells), a frame has
+    /// one.
+    pub fn cells(&mut self, now: u64) -> u32 {
+        self.depth(now);
+        self.waiting_cells
+    }
+
+    fn cells_of(&self, bytes: u32) -> u32 {
+        bytes.saturating_add(CHECK_BYTES).div_ceil(self.cell_bytes)
     }
 
     /// Bytes that have been sent so far: of INART frames, and of all others.
@@ -93,6 +119,7 @@ impl Channel {
         self.idle_at = self.idle_at.max(now) + self.nanos(bytes);
         self.waiting.push_back((self.idle_at, bytes as u32, others));
         self.waiting_bytes += bytes as u64;
+        self.waiting_cells += self.cells_of(bytes as u32);
         Some(self.idle_at)
     }
 
@@ -107,6 +134,7 @@ impl Channel {
         self.generation += 1;
         self.waiting.clear();
         self.waiting_bytes = 0;
+        self.waiting_cells = 0;
         self.idle_at = now;
         self.last_arrival = now;
     }

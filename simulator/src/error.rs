@@ -3,7 +3,6 @@
 use inart_controller::{InstallError, RecordsError};
 use inart_core::{AssignmentError, RerouteError};
 use inart_planner::PlanError;
-use inart_targets::ProgramError;
 
 /// Why a run cannot be made as asked for, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -39,9 +38,6 @@ pub enum Error {
     /// The plan cannot be installed.
     #[error(transparent)]
     Install(Box<InstallError>),
-    /// The compiled program cannot be used.
-    #[error(transparent)]
-    Controller(#[from] ProgramError),
     /// The switch cannot run the compiled program.
     #[error("the compiled program: {0}")]
     Program(String),

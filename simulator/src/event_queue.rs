@@ -50,6 +50,8 @@ pub(crate) enum Tell {
 pub(crate) enum EventKind {
     /// A frame reaches the end of the channel it is on.
     Arrive(FrameId),
+    /// A frame comes into the switch of that node once more, by that port of its own numbers.
+    Recirculated(u32, u32, FrameId),
     /// A state machine's deadline.
     Wake(ProcessId),
     /// The next frame of a background flow.

@@ -1,46 +1,18 @@
 //! What happens to frames and processes.
 
 use inart_core::Instant;
-use inart_softswitch::{Port, Sink};
 use inart_wire::MacAddr;
 use rand::Rng;
 
 use crate::channel::{INART, INJECTED};
-use crate::event_queue::{ChannelId, EventKind, FrameId, ProcessId};
+use crate::event_queue::{EventKind, FrameId, ProcessId};
 use crate::forge::VALUES;
 use crate::host::{End, Role};
 use crate::simulation::{Node, Simulation};
-use crate::wire::Wire;
 
 /// EtherTypes of the VLAN tags that Linux takes off: IEEE 802.1Q and 802.1ad.
 const TAGS: [[u8; 2]; 2] = [0x8100u16.to_be_bytes(), 0x88a8u16.to_be_bytes()];
 const TAG_BYTES: usize = 4;
-
-/// Sends what a switch sends.
-struct Ports<'w, 'a> {
-    wire: &'w mut Wire<'a>,
-    ports: &'w [ChannelId],
-}
-
-impl Ports<'_, '_> {
-    /// What the port leads into; nothing is installed that names a port that leads nowhere.
-    fn channel(&self, port: Port) -> Option<ChannelId> {
-        (port.0 as usize).checked_sub(1).and_then(|index| self.ports.get(index)).copied()
-    }
-}
-
-impl Sink for Ports<'_, '_> {
-    fn packet(&mut self, port: Port, frame: &[u8]) {
-        let Some(channel) = self.channel(port) else { return };
-        let frame = self.wire.frames.copy_of(frame);
-        self.wire.transmit(channel, frame);
-    }
-
-    fn queue_depth(&mut self, port: Port) -> u32 {
-        let now = self.wire.now;
-        self.channel(port).map_or(0, |channel| self.wire.channels[channel.0 as usize].depth(now))
-    }
-}
 
 impl Simulation<'_> {
     /// A frame reaches the end of its channel.
@@ -60,18 +32,13 @@ impl Simulation<'_> {
             return self.wire.frames.give_back(frame);
         }
         match &mut self.nodes[channel.to as usize] {
-            Node::Switch(node) => {
-                if node.switch.program().is_none() {
-                    self.wire.tally.unprogrammed += 1;
-                    return self.wire.lose(id, frame, "discarded: switch without program");
-                }
-                let port = Port(channel.port.into());
-                let bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
-                let now_us = self.wire.now / 1000;
-                let mut ports = Ports { wire: &mut self.wire, ports: &node.ports };
-                node.switch.process(port, &bytes, now_us, &mut ports);
-                self.wire.frames.get_mut(frame).bytes = bytes;
-                self.wire.frames.give_back(frame);
+            Node::Switch(node) if node.switch.program().is_none() => {
+                self.wire.tally.unprogrammed += 1;
+                self.wire.lose(id, frame, "discarded: switch without program");
+            }
+            Node::Switch(_) => {
+                let (switch, port) = (channel.to, channel.port);
+                self.enter(switch, port, frame);
             }
             Node::Host(host) if host.paused > 0 => host.inbox.push(frame),
             Node::Host(_) => self.deliver(channel.to as usize, frame),

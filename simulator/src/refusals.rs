@@ -49,10 +49,16 @@ impl Simulation<'_> {
             return Ok(());
         }
         let problem = |reason: String| Error::Switch { switch: name.to_owned(), reason };
-        for update in diff(&node.tables, &self.changing.tables[name]).into_iter().take(most) {
+        let updates = diff(&node.tables, &self.changing.tables[name]);
+        let changes = !updates.is_empty();
+        for update in updates.into_iter().take(most) {
             let written = self.network.dataplane.update(&mut node.switch, &update);
             written.map_err(|error| problem(error.to_string()))?;
             node.tables.apply(&update).map_err(|error| problem(error.to_string()))?;
+        }
+        if changes {
+            let checked = self.network.dataplane.check(&node.tables);
+            checked.map_err(|error| problem(error.to_string()))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use inart_core::Assignment;
 use inart_faults::quantity::Span;
 use inart_faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
 use inart_planner::{NodeId, NodeKind};
-use inart_softswitch::Switch;
+use inart_softswitch::{Port, Switch};
 use inart_tables::SwitchTables;
 use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
@@ -36,6 +36,8 @@ pub(crate) struct SwitchNode {
     /// What was written on it.
     pub tables: SwitchTables,
     pub ports: Vec<ChannelId>,
+    /// How often it was restarted.
+    pub life: u32,
 }
 
 pub(crate) enum Node {
@@ -139,8 +141,13 @@ impl<'a> Simulation<'a> {
             let [first, second] = link.ends;
             for ([from, to], faulty) in [[first, second], [second, first]].into_iter().zip(link_faults) {
                 let [from, receiver] = [from, to].map(|id| topology.node(id).name.as_str());
-                let port = network.ports.port(receiver, from).map_or(0, |port| port.get());
-                channels.push(Channel::new(link, to.index(), port, faults.queue, faulty.clone()));
+                let port = network.ports.port(receiver, from);
+                let port = port.map_or(Port(0), |port| network.dataplane.number(port));
+                let channel = Channel::new(link, to.index(), port, faults.queue, faulty.clone());
+                channels.push(match network.dataplane.kind().cell_bytes() {
+                    Some(bytes) => channel.with_cells(bytes),
+                    None => channel,
+                });
                 names.push(format!("{from}>{receiver}"));
             }
         }
@@ -215,6 +222,7 @@ impl<'a> Simulation<'a> {
                 switch: self.switch(name, &self.network.tables[name])?,
                 tables: self.network.tables[name].clone(),
                 ports,
+                life: 0,
             })));
         }
         let remembered = self.schedule.steps.iter().filter_map(|(_, step)| match step {
@@ -353,6 +361,7 @@ impl<'a> Simulation<'a> {
             self.wire.now = at;
             match kind {
                 EventKind::Arrive(frame) => self.arrive(frame),
+                EventKind::Recirculated(switch, port, frame) => self.reenter(switch, Port(port), frame),
                 EventKind::Wake(id) => self.wake(id),
                 EventKind::Background(flow) => self.background(flow),
                 EventKind::Step(step) => self.step(step as usize)?,

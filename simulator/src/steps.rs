@@ -23,6 +23,8 @@ impl Simulation<'_> {
                 if let Node::Switch(switch) = &mut self.nodes[node.index()] {
                     self.switched_before.add(&switch.switch);
                     switch.switch = Switch::new(0);
+                    switch.switch.set_loopback([]);
+                    switch.life += 1;
                 }
             }
             Step::Start(Victim::Switch(node)) => {

@@ -46,6 +46,8 @@ tally! {
     unheard "frame to a host that is gone",
     /// Frames that came to a switch without a program.
     unprogrammed "frame to a switch without a program",
+    /// Frames that a switch took in again.
+    recirculated "frame recirculated",
     /// Links that went down, each direction.
     links_down "link down",
     /// Interfaces of hosts that went down and came up again.
@@ -120,6 +122,9 @@ tally! {
     heard "forged frame at a host",
 }
 
+const OUTCOMES: [&str; 2] = ["InArtIngress.outcomes", "InArtEgress.outcomes"];
+const DROPS: [&str; 2] = ["InArtIngress.drops", "InArtEgress.drops"];
+
 /// What switches count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Switched {
@@ -127,20 +132,27 @@ pub(crate) struct Switched {
     pub summed: u64,
     /// Frames refused, by reason.
     pub refused: BTreeMap<String, u64>,
+    /// What a switch of its kind could not have done, and this one did: a register touched again by a frame
+    /// in one pass, or a frame that never left.
+    pub impossible: u64,
 }
 
 impl Switched {
     /// Adds what a switch has counted since it was loaded.
     pub fn add(&mut self, switch: &Switch) {
-        let cell = |counter, index: usize| {
-            let cells = switch.counters(counter).unwrap_or_default();
-            cells.get(index).map_or(0, |cell| cell.packets)
+        // A program that counts in egress, too, counts other frames there.
+        let cell = |[ingress, egress]: [&str; 2], index: usize| {
+            let cells = |counter| switch.counters(counter).unwrap_or_default();
+            let packets = |counter| cells(counter).get(index).map_or(0, |cell| cell.packets);
+            packets(ingress) + packets(egress)
         };
+        let statistics = switch.statistics();
+        self.impossible += statistics.touched_twice + statistics.past_end + statistics.runaway;
         for outcome in [Outcome::Stored, Outcome::Added, Outcome::Completed] {
-            self.summed += cell("InArtIngress.outcomes", outcome.index());
+            self.summed += cell(OUTCOMES, outcome.index());
         }
         for reason in Reason::ALL {
-            match cell("InArtIngress.drops", reason.index()) {
+            match cell(DROPS, reason.index()) {
                 0 => {}
                 count => *self.refused.entry(reason.to_string()).or_default() += count,
             }

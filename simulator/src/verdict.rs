@@ -45,13 +45,19 @@ impl Simulation<'_> {
     pub(crate) fn report(mut self, ended: bool) -> Report {
         (0..self.jobs.len()).for_each(|job| self.audit_open(job));
         self.close_audits();
-        let failure = self.failure(ended);
         let mut switched = std::mem::take(&mut self.switched_before);
         for node in &self.nodes {
             if let Node::Switch(node) = node {
                 switched.add(&node.switch);
             }
         }
+        let impossible = (switched.impossible > 0).then(|| {
+            format!(
+                "{} times a frame touched a register again or past its end, or did not leave",
+                switched.impossible
+            )
+        });
+        let failure = self.failure(ended).or(impossible);
         let jobs: Vec<_> = (0..self.jobs.len()).map(|job| self.job_report(job)).collect();
         let watched = self.options.watch.is_some().then(|| self.observer.seen());
         let goodputs = || jobs.iter().map(|job| job.shared_goodput_bps);

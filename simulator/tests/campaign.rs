@@ -3,10 +3,13 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use inart_faults::quantity::Span;
 use inart_planner::Levels;
 use inart_simulator::campaign::Trial;
-use inart_simulator::{Faults, Tally};
+use inart_simulator::{Dataplane, Faults, SwitchKind, Tally};
+use inart_wire::ValuesPerPacket;
 use support::dataplane;
 
 #[test]
@@ -52,6 +55,45 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         assert!(happened.contains_key(what), "{what}: {happened:?}");
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// The programs for Tofino under the same trials; docs/simulation.md says what is checked beside.
+#[test]
+fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
+    let mut failed = Vec::new();
+    let programs = [
+        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=30),
+        // Two passes.
+        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=60),
+        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=70),
+    ];
+    for (kind, values, seeds) in programs {
+        let dataplane = Arc::new(Dataplane::new(kind, values).unwrap());
+        let (mut tally, mut sums, mut summed) = (Tally::default(), 0, 0);
+        for seed in seeds {
+            let report = Trial::of_seed(seed).run(&dataplane);
+            let report = report.unwrap_or_else(|error| panic!("{kind}, seed {seed}: {error}"));
+            failed.extend(report.failure.map(|failure| format!("{kind}, seed {seed}: {failure}")));
+            tally.add(&report.tally);
+            sums += report.sums_checked;
+            summed += report.summed_in_switches;
+        }
+        println!(
+            "{kind}, {values} values: {sums} sums checked, {summed} frames summed in switches; {:?}",
+            tally.by_name()
+        );
+        assert!(sums > 0 && summed > 0 && tally.restarts > 0 && tally.reordered > 0, "{kind}: {tally:?}");
+        let two_passes = (kind, values) == (SwitchKind::Tofino, ValuesPerPacket::N64);
+        assert_eq!(tally.recirculated > 0, two_passes, "{kind}, {values} values: {tally:?}");
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Two epochs had one range of slots and other ways, which the driver took for two ways of one sum.
+#[test]
+fn a_seed_whose_epochs_share_slots_on_tofino() {
+    let dataplane = Arc::new(Dataplane::new(SwitchKind::Tofino, ValuesPerPacket::N32).unwrap());
+    assert_eq!(Trial::of_seed(1480).run(&dataplane).unwrap().failure, None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use inart_faults::quantity::Span;
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{NodeKind, Options as Planning, Plan, Topology, plan_all, schemes};
 use inart_simulator::{
-    Dataplane, Faults, Follow, InstalledNetwork, LinkTraffic, Options, Watch, Watched, simulate,
+    Dataplane, Faults, Follow, InstalledNetwork, LinkTraffic, Options, SwitchKind, Watch, Watched, simulate,
 };
 use inart_steering::Policy;
 use inart_wire::ValuesPerPacket;
@@ -77,7 +77,7 @@ fn following_is_worth_it_and_as_good_as_a_plan_that_knew() {
         seed: 1,
     };
     let topology = fat_tree(4, &equipment).unwrap();
-    let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N256).unwrap());
+    let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerPacket::N256).unwrap());
     let plans = plan(&topology);
     let [from, to] = busiest(&topology, &plans);
     let link = [&from, &to].map(|name| topology.node_named(name).unwrap());

@@ -1,13 +1,16 @@
-//! Frames per second through the whole pipeline without I/O: eight workers' gradients are summed.
-//! Every sum is compared bit for bit.
+//! Frames per second through the whole pipeline without I/O: eight workers' gradients are summed, by the
+//! programs for v1model and for Tofino. Every sum is compared bit for bit.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use std::sync::Arc;
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use inart_p4::Variant;
 use inart_softswitch::{Port, Program, Sink};
 use inart_wire::ValuesPerPacket;
-use support::{Gradient, aggregating_switch, port_of};
+use support::{Gradient, first_hop_switch, port_of};
 
 const WORKERS: u16 = 8;
 
@@ -24,13 +27,24 @@ impl Sink for Checked {
     }
 }
 
+/// Every program that is built in: its name, values per frame, and what the switch makes of it.
+fn programs() -> Vec<(String, usize, Arc<Program>)> {
+    let compile = |json: &[u8]| Program::compile(json).expect("it compiles");
+    let v1model = ValuesPerPacket::ALL
+        .into_iter()
+        .map(|values| (values.to_string(), values.get(), compile(&inart_p4::artifact(values).json)));
+    let tofino = Variant::ALL.into_iter().filter_map(|variant| {
+        let built = inart_p4::tofino_artifact(variant)?;
+        Some((variant.to_string(), variant.values.get(), compile(&built.json)))
+    });
+    v1model.chain(tofino).collect()
+}
+
 fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pipeline");
     group.throughput(Throughput::Elements(WORKERS.into()));
-    for choice in ValuesPerPacket::ALL {
-        let size = choice.get();
-        let program = Program::compile(&inart_p4::artifact(choice).json).expect("it compiles");
-        let mut switch = aggregating_switch(program, WORKERS);
+    for (name, size, program) in programs() {
+        let mut switch = first_hop_switch(program, WORKERS);
         let gradient = |worker: u16| {
             (0..size as i32).map(|n| n * 65_537 - i32::from(worker) * 9_999).collect::<Vec<_>>()
         };
@@ -42,7 +56,7 @@ fn pipeline(criterion: &mut Criterion) {
             .map(|worker| Gradient { worker, sequence: 0, values: &gradients[usize::from(worker)] }.bytes())
             .collect();
         let mut sequence = 0u32;
-        group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
+        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
             bencher.iter(|| {
                 for (worker, frame) in (0u16..).zip(&mut frames) {
                     frame[24..28].copy_from_slice(&sequence.to_be_bytes());

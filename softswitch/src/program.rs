@@ -91,6 +91,19 @@ impl Program {
         &self.actions
     }
 
+    /// The register arrays in the order of the document.
+    pub fn registers(&self) -> &[RegisterInfo] {
+        &self.registers
+    }
+
+    /// The array of a register; of one whose cells are structs, the array of each field.
+    pub(crate) fn register_arrays(&self, name: &str) -> Vec<&RegisterInfo> {
+        let whole = |array: &&RegisterInfo| array.name == name;
+        let field = |array: &&RegisterInfo| array.name.rsplit_once('.').is_some_and(|(of, _)| of == name);
+        let found: Vec<_> = self.registers.iter().filter(whole).collect();
+        if found.is_empty() { self.registers.iter().filter(field).collect() } else { found }
+    }
+
     /// Whether a word may be read after the statement that wrote it: it is no temporary.
     pub(crate) fn is_lasting(&self, word: Word) -> bool {
         word < self.constant_word || self.lasting.contains(&word)

@@ -159,8 +159,8 @@ async fn a_pipeline_that_does_not_fit_is_refused_and_the_old_one_stays() {
         error.to_string()
     };
     assert!(refused(&|p| p.device_config = b"{}".to_vec()).await.contains("p4_device_config"));
-    assert!(refused(&|p| p.device_config = b"\x08\x01".to_vec()).await.contains("not the JSON"));
-    assert!(refused(&|p| p.device_config.clear()).await.contains("not the JSON"));
+    assert!(refused(&|p| p.device_config = b"\x08\x01".to_vec()).await.contains("neither the JSON"));
+    assert!(refused(&|p| p.device_config.clear()).await.contains("neither the JSON"));
     let renamed = refused(&|p| p.p4info.tables[0].preamble.as_mut().unwrap().name = "I.other".into()).await;
     assert!(renamed.contains("no table I.other"), "{renamed}");
     let wider = refused(&|p| p.p4info.tables[0].match_fields[0].bitwidth = 32).await;

@@ -193,6 +193,21 @@ fn a_register_touched_twice_in_a_pass_is_counted() {
 }
 
 #[test]
+fn a_register_read_or_written_past_its_end_is_counted() {
+    let size = r#""value":256,"base":10"#;
+    let text = String::from_utf8(text()).expect("it is text");
+    assert_eq!(text.matches(size).count(), 1, "all registers have one size");
+    let smaller = Program::compile(text.replace(size, r#""value":6,"base":10"#).as_bytes());
+    let mut switch = Switch::new(1);
+    switch.load(smaller.expect("it compiles")).expect("it loads");
+    switch.insert_entry("Ingress.route", route("send", &[9])).expect("the entry fits");
+    result(&mut switch, &packet(1, 5, 3, 0));
+    assert_eq!(switch.statistics().past_end, 0);
+    result(&mut switch, &packet(1, 6, 3, 0));
+    assert_eq!(switch.statistics().past_end, 2, "a register action reads and writes");
+}
+
+#[test]
 fn a_parser_verifies_checksums() {
     let mut switch = switch();
     let mut frame = packet(10, 0, 77, 0);

@@ -11,7 +11,9 @@
 mod counters;
 mod error;
 pub mod memory;
+mod numbers;
 mod place;
+mod port_table;
 mod target;
 pub mod tofino;
 pub mod v1model;
@@ -19,11 +21,13 @@ pub mod v1model;
 pub use counters::{Counts, PortTraffic, SwitchCounters, Traffic};
 pub use error::{ProgramError, SwitchError, SwitchErrors};
 pub use memory::{Failpoint, Memory};
+pub use numbers::PortNumbers;
 pub use place::{Access, Place, Precedence};
+pub use port_table::{Fec, FrontPorts, PortSetup, PortStatus, PortTable};
 pub use target::{Program, Running, Session, Target, open_all};
 
 /// The targets that a command can be told.
-pub const ALL: &[&dyn Target] = &[&v1model::V1Model, &tofino::Tofino];
+pub const ALL: &[&dyn Target] = &[&v1model::V1Model, &tofino::TOFINO, &tofino::TOFINO2];
 
 /// The target of who says nothing else.
 pub const DEFAULT: &dyn Target = &v1model::V1Model;

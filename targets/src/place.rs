@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use inart_tls::Security;
 
+use crate::numbers::PortNumbers;
+
 /// Where a switch is reached.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -16,12 +18,20 @@ pub struct Place {
     pub security: Security,
     /// How long connecting may take.
     pub timeout: Duration,
+    /// What the switch itself calls our ports, where somebody says so. Only the target `tofino` heeds it.
+    pub ports: PortNumbers,
 }
 
 impl Place {
     /// A place on this machine; five seconds to connect.
     pub fn local(address: impl Into<String>, device: u64) -> Self {
-        Place { address: address.into(), device, security: Security::Local, timeout: Duration::from_secs(5) }
+        Place {
+            address: address.into(),
+            device,
+            security: Security::Local,
+            timeout: Duration::from_secs(5),
+            ports: PortNumbers::default(),
+        }
     }
 }
 

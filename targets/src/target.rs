@@ -10,7 +10,9 @@ use inart_wire::ValuesPerPacket;
 
 use crate::counters::{SwitchCounters, Traffic};
 use crate::error::{ProgramError, SwitchError, SwitchErrors};
+use crate::numbers::PortNumbers;
 use crate::place::{Access, Place, Precedence};
+use crate::port_table::PortTable;
 
 /// A kind of switch.
 pub trait Target: Send + Sync {
@@ -20,15 +22,49 @@ pub trait Target: Send + Sync {
     /// Number of ports that a switch can have at most.
     fn ports(&self) -> u16;
 
-    /// What the switch itself calls a port; `None` if it does not have it.
+    /// What the switch itself calls a port where nobody says so; `None` if it does not have it.
     fn port_number(&self, port: PortNo) -> Option<u64>;
 
-    /// The port of that number; `None` if it is none that we use.
+    /// The port of that number where nobody says so; `None` if it is none that we use.
     fn port_of(&self, number: u64) -> Option<PortNo>;
+
+    /// What a switch of which `stated` is said calls a port; `None` if it does not have it. A target that
+    /// has only its own rule, which is the default, does not heed what is said.
+    fn port_number_at(&self, port: PortNo, stated: &PortNumbers) -> Option<u64> {
+        let _ = stated;
+        self.port_number(port)
+    }
+
+    /// Opens the ports of a switch; `None` if ports of such a switch need no setting up, which is the
+    /// default.
+    ///
+    /// # Errors
+    /// The switch cannot be reached, or has no ports yet.
+    fn open_ports(&self, place: Place) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
+        let _ = place;
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// Whether there is a program for that many values per frame, built in or in a folder.
     fn has_program(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
         self.program(values, folder).is_ok()
+    }
+
+    /// Whether it may be chosen for users who do not say how many values frames shall carry.
+    fn prefers(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+        self.has_program(values, folder)
+    }
+
+    /// What the command of the embedded switch is told so that it serves sessions of this target at an
+    /// address: P4Runtime, where the target says nothing else.
+    fn embedded_switch(&self, address: &str) -> Vec<String> {
+        vec!["--grpc-server-addr".to_owned(), address.to_owned()]
+    }
+
+    /// What a frame costs the embedded switch: a multiple of what one of as many values costs it with the
+    /// program for v1model.
+    fn frame_cost(&self) -> f64 {
+        1.0
     }
 
     /// Our program for that many values per frame: the built-in one, or the compiled one in a folder.

@@ -42,7 +42,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
 #[test]
 fn the_listed_targets_have_names_of_their_own_and_ports_that_come_back() {
     let names: Vec<_> = inart_targets::ALL.iter().map(|target| target.name()).collect();
-    assert_eq!(names, ["v1model", "tofino"]);
+    assert_eq!(names, ["v1model", "tofino", "tofino2"]);
     for target in inart_targets::ALL {
         assert_eq!(inart_targets::named(target.name()).map(|found| found.ports()), Some(target.ports()));
         let most = usize::from(target.ports());

@@ -1,5 +1,5 @@
-//! The target over BFRuntime, against the embedded switch with the v1model program, whose tables are the
-//! same.
+//! The target over BFRuntime, against the embedded switch with the programs for Tofino, and with the v1model
+//! program, whose tables are the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../softswitch/tests/bf_rt/mod.rs"]
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inart_bfruntime::DeviceId;
-use inart_p4::{Outcome, Reason};
+use inart_p4::{Outcome, Reason, Variant};
 use inart_p4runtime::Schema;
 use inart_softswitch::bfrt::Server;
 use inart_softswitch::{Port, Sink, Switch};
@@ -17,8 +17,8 @@ use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, SlotRange, SteerAction, SteerKey, SwitchPortsAction, SwitchPortsKey,
     SwitchTables, diff,
 };
-use inart_targets::tofino::{Compiled, Image};
-use inart_targets::{Access, Place, Precedence, Program, Running, Session, SwitchError, Target};
+use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
+use inart_targets::{Access, Place, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target};
 use inart_wire::{Contributors, MacAddr, Seat, ValuesPerPacket};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
@@ -30,31 +30,46 @@ impl Sink for Quiet {
     fn packet(&mut self, _: Port, _: &[u8]) {}
 }
 
-fn compiled() -> Compiled {
+fn of_v1model() -> Compiled {
     let artifact = inart_p4::artifact(VALUES);
     let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
     let image = Image { binary: artifact.json.to_vec(), ..Image::default() };
     Compiled::new(VALUES, info.as_bytes(), image).unwrap()
 }
 
+fn of_tofino(variant: Variant) -> Compiled {
+    let artifact = inart_p4::tofino_artifact(variant).unwrap();
+    let image = Image { binary: artifact.json.into_owned(), ..Image::default() };
+    Compiled::new(variant.values, &artifact.bf_rt, image).unwrap()
+}
+
 struct Rig {
     address: String,
     switch: Arc<Mutex<Switch>>,
+    program: Compiled,
 }
 
 impl Rig {
     async fn start() -> Self {
+        Self::of(of_v1model()).await
+    }
+
+    async fn of(program: Compiled) -> Self {
         let switch = Arc::new(Mutex::new(Switch::new(1)));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         tokio::spawn(Server::new(DeviceId(DEVICE), switch.clone()).serve(listener, std::future::pending()));
-        Rig { address, switch }
+        Rig { address, switch, program }
     }
 
     async fn open(&self, access: Access) -> Result<Box<dyn Session>, SwitchError> {
-        let place =
-            Place { timeout: Duration::from_millis(300), ..Place::local(&self.address, DEVICE.into()) };
-        compiled().open(place, access).await
+        self.open_at(access, PortNumbers::default()).await
+    }
+
+    /// With ports of these numbers.
+    async fn open_at(&self, access: Access, ports: PortNumbers) -> Result<Box<dyn Session>, SwitchError> {
+        let place = Place::local(&self.address, DEVICE.into());
+        self.program.open(Place { timeout: Duration::from_millis(300), ports, ..place }, access).await
     }
 
     fn send(&self, port: u32, frame: &[u8]) {
@@ -99,21 +114,29 @@ fn tables() -> SwitchTables {
 }
 
 /// A gradient of worker 0 or 1.
-fn gradient(worker: u8) -> Vec<u8> {
+fn gradient(values: ValuesPerPacket, worker: u8) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, worker, 0x88, 0xb5];
     frame.extend([0x21, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
     frame.extend(5u32.to_be_bytes());
     frame.extend((1u64 << worker).to_be_bytes());
     frame.extend([0, 0]);
-    frame.extend(32u16.to_be_bytes());
+    frame.extend((values.get() as u16).to_be_bytes());
     frame.extend([0; 4]);
-    frame.extend([0; 4 * 32]);
+    frame.resize(frame.len() + 4 * values.get(), 0);
     frame
 }
 
 #[tokio::test]
 async fn what_is_written_is_read_back_and_counted() {
-    let rig = Rig::start().await;
+    written_read_and_counted(of_v1model()).await;
+    for variant in Variant::ALL {
+        written_read_and_counted(of_tofino(variant)).await;
+    }
+}
+
+async fn written_read_and_counted(program: Compiled) {
+    let values = program.values();
+    let rig = Rig::of(program).await;
     let mut session = rig.open(Access::Write(Precedence(7))).await.unwrap();
     assert_eq!(
         (session.running().await.unwrap(), session.precedence()),
@@ -129,14 +152,19 @@ async fn what_is_written_is_read_back_and_counted() {
     let groups: Vec<_> = rig.switch.lock().unwrap().multicast_groups().map(|(_, to)| to.len()).collect();
     assert_eq!(groups, [2]);
 
-    rig.send(2, &gradient(0));
-    rig.send(2, &gradient(0));
-    rig.send(3, &gradient(1));
-    rig.send(4, &gradient(1));
+    rig.send(2, &gradient(values, 0));
+    rig.send(2, &gradient(values, 0));
+    rig.send(3, &gradient(values, 1));
+    rig.send(4, &gradient(values, 1));
+    // Of the last reason there is.
+    let tagged = [&gradient(values, 0)[..12], &[0x81, 0, 0, 7], &gradient(values, 0)[12..]].concat();
+    rig.send(2, &tagged);
     let counters = session.counters().await.unwrap();
     let packets = |outcome| counters.outcome(outcome).packets;
     assert_eq!((packets(Outcome::Stored), packets(Outcome::Completed)), (1, 1));
     assert_eq!((counters.summed(), counters.drops(Reason::NoRoute).packets), (2, 1));
+    assert_eq!(Reason::ALL.last(), Some(&Reason::Tagged));
+    assert_eq!(counters.drops(Reason::Tagged).packets, 1);
     assert_eq!(counters.offered(1.into()), 3);
     assert_eq!(counters.steer[&steer(0, 2)].1.packets, 2);
     let traffic = session.traffic(&[port(2), port(70)]).await.unwrap();
@@ -152,6 +180,103 @@ async fn what_is_written_is_read_back_and_counted() {
     assert_eq!(session.read().await.unwrap(), other);
     session.write(&diff(&other, &nothing)).await.unwrap();
     assert!(session.read().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn stated_ports_have_their_numbers_everywhere() {
+    let rig = Rig::start().await;
+    // A board's: 9/0, 10/0, 11/0 and 1/0.
+    let numbers = [(2, 56), (3, 48), (4, 40), (70, 132)].map(|(ours, theirs)| (port(ours), theirs));
+    let numbers = PortNumbers::from_iter(numbers);
+    let mut session = rig.open_at(Access::Write(Precedence(1)), numbers.clone()).await.unwrap();
+    session.load_program().await.unwrap();
+    let (nothing, wanted) = (SwitchTables::default(), tables());
+    session.write(&diff(&nothing, &wanted)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), wanted);
+    let groups = || -> Vec<Vec<u32>> {
+        let switch = rig.switch.lock().unwrap();
+        let ports = switch.multicast_groups().map(|(_, to)| to.iter().map(|copy| copy.port.0).collect());
+        ports.collect()
+    };
+    assert_eq!(groups(), [[56, 132]]);
+    rig.send(56, &gradient(VALUES, 0));
+    rig.send(48, &gradient(VALUES, 1));
+    rig.send(3, &gradient(VALUES, 1));
+    let counters = session.counters().await.unwrap();
+    assert_eq!(
+        (counters.outcome(Outcome::Completed).packets, counters.drops(Reason::NoRoute).packets),
+        (1, 1)
+    );
+    let traffic = session.traffic(&[port(2), port(70)]).await.unwrap();
+    assert_eq!(traffic.ports[&port(2)].ours_in.packets, 1);
+    assert_eq!(traffic.ports[&port(70)].ours_out.packets, 1);
+    // A port of another pipe, by its number and not by ours.
+    let mut split = tables();
+    split.steer.remove(&steer(1, 3));
+    split.steer.insert(steer(1, 70), add(2, 64));
+    let refused = session.write(&diff(&nothing, &split)).await.unwrap_err().to_string();
+    assert!(refused.contains("pipe 0, others of its slots by pipe 1 (port 70)"), "{refused}");
+    let mut unknown = SwitchTables::default();
+    unknown.switch_ports.insert(SwitchPortsKey { ingress: port(5) }, SwitchPortsAction::Trust);
+    assert!(session.write(&diff(&nothing, &unknown)).await.is_err(), "port 5 is not stated");
+
+    // The links are at other ports now: what was written for the old ones is read and removed.
+    drop(session);
+    let moved = [(2, 48), (3, 56), (70, 0)].map(|(ours, theirs)| (port(ours), theirs));
+    let moved = PortNumbers::from_iter(moved);
+    let opened = async {
+        loop {
+            match rig.open_at(Access::Write(Precedence(1)), moved.clone()).await {
+                Err(SwitchError::Superseded(_)) => {}
+                opened => return opened.unwrap(),
+            }
+        }
+    };
+    let mut session = tokio::time::timeout(Duration::from_secs(20), opened).await.unwrap();
+    let found = session.read().await.unwrap();
+    assert_ne!(found, wanted);
+    session.write(&diff(&found, &SwitchTables::default())).await.unwrap();
+    session.write(&diff(&nothing, &wanted)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), wanted);
+    assert_eq!(groups(), [[0, 48]]);
+}
+
+#[tokio::test]
+async fn what_an_earlier_write_left_counts() {
+    let rig = Rig::start().await;
+    let nothing = SwitchTables::default();
+    let (mut first, mut second) = (nothing.clone(), nothing.clone());
+    first.steer.insert(steer(0, 2), add(1, 64));
+    second.steer.insert(steer(1, 64), add(2, 64));
+    let mut session = rig.open(Access::Write(Precedence(1))).await.unwrap();
+    session.load_program().await.unwrap();
+    session.write(&diff(&nothing, &first)).await.unwrap();
+    let refused = session.write(&diff(&nothing, &second)).await.unwrap_err().to_string();
+    let told = "pipe 1, others of its slots by pipe 0 (port 2)";
+    assert!(refused.contains(told), "{refused}");
+    assert_eq!(session.read().await.unwrap(), first);
+    drop(session);
+    // Another session has to look first.
+    let opened = async {
+        loop {
+            match rig.open(Access::Write(Precedence(1))).await {
+                Err(SwitchError::Superseded(_)) => {}
+                opened => return opened.unwrap(),
+            }
+        }
+    };
+    let mut session = tokio::time::timeout(Duration::from_secs(20), opened).await.unwrap();
+    let refused = session.write(&diff(&nothing, &second)).await.unwrap_err().to_string();
+    assert!(refused.contains(told), "{refused}");
+    session.write(&diff(&first, &second)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), second);
+    // What was deleted is forgotten.
+    session.write(&diff(&second, &nothing)).await.unwrap();
+    session.write(&diff(&nothing, &first)).await.unwrap();
+    // And so is what a new program cleared.
+    session.load_program().await.unwrap();
+    session.write(&diff(&nothing, &second)).await.unwrap();
+    assert_eq!(session.read().await.unwrap(), second);
 }
 
 #[tokio::test]
@@ -230,7 +355,27 @@ fn a_program_with_other_tables_is_refused() {
         let error = load(&info.replacen(from, to, 1)).expect("it is refused");
         assert!(error.contains(told) && !error.contains('\n'), "{error}");
     }
-    let missing = inart_targets::tofino::Tofino.program(VALUES, Some(std::path::Path::new("/nowhere")));
+    let missing = TOFINO.program(VALUES, Some(std::path::Path::new("/nowhere")));
     let missing = missing.err().unwrap().to_string();
     assert!(missing.contains("/nowhere/tofino/build") && missing.contains("n32"), "{missing}");
+}
+
+#[test]
+fn each_chip_has_programs_of_its_own() {
+    let values = |target: &dyn Target| -> Vec<ValuesPerPacket> {
+        ValuesPerPacket::ALL.into_iter().filter(|values| target.has_program(*values, None)).collect()
+    };
+    for variant in inart_p4::Variant::ALL {
+        let target: &dyn Target = match variant.chip {
+            inart_p4::Chip::Tofino1 => &TOFINO,
+            inart_p4::Chip::Tofino2 => &TOFINO2,
+        };
+        assert!(values(target).contains(&variant.values), "{variant}");
+    }
+    let chosen = |target: &dyn Target| -> Vec<ValuesPerPacket> {
+        ValuesPerPacket::ALL.into_iter().filter(|values| target.prefers(*values, None)).collect()
+    };
+    assert_eq!((chosen(&TOFINO), chosen(&TOFINO2)), (vec![ValuesPerPacket::N32], vec![ValuesPerPacket::N64]));
+    let missing = TOFINO2.program(ValuesPerPacket::N32, None).err().unwrap().to_string();
+    assert!(missing.contains("no program for 32 values per packet on tofino2"), "{missing}");
 }

@@ -182,6 +182,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         results: Results::Counted,
         schemes: vec![schemes::LBMM],
         jobs: 1,
+        target: inart_targets::DEFAULT,
         values: ValuesPerPacket::N64,
         window_chunks: 64,
         scale: None,

@@ -1,12 +1,14 @@
 //! The device's own tables: multicast groups and ports.
 
+use std::collections::BTreeMap;
+
 use tonic::Code;
 
 use super::{Answer, Client, ClientError};
 use crate::change::{Batch, Change};
 use crate::entry::Entry;
 use crate::group::{GROUPS, Group, NODES};
-use crate::port::{PORTS, PortSettings, PortState};
+use crate::port::{FRONT_PORTS, PORT_COUNTS, PORTS, PortCounts, PortSettings, PortState, front_port};
 
 impl Client {
     /// All multicast groups.
@@ -67,11 +69,45 @@ impl Client {
     pub fn read_ports(&self) -> Answer<'_, Vec<PortState>> {
         Box::pin(async move {
             let ports = self.read_table(PORTS).await?;
-            let state = |entry: &Entry| {
-                let strange = |what| ClientError::strange(&self.target, entry.to_string(), what);
-                PortState::of_entry(entry).map_err(strange)
-            };
-            ports.iter().map(state).collect()
+            ports.iter().map(|entry| self.known(entry, PortState::of_entry)).collect()
+        })
+    }
+
+    /// What passed through the ports that were added, by number.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses the call, or leaves out a count.
+    pub fn read_port_counts(&self) -> Answer<'_, BTreeMap<u32, PortCounts>> {
+        Box::pin(async move {
+            let ports = self.read_table(PORT_COUNTS).await?;
+            ports.iter().map(|entry| self.known(entry, PortCounts::of_entry)).collect()
+        })
+    }
+
+    /// The numbers of all front ports' lanes.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses the call, or says of a port what is not known here.
+    pub fn read_front_ports(&self) -> Answer<'_, BTreeMap<(u32, u32), u32>> {
+        Box::pin(async move {
+            let ports = self.read_table(FRONT_PORTS).await?;
+            ports.iter().map(|entry| self.known(entry, front_port)).collect()
+        })
+    }
+
+    fn known<T>(&self, entry: &Entry, read: impl Fn(&Entry) -> Result<T, String>) -> Result<T, ClientError> {
+        read(entry).map_err(|what| ClientError::strange(&self.target, entry.to_string(), what))
+    }
+
+    /// Sets up ports: adds those that are not there, and changes the others. A port that gets another speed
+    /// goes down for a while. One need not be bound to the program for that.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the device refuses one.
+    pub fn set_ports<'a>(&'a self, ports: &'a [PortSettings]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let changes: Vec<_> = ports.iter().map(|port| Change::put(port.entry())).collect();
+            self.write_unbound(&changes).await
         })
     }
 

@@ -14,13 +14,25 @@ impl Client {
     /// [`ClientError::Write`] lists the changes that failed; [`ClientError::Rpc`] if the device refused the
     /// call; others for an entry that does not fit the program.
     pub fn write<'a>(&'a self, changes: &'a [Change], batch: Batch) -> Answer<'a, ()> {
-        Box::pin(self.write_all(changes, batch))
+        Box::pin(async move {
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let sent = self.send(self.updates(changes)?, batch.into()).await;
+            sent.map_err(|status| self.write_error(changes, batch, status))
+        })
     }
 
-    async fn write_all(&self, changes: &[Change], batch: Batch) -> Result<(), ClientError> {
+    /// Applies changes in order, bound to the program or not: of what is not the program's.
+    pub(super) async fn write_unbound(&self, changes: &[Change]) -> Result<(), ClientError> {
         if changes.is_empty() {
             return Ok(());
         }
+        let sent = self.send_named(self.updates(changes)?).await;
+        sent.map_err(|status| self.write_error(changes, Batch::Continue, status))
+    }
+
+    fn updates(&self, changes: &[Change]) -> Result<Vec<v::Update>, ClientError> {
         let info = self.info()?;
         let mut updates = Vec::with_capacity(changes.len());
         for change in changes {
@@ -31,9 +43,13 @@ impl Client {
             let kind: update::Type = change.operation.into();
             updates.push(v::Update { r#type: kind.into(), entity: Some(entry.into()) });
         }
-        let Err(status) = self.send(updates, batch.into()).await else { return Ok(()) };
+        Ok(updates)
+    }
+
+    /// What became of changes, of which some failed.
+    fn write_error(&self, changes: &[Change], batch: Batch, status: tonic::Status) -> ClientError {
         let Some(errors) = update_errors(&status) else {
-            return Err(ClientError::rpc("Write", &self.target, status));
+            return ClientError::rpc("Write", &self.target, status);
         };
         let failures = errors.into_iter().zip(changes).enumerate();
         let failures = failures.filter(|(_, (error, _))| error.canonical_code != 0);
@@ -43,14 +59,14 @@ impl Client {
             code: error.canonical_code.into(),
             message: error.message,
         });
-        Err(WriteError {
+        let error = WriteError {
             address: self.target.address.clone(),
             device: self.target.device.0,
             total: changes.len(),
             undone: batch == Batch::Rollback,
             failures: failures.collect(),
-        }
-        .into())
+        };
+        error.into()
     }
 
     async fn send(
@@ -89,7 +105,7 @@ impl Client {
         })
     }
 
-    /// As a client that is bound or not: an operation changes nothing that others wrote.
+    /// As a client that is bound or not.
     async fn send_named(&self, updates: Vec<v::Update>) -> Result<(), tonic::Status> {
         let p4_name = self.chosen().map(|(name, _)| name).unwrap_or_default();
         let request = self.request(v::WriteRequest {

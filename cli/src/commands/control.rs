@@ -32,7 +32,7 @@ pub struct ControlArgs {
     switches: Option<PathBuf>,
     /// Kind of the switches.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
-    target: &'static dyn Target,
+    pub target: &'static dyn Target,
     /// Folder with the P4 program and what p4c printed for it, instead of the built-in program.
     #[arg(long, value_name = "DIR")]
     p4: Option<PathBuf>,
@@ -78,7 +78,8 @@ fn place(text: &str, security: Security) -> anyhow::Result<Place> {
     Ok(Place { security, ..Place::local(address, device) })
 }
 
-fn parse_target(name: &str) -> Result<&'static dyn Target, String> {
+/// The kind of switch of that name.
+pub fn parse_target(name: &str) -> Result<&'static dyn Target, String> {
     let names = || inart_targets::ALL.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
     inart_targets::named(name).ok_or_else(|| format!("give one of {}", names()))
 }
@@ -162,8 +163,8 @@ impl ControlArgs {
         records: &Records,
     ) -> anyhow::Result<ValuesPerPacket> {
         let running = if self.replace_program { None } else { records.installed_values() };
-        let has_program = |values| self.target.has_program(values, self.p4.as_deref());
-        choice.of(topology, running, has_program).context("--values")
+        let is_preferred = |values| self.target.prefers(values, self.p4.as_deref());
+        choice.of(topology, running, is_preferred).context("--values")
     }
 
     /// Where the topology's switches are, which `records` are told.
@@ -178,7 +179,7 @@ impl ControlArgs {
         let security = self.security.security()?;
         let places = addresses.iter().map(|(name, address)| {
             let place = place(address, security.clone()).with_context(|| format!("switch {name}"))?;
-            Ok((name.clone(), place))
+            Ok((name.clone(), Place { ports: ports.numbers(name), ..place }))
         });
         let places = places.collect::<anyhow::Result<_>>()?;
         records.give_switches(addresses);

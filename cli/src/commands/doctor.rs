@@ -1,5 +1,7 @@
 //! `inart doctor`: why nothing moves.
 
+mod ports;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -106,7 +108,7 @@ impl Args {
             )
         });
         let mut problems: Vec<String> = left.collect();
-        let mut sessions = connect(places, &*program).await;
+        let mut sessions = connect(places.clone(), &*program).await;
         let before = read_all(&mut sessions, Counters).await;
         let hosts_before = ask_all(&addresses).await;
         tokio::time::sleep(self.watch).await;
@@ -114,6 +116,9 @@ impl Args {
         let hosts = hosts(&hosts_before, ask_all(&addresses).await);
         let tables = read_all(&mut sessions, Tables).await;
 
+        // Of switches that do not answer that is told already.
+        let answering = places.into_iter().filter(|(name, _)| sessions[name].is_ok());
+        problems.extend(ports::problems(&topology, &ports, self.control.target, answering, TIMEOUT).await);
         let mut switches = BTreeMap::new();
         for (name, counted) in before {
             let seen = counted.and_then(|before| Ok(SwitchView { before, after: after[&name].clone()? }));

@@ -19,6 +19,7 @@ use inart_emulator::{Options, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};
+use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 
 use super::output::print;
@@ -51,8 +52,12 @@ pub struct Args {
     /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for,
-    /// and 256 at most with --switch.
+    /// Kind of the switches: v1model; or tofino or tofino2, embedded switches that run the program for the
+    /// chip, driven by BFRuntime.
+    #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = super::control::parse_target)]
+    target: &'static dyn Target,
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for and
+    /// the target sums in one pass, and 256 at most with --switch.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
     /// Chunks in flight per worker and shard, a power of two.
@@ -133,17 +138,17 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let topology = Topology::from_yaml(&text).context(place)?;
     // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
-    let has_program = |values| {
-        (args.switch.is_none() || values <= ValuesPerPacket::N256)
-            && inart_targets::DEFAULT.has_program(values, None)
+    let is_preferred = |values| {
+        (args.switch.is_none() || values <= ValuesPerPacket::N256) && args.target.prefers(values, None)
     };
-    let values = args.values.of(&topology, None, has_program).context("--values")?;
+    let values = args.values.of(&topology, None, is_preferred).context("--values")?;
     let options = Options {
         topology,
         schemes,
         levels: args.levels,
         results: args.results,
         jobs: args.jobs,
+        target: args.target,
         values,
         window_chunks: args.window,
         scale: args.scale,

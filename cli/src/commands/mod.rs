@@ -12,6 +12,7 @@ mod host;
 pub mod jobs;
 pub mod output;
 pub mod plan;
+pub mod ports;
 pub mod push;
 pub mod remove;
 pub mod rollback;

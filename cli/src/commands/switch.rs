@@ -8,6 +8,9 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use clap::Parser;
 use inart_p4runtime::DeviceId;
+use inart_planner::Board;
+use inart_planner::topology::board::DEVICE_PORTS;
+use inart_softswitch::bfrt::FrontPorts;
 use inart_softswitch::ports::{self, Options};
 use inart_softswitch::server::{Server, Wiring};
 use inart_softswitch::{Architecture, Port, Program, Switch, bfrt, conformance};
@@ -65,6 +68,10 @@ pub struct Args {
     /// Serve BFRuntime there, as Tofino's driver does, instead of P4Runtime.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "grpc_server_addr")]
     bfrt: Option<String>,
+    /// The board whose front ports BFRuntime tells of, such as wedge100bf-32x; else they are counted through
+    /// the pipes.
+    #[arg(long, value_name = "NAME", value_parser = board, requires = "bfrt")]
+    board: Option<Board>,
     /// Open the ports in this network namespace (a name of `ip netns`, or a path); P4Runtime stays here.
     #[arg(long, value_name = "NAME")]
     port_netns: Option<String>,
@@ -164,6 +171,20 @@ fn port(text: &str) -> Result<Port, String> {
     }
 }
 
+fn board(text: &str) -> Result<Board, String> {
+    let known = Board::ALL.into_iter().filter(|board| board.front_ports().is_some());
+    let known = known.map(Board::name).collect::<Vec<_>>().join(", ");
+    let found = Board::named(text).filter(|board| board.front_ports().is_some());
+    found.ok_or_else(|| format!("the front ports of this one are known: {known}"))
+}
+
+/// The front ports of a board.
+fn front_ports(board: Board) -> FrontPorts {
+    let lane = |number| Some((number, board.front_port(number)?));
+    let ports = (0..DEVICE_PORTS).filter_map(lane);
+    ports.map(|(number, (front, lane))| (number, (front.into(), lane.into()))).collect()
+}
+
 fn interface(text: &str) -> Result<(Port, String), String> {
     match text.split_once('@') {
         Some((number, name)) if !name.is_empty() => Ok((port(number)?, name.to_owned())),
@@ -196,7 +217,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         bypass_queueing: false,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let protocol = Protocol::of(args.bfrt.is_some(), args.device_id)?;
+    let protocol = Protocol::of(args.bfrt.is_some(), args.device_id, args.board)?;
     let address = args.bfrt.as_deref().or(address.as_deref()).unwrap_or(DEFAULT_ADDRESS);
     if tls.is_none() && !inart_tls::is_local(address) {
         eprintln!(
@@ -213,36 +234,36 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 #[derive(Clone, Copy)]
 enum Protocol {
     P4Runtime(DeviceId),
-    BfRuntime(inart_bfruntime::DeviceId),
+    BfRuntime(inart_bfruntime::DeviceId, Option<Board>),
 }
 
 impl Protocol {
-    fn of(bfrt: bool, device: u64) -> anyhow::Result<Self> {
+    fn of(bfrt: bool, device: u64, board: Option<Board>) -> anyhow::Result<Self> {
         if !bfrt {
             return Ok(Protocol::P4Runtime(DeviceId(device)));
         }
         let device = u32::try_from(device).context("--device-id: BFRuntime's devices have 32 bits")?;
-        Ok(Protocol::BfRuntime(inart_bfruntime::DeviceId(device)))
+        Ok(Protocol::BfRuntime(inart_bfruntime::DeviceId(device), board))
     }
 
     fn name(self) -> &'static str {
         match self {
             Protocol::P4Runtime(_) => "P4Runtime",
-            Protocol::BfRuntime(_) => "BFRuntime",
+            Protocol::BfRuntime(..) => "BFRuntime",
         }
     }
 
     fn device(self) -> u64 {
         match self {
             Protocol::P4Runtime(device) => device.0,
-            Protocol::BfRuntime(device) => device.0.into(),
+            Protocol::BfRuntime(device, _) => device.0.into(),
         }
     }
 
     fn flag(self) -> &'static str {
         match self {
             Protocol::P4Runtime(_) => "--grpc-server-addr",
-            Protocol::BfRuntime(_) => "--bfrt",
+            Protocol::BfRuntime(..) => "--bfrt",
         }
     }
 }
@@ -296,8 +317,10 @@ async fn serve(
             server.serve(listener, stop).await?;
         }
         // What the program tells its controller has no place in BFRuntime: `events` goes unheard.
-        Protocol::BfRuntime(device) => {
+        Protocol::BfRuntime(device, board) => {
             let mut server = bfrt::Server::new(device, handle.switch().clone());
+            server.set_interfaces(handle.clone());
+            board.into_iter().for_each(|board| server.set_front_ports(front_ports(board)));
             tls.into_iter().for_each(|tls| server.set_tls(tls));
             server.serve(listener, stop).await?;
         }

@@ -1,5 +1,6 @@
 //! Reads the counters of all switches at once, in sessions of its own that only read: whoever writes is not
-//! waited for.
+//! waited for. Sessions are opened in the background, since that may take longer than a switch is given to
+//! answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use inart_tables::PortNo;
 use inart_targets::{Access, Place, Program, Running, Session, Traffic};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::watching::Answers;
@@ -15,11 +17,30 @@ use crate::watching::Answers;
 /// The least time that a switch is given to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// How long it may take to open a session; a switch that was stopped meanwhile is asked anew then.
+const OPENING: Duration = Duration::from_secs(10);
+
 /// One switch.
 struct Watched {
     place: Place,
     ports: Vec<PortNo>,
-    session: Option<Box<dyn Session>>,
+    contact: Contact,
+}
+
+/// How a switch is reached.
+enum Contact {
+    None,
+    /// A session is being opened; nothing, if the switch runs no program of ours.
+    Opening(JoinHandle<Option<Box<dyn Session>>>),
+    Open(Box<dyn Session>),
+}
+
+impl Drop for Contact {
+    fn drop(&mut self) {
+        if let Contact::Opening(task) = self {
+            task.abort();
+        }
+    }
 }
 
 /// The switches of a network.
@@ -36,7 +57,7 @@ impl Sampler {
         switches: impl IntoIterator<Item = (String, Place, Vec<PortNo>)>,
         every: Duration,
     ) -> Self {
-        let watched = |(name, place, ports)| (name, Watched { place, ports, session: None });
+        let watched = |(name, place, ports)| (name, Watched { place, ports, contact: Contact::None });
         let switches = switches.into_iter().map(watched).collect();
         Sampler { program, switches, patience: every.max(PATIENCE) }
     }
@@ -44,30 +65,102 @@ impl Sampler {
     /// What the switches have counted; those that do not answer in time, or run no program of ours, are left
     /// out.
     pub async fn sample(&mut self) -> Answers {
-        let (program, patience) = (&*self.program, self.patience);
+        let (program, patience) = (&self.program, self.patience);
         let all = self.switches.iter_mut().map(async |(name, switch)| {
-            let answer = timeout(patience, switch.ask(program)).await.ok().flatten();
-            if answer.is_none() {
-                switch.session = None;
+            let answer = timeout(patience, switch.ask(program)).await;
+            match answer {
+                Ok(Some(traffic)) => return Some((name.clone(), traffic)),
+                // It is being opened.
+                Err(_) if matches!(switch.contact, Contact::Opening(_)) => {}
+                _ => switch.contact = Contact::None,
             }
-            Some((name.clone(), answer?))
+            None
         });
         join_all(all).await.into_iter().flatten().collect()
     }
 }
 
 impl Watched {
-    async fn ask(&mut self, program: &dyn Program) -> Option<Traffic> {
-        let session = match &mut self.session {
-            Some(session) => session,
-            none => {
-                let mut session = program.open(self.place.clone(), Access::Read).await.ok()?;
-                if session.running().await.ok()? != Running::Ours {
-                    return None;
-                }
-                none.insert(session)
-            }
-        };
+    async fn ask(&mut self, program: &Arc<dyn Program>) -> Option<Traffic> {
+        if matches!(self.contact, Contact::None) {
+            let opened = open(program.clone(), self.place.clone());
+            self.contact =
+                Contact::Opening(tokio::spawn(async { timeout(OPENING, opened).await.ok().flatten() }));
+        }
+        if let Contact::Opening(task) = &mut self.contact {
+            let session = task.await.ok().flatten()?;
+            self.contact = Contact::Open(session);
+        }
+        let Contact::Open(session) = &mut self.contact else { return None };
         session.traffic(&self.ports).await.ok()
+    }
+}
+
+/// A session with a switch that runs our program.
+async fn open(program: Arc<dyn Program>, place: Place) -> Option<Box<dyn Session>> {
+    let mut session = program.open(place, Access::Read).await.ok()?;
+    (session.running().await.ok()? == Running::Ours).then_some(session)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures::FutureExt;
+    use futures::future::BoxFuture;
+    use inart_tables::Limits;
+    use inart_targets::SwitchError;
+    use inart_targets::memory::InMemory;
+    use inart_wire::ValuesPerPacket;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// Sessions open when there is a permit.
+    struct Slow {
+        switches: InMemory,
+        permits: Semaphore,
+        begun: AtomicUsize,
+    }
+
+    impl Program for Slow {
+        fn values(&self) -> ValuesPerPacket {
+            self.switches.values()
+        }
+
+        fn limits(&self) -> Limits {
+            self.switches.limits()
+        }
+
+        fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+            async move {
+                self.begun.fetch_add(1, Ordering::Relaxed);
+                let _permit = self.permits.acquire().await.unwrap();
+                self.switches.open(place, access).await
+            }
+            .boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_session_that_takes_longer_than_an_answer_is_waited_for() {
+        let limits = Limits { slots: 1, ports: 1, switch_ports: 1, steer: 1, results: 1, mac: 1 };
+        let switches = InMemory::new(ValuesPerPacket::N32, limits);
+        let place = Place::local("here", 0);
+        let access = Access::Write(inart_targets::Precedence(1));
+        switches.open(place.clone(), access).await.unwrap().load_program().await.unwrap();
+
+        let slow = Arc::new(Slow { switches, permits: Semaphore::new(0), begun: AtomicUsize::new(0) });
+        let mut sampler = Sampler::new(slow.clone(), [("v".to_owned(), place, Vec::new())], PATIENCE);
+        sampler.patience = Duration::from_millis(10);
+        for _ in 0..3 {
+            assert!(sampler.sample().await.is_empty());
+        }
+        assert_eq!(slow.begun.load(Ordering::Relaxed), 1, "the first is not given up");
+        slow.permits.add_permits(1);
+        let answered = async { while sampler.sample().await.is_empty() {} };
+        timeout(Duration::from_secs(60), answered).await.expect("it answers when its session is open");
+        assert_eq!(slow.begun.load(Ordering::Relaxed), 1);
     }
 }

@@ -2,8 +2,8 @@
 
 use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
 use inart_model::{
-    BEFORE, Config, Contribution, DIGITS, Frame, Life, MAX_CHUNKS, MAX_WORKERS, NEXT_TENSOR, Node, Peer, Run,
-    SECOND_LIFE, Sum, Talk,
+    BEFORE, Config, Contribution, DIGITS, Frame, LIMITS, Life, MAX_CHUNKS, MAX_WORKERS, Marks, NEXT_TENSOR,
+    Node, Peer, Run, SECOND_LIFE, Sum, Talk,
 };
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr,
@@ -21,24 +21,47 @@ const LENGTH: usize = 32;
 /// off.
 const DIGITS_PER_LANE: u32 = 14;
 /// The lane in which two workers' values of chunk 0 are more than 32 bits hold, if that may be.
-const SATURATING_LANE: usize = 4;
+pub const SATURATING_LANE: usize = 4;
 /// The lane in which values of chunk 0 do not fit the agreed exponent, if that may be.
 const CLIPPED_LANE: usize = 5;
 const LANES: usize = 6;
+/// Where the lanes are in a frame of 32 values, and in one of 64: there each pass of a switch of Tofino sums
+/// all lanes, the first the values 0 to 3 and 8 to 35.
+const PLACES: [usize; LANES] = [0, 1, 2, 3, 4, 5];
+const PLACES_OF_HALVES: [[usize; LANES]; 2] = [[0, 1, 2, 3, 8, 9], [4, 5, 6, 7, 36, 37]];
+
+/// The values of a frame.
+pub fn values_per_packet(config: &Config) -> ValuesPerPacket {
+    if config.halves { ValuesPerPacket::N64 } else { ValuesPerPacket::N32 }
+}
 
 /// The server's incarnation in a run.
-pub fn server_of(run: Run) -> Incarnation {
+pub fn server_of(config: &Config, run: Run) -> Incarnation {
     Incarnation::new(match run {
         Run::Former => 99,
+        Run::OldEpoch if config.tofino == Some(Marks::Alike) => with_the_mark_of(EPOCH, 100, OLD_EPOCH),
         // That of an epoch before may be any; let its epoch be all that tells it from now.
         Run::OldEpoch | Run::First | Run::Moved => 100,
         Run::Second => 101,
     })
 }
 
-fn run_of(epoch: u16, incarnation: Incarnation) -> Run {
+/// The incarnation under one epoch whose tag has the same mark (CRC-32) as that of another incarnation under
+/// another epoch. A CRC adds what comes last, the incarnation, to what it has of the bytes before.
+fn with_the_mark_of(epoch: u16, incarnation: u32, under: u16) -> u32 {
+    let before = |epoch: u16| {
+        let tag = [epoch, JOB, 0].map(u16::to_be_bytes);
+        tag.as_flattened().iter().chain(&[0]).fold(u32::MAX, |crc, byte| {
+            let next = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| next(crc))
+        })
+    };
+    incarnation ^ (before(epoch) ^ before(under)).swap_bytes()
+}
+
+fn run_of(config: &Config, epoch: u16, incarnation: Incarnation) -> Run {
     let runs = [Run::Former, Run::First, Run::Second];
-    let run = runs.into_iter().find(|run| server_of(*run) == incarnation);
+    let run = runs.into_iter().find(|run| server_of(config, *run) == incarnation);
     match epoch {
         OLD_EPOCH => Run::OldEpoch,
         NEW_EPOCH => Run::Moved,
@@ -145,7 +168,7 @@ impl Codec {
             job: JOB.into(),
             name: "model".into(),
             epoch: EPOCH.into(),
-            values_per_packet: ValuesPerPacket::N32,
+            values_per_packet: values_per_packet(&config),
             window_chunks: config.window.into(),
             exact_sums: false,
             workers: (0..workers).map(name).collect(),
@@ -155,6 +178,11 @@ impl Codec {
         moved.shards[0].seats =
             (0..config.workers).map(|rank| seat(config.seat_of(Run::Moved, rank))).collect();
         Self { config, assignment, moved, agreed: quantise::first_exponent(workers) }
+    }
+
+    /// The places of the lanes, in each half of a frame.
+    fn places(&self) -> &'static [[usize; LANES]] {
+        if self.config.halves { &PLACES_OF_HALVES } else { &[PLACES] }
     }
 
     /// A sum's values at the agreed exponent: those of a digit are the same at every exponent.
@@ -175,12 +203,17 @@ impl Codec {
             let shift = 2 + 2 * (place % DIGITS_PER_LANE);
             values[(place / DIGITS_PER_LANE) as usize] += count << shift;
             let (chunk, worker) = ((digit % per_generation) as u8 / MAX_WORKERS, digit as u8 % MAX_WORKERS);
-            if chunk == 0 && self.config.saturation {
+            if chunk == 0 && self.config.saturation && self.config.tofino.is_none() {
                 values[SATURATING_LANE] += count << 30;
             }
             if generation != BEFORE && self.config.need(worker, chunk) > 0 {
                 values[CLIPPED_LANE] += count << (30 + self.config.need(worker, chunk));
             }
+        }
+        if self.config.tofino.is_some() {
+            // The greatest value of the model's register comes about as a limit only.
+            let value = i64::from(sum.value());
+            values[SATURATING_LANE] = if sum.value() == LIMITS.1 { i32::MAX.into() } else { value << 29 };
         }
         if sum.is_saturated() {
             values[SATURATING_LANE] = i32::MAX.into();
@@ -192,7 +225,7 @@ impl Codec {
     pub fn gradient(&self, rank: u8, life: Life) -> Vec<f32> {
         let generation = if life == Life::Second { SECOND_LIFE } else { 0 };
         (0..self.config.chunks_of(rank))
-            .flat_map(|sequence| self.floats(Sum::term(generation, sequence, rank)))
+            .flat_map(|sequence| self.floats(self.config.term(generation, sequence, rank)))
             .collect()
     }
 
@@ -230,8 +263,8 @@ impl Codec {
             sequence: u32::from(sequence).into(),
             contributors: Contributors::default(),
             exponent: self.agreed,
-            length: LENGTH as u16,
-            incarnation: server_of(Run::First),
+            length: values_per_packet(&self.config).get() as u16,
+            incarnation: server_of(&self.config, Run::First),
         }
     }
 
@@ -240,7 +273,8 @@ impl Codec {
     }
 
     fn write(&self, destination: MacAddr, source: MacAddr, header: HeaderRepr, values: &[i32]) -> Vec<u8> {
-        let frame = FrameRepr { destination, source, values_per_packet: ValuesPerPacket::N32, header };
+        let values_per_packet = values_per_packet(&self.config);
+        let frame = FrameRepr { destination, source, values_per_packet, header };
         let mut bytes = vec![0; frame.buffer_len()];
         frame.emit(values, &mut bytes).unwrap();
         bytes
@@ -248,9 +282,12 @@ impl Codec {
 
     fn write_values(&self, destination: MacAddr, source: MacAddr, header: HeaderRepr, sum: Sum) -> Vec<u8> {
         let shift = header.exponent.get() - self.agreed.get();
-        let mut values = [0; LENGTH];
-        for (value, lane) in values.iter_mut().zip(self.values(sum)) {
-            *value = i32::try_from(lane >> shift).unwrap_or_else(|_| panic!("{header}: {sum:?} is {lane}"));
+        let mut values = vec![0; values_per_packet(&self.config).get()];
+        for places in self.places() {
+            for (place, lane) in places.iter().zip(self.values(sum)) {
+                values[*place] =
+                    i32::try_from(lane >> shift).unwrap_or_else(|_| panic!("{header}: {sum:?} is {lane}"));
+            }
         }
         self.write(destination, source, header, &values)
     }
@@ -260,7 +297,7 @@ impl Codec {
         let header = HeaderRepr {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
             epoch: epoch_of(frame.run).into(),
-            incarnation: server_of(frame.run),
+            incarnation: server_of(&self.config, frame.run),
             flags: also
                 .with_if(Flags::LAST, frame.last)
                 .with_if(Flags::RESEND, frame.resend)
@@ -290,7 +327,7 @@ impl Codec {
                     kind: Kind::Result,
                     flags: self.last(sequence).with_if(Flags::OTHER_EPOCH, other),
                     epoch: epoch_of(run).into(),
-                    incarnation: server_of(run),
+                    incarnation: server_of(&self.config, run),
                     exponent: self.exponent(steps),
                     ..self.header(sequence)
                 };
@@ -310,7 +347,9 @@ impl Codec {
             Frame::Answer { to, bound } => {
                 self.say(worker, to, self.header(1), ControlMessage::KeepAliveAnswer { bound })
             }
-            Frame::Contribution(_) | Frame::KeepAlive { .. } => panic!("{frame:?} goes to no worker"),
+            Frame::Contribution(_) | Frame::Halfway(..) | Frame::KeepAlive { .. } => {
+                panic!("{frame:?} goes to no worker")
+            }
         }
     }
 
@@ -321,7 +360,7 @@ impl Codec {
             epoch: epoch_of(to.run).into(),
             worker: seat(self.config.seat_of(to.run, worker)),
             length: words.len() as u16,
-            incarnation: server_of(to.run),
+            incarnation: server_of(&self.config, to.run),
             ..header
         };
         let destination = self.assignment.workers[usize::from(worker)].mac;
@@ -336,7 +375,7 @@ impl Codec {
         let header = HeaderRepr {
             worker: seat(worker),
             length: words.len() as u16,
-            incarnation: run.map_or(Incarnation::UNKNOWN, server_of),
+            incarnation: run.map_or(Incarnation::UNKNOWN, |run| server_of(&self.config, run)),
             ..self.header(0)
         };
         let source = self.assignment.workers[usize::from(worker)].mac;
@@ -349,7 +388,7 @@ impl Codec {
         let feedback = Feedback { ended: Some(u32::from(ended).into()), lacking: None };
         let contributors =
             Contributors { bitmap: feedback.bits(u32::from(sequence).into()), group: Group(0) };
-        let incarnation = server_of(run);
+        let incarnation = server_of(&self.config, run);
         let header = HeaderRepr { kind: Kind::Result, contributors, incarnation, ..self.header(sequence) };
         let source = self.assignment.shards[0].mac;
         self.write(MacAddr::results_of(JOB.into()), source, header, &[0; LENGTH])
@@ -363,19 +402,22 @@ impl Codec {
         assert_eq!((header.job, header.shard), (JOB.into(), 0.into()));
         let steps = i16::from(header.exponent.get()) - i16::from(self.agreed.get());
         let (sequence, worker) = (header.sequence.get() as u8, header.worker.get() as u8);
-        let mut values = [0; LANES];
-        for (value, lane) in values.iter_mut().zip(frame.values()) {
-            *value = i64::from(lane) << steps.max(0);
-        }
+        let words: Vec<i32> = frame.values().collect();
+        let of_half = |places: &[usize; LANES]| places.map(|place| i64::from(words[place]) << steps.max(0));
+        let [values, other] =
+            [self.places().first(), self.places().last()].map(|half| of_half(half.unwrap()));
+        // Of a partial with flag overflow the PS reads no value.
+        let overflow = header.flags.contains(Flags::OVERFLOW);
+        assert!(overflow || values == other, "{header}: the halves are of two sums: {values:?} {other:?}");
         let seen = match header.kind {
             Kind::Result => {
-                let run = run_of(header.epoch.get(), header.incarnation);
+                let run = run_of(&self.config, header.epoch.get(), header.incarnation);
                 Seen::Result { run, sequence, values, other: header.flags.contains(Flags::OTHER_EPOCH) }
             }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,
-                run: run_of(header.epoch.get(), header.incarnation),
+                run: run_of(&self.config, header.epoch.get(), header.incarnation),
                 sequence,
                 worker,
                 contributors: header.contributors.bitmap as u8,
@@ -403,7 +445,7 @@ impl Codec {
 
     fn read_message(&self, header: &HeaderRepr, (message, host): (ControlMessage, Incarnation)) -> Seen {
         let run = (header.incarnation != Incarnation::UNKNOWN)
-            .then(|| run_of(header.epoch.get(), header.incarnation));
+            .then(|| run_of(&self.config, header.epoch.get(), header.incarnation));
         let worker = self.config.seat_of(run.unwrap_or_default(), header.worker.get() as u8);
         let life = life_of(worker, host);
         let to = || Talk { life, run: run.expect("a server knows its run") };
@@ -450,6 +492,7 @@ impl Codec {
             Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
             Frame::KeepAlive { worker, life, run } => Seen::KeepAlive { worker, life, run },
             Frame::Answer { to, bound } => Seen::Answer { to, bound },
+            Frame::Halfway(..) => panic!("{frame:?} stays in its switch"),
         }
     }
 }

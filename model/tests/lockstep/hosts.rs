@@ -21,7 +21,8 @@ pub struct Host<M> {
 /// The server in the run that its life names; it knows all workers, unless they are to learn of each other.
 pub fn server(codec: &Codec, run: Run) -> Host<ServerShard> {
     let state_machine =
-        ServerShard::new(codec.assignment.clone(), 0.into(), server_of(run), PEER_TIMEOUT).unwrap();
+        ServerShard::new(codec.assignment.clone(), 0.into(), server_of(&codec.config, run), PEER_TIMEOUT)
+            .unwrap();
     let mut host = Host { state_machine, now: Instant::START };
     if !codec.config.handshake() {
         for worker in 0..codec.config.workers {

@@ -2,19 +2,27 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inart_model::{Config, Entry, Ranks, Run, Slot, Slots, one, slot_of};
-use inart_p4::{Outcome, artifact};
+use inart_model::{Config, Entry, Ranks, Run, Slots, one, slot_of};
+use inart_p4::{Chip, Outcome, Variant, artifact, tofino_artifact};
 use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat, ValuesPerPacket};
 
-use crate::codec::{JOB, epoch_of, server_of};
+use crate::codec::{JOB, epoch_of};
+use crate::registers;
 
-/// First slot of the job's range.
-const BASE: u32 = 4092;
+/// First slot of the job's ranges, a multiple of their length. With a second range they pass the last slot,
+/// but on Tofino, where a controller installs no such range.
+pub fn base(config: &Config) -> u32 {
+    if config.tofino.is_some() { 4088 } else { 4092 }
+}
+
 /// The port towards the server; workers' are numbered from 1 by rank, and the other switch's is the one after
 /// theirs.
 const UP: u32 = 9;
+
+/// Where a frame goes to its second pass.
+const AROUND: u32 = 68;
 
 fn port(number: u32) -> PortNo {
     PortNo::try_from(u64::from(number)).expect("ports count from 1")
@@ -26,13 +34,40 @@ pub struct RealSwitch {
     switch: Switch,
 }
 
-struct Frames(Vec<Vec<u8>>);
+/// The compiled program of the model's switches.
+fn program(config: &Config) -> Arc<Program> {
+    static V1MODEL: LazyLock<Arc<Program>> =
+        LazyLock::new(|| Program::compile(&artifact(ValuesPerPacket::N32).json).expect("it compiles"));
+    static ONE_PASS: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N32));
+    static TWO_PASSES: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N64));
+    Arc::clone(match (config.tofino, config.halves) {
+        (None, _) => &V1MODEL,
+        (Some(_), false) => &ONE_PASS,
+        (Some(_), true) => &TWO_PASSES,
+    })
+}
+
+fn tofino(values: ValuesPerPacket) -> Arc<Program> {
+    let built = tofino_artifact(Variant { chip: Chip::Tofino1, values }).expect("it is built in");
+    Program::compile(&built.json).expect("it compiles")
+}
+
+struct Frames(Vec<(u32, Vec<u8>)>);
 
 impl Sink for Frames {
     fn packet(&mut self, port: Port, frame: &[u8]) {
-        assert_eq!(port.0, UP, "gradients and partials go up");
-        self.0.push(frame.to_vec());
+        self.0.push((port.0, frame.to_vec()));
     }
+}
+
+/// What a pass of a switch of two passes makes of a frame.
+#[derive(Debug)]
+pub enum Passed {
+    /// It leaves towards the server as that.
+    Up(Vec<u8>),
+    /// It is under way to the second pass.
+    Around(Vec<u8>),
+    Nowhere,
 }
 
 impl RealSwitch {
@@ -44,11 +79,10 @@ impl RealSwitch {
 
     /// Loses the registers; the controller brings the entries back.
     pub fn restart(&mut self) {
-        static PROGRAM: LazyLock<Arc<Program>> = LazyLock::new(|| {
-            Program::compile(&artifact(ValuesPerPacket::N32).json).expect("the program compiles")
-        });
         self.switch = Switch::new(0);
-        self.switch.load(Arc::clone(&PROGRAM)).expect("the program loads");
+        self.switch.load(program(&self.config)).expect("the program loads");
+        // Frames between two passes are under way for as long as a test likes.
+        self.switch.set_loopback([]);
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
         let runs = [Run::First, if self.config.moves { Run::Moved } else { Run::OldEpoch }];
         for (worker, run) in first.flat_map(|worker| runs.map(|run| (worker, run))) {
@@ -65,7 +99,7 @@ impl RealSwitch {
             let action = match self.config.entry(run, self.number, seat) {
                 Entry::Forward => SteerAction::Forward { port: port(UP), members },
                 Entry::Add { expected } => {
-                    let base = BASE + slot_of(&self.config, run, 0) as u32;
+                    let base = base(&self.config) + slot_of(&self.config, run, 0) as u32;
                     let slots = SlotRange { base, len: self.config.window.into() };
                     SteerAction::Add { port: port(UP), slots, members, expected: ranks(expected.into()) }
                 }
@@ -91,47 +125,58 @@ impl RealSwitch {
 
     /// A gradient or partial with the seat of that worker comes in: how it was counted, and what left.
     pub fn step(&mut self, worker: u8, frame: &[u8]) -> (Outcome, Vec<Vec<u8>>) {
+        // The program for Tofino counts some of them in egress.
         let counts = |switch: &Switch, name| -> Vec<u64> {
-            let cells = switch.counters(name).expect("the program has the counter");
-            cells.iter().map(|cell| cell.packets).collect()
+            let of = |control: &str| switch.counters(&format!("{control}.{name}"));
+            let ingress = of("InArtIngress").expect("the program has the counter");
+            let egress = of("InArtEgress").unwrap_or_default();
+            let also = |cell: usize| egress.get(cell).map_or(0, |cell| cell.packets);
+            ingress.iter().enumerate().map(|(number, cell)| cell.packets + also(number)).collect()
         };
-        let outcomes = "InArtIngress.outcomes";
-        let before = counts(&self.switch, outcomes);
-        let mut frames = Frames(Vec::new());
-        self.switch.process(Port(self.port(worker)), frame, 0, &mut frames);
-        let after = counts(&self.switch, outcomes);
-        let drops = counts(&self.switch, "InArtIngress.drops");
+        let before = counts(&self.switch, "outcomes");
+        let left = self.process(self.port(worker), frame);
+        let after = counts(&self.switch, "outcomes");
+        let drops = counts(&self.switch, "drops");
         assert!(drops.iter().all(|count| *count == 0), "no frame of the model is dropped: {drops:?}");
         let counted = Outcome::ALL.iter().find(|outcome| after[outcome.index()] > before[outcome.index()]);
-        (*counted.expect("a frame that is not dropped is counted"), frames.0)
+        let up = |(port, frame)| {
+            assert_eq!(port, UP, "gradients and partials go up");
+            frame
+        };
+        (*counted.expect("a frame that is not dropped is counted"), left.into_iter().map(up).collect())
+    }
+
+    fn process(&mut self, port: u32, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let mut frames = Frames(Vec::new());
+        self.switch.process(Port(port), frame, 0, &mut frames);
+        assert_eq!(self.switch.statistics().touched_twice, 0, "a register is touched once per pass");
+        assert_eq!(self.switch.statistics().past_end, 0, "a register has every cell that is used");
+        frames.0
+    }
+
+    /// The first pass of a gradient or partial with the seat of that worker.
+    pub fn first_pass(&mut self, worker: u8, frame: &[u8]) -> Passed {
+        self.pass(self.port(worker), frame)
+    }
+
+    /// The second pass of what is under way to it.
+    pub fn second_pass(&mut self, frame: &[u8]) -> Passed {
+        self.pass(AROUND, frame)
+    }
+
+    fn pass(&mut self, port: u32, frame: &[u8]) -> Passed {
+        let mut left = self.process(port, frame);
+        assert!(left.len() <= 1, "a frame is never copied");
+        match left.pop() {
+            None => Passed::Nowhere,
+            Some((UP, frame)) => Passed::Up(frame),
+            Some((AROUND, frame)) => Passed::Around(frame),
+            Some((port, _)) => panic!("a frame left by port {port}"),
+        }
     }
 
     /// Compares the registers of every slot.
     pub fn check(&mut self, slots: &Slots) {
-        let ranges = if self.config.moves { 2 } else { 1 };
-        for (place, slot) in slots.iter().enumerate().take(ranges * usize::from(self.config.window)) {
-            // The 4096 slots are a ring.
-            let cell = (BASE as usize + place) % 4096;
-            let mut read = |name: &str| {
-                let bytes = self.switch.register(&format!("InArtIngress.aggregate.{name}"), cell);
-                bytes
-                    .expect("the program has the register")
-                    .iter()
-                    .fold(0, |number, byte| number << 8 | u64::from(*byte))
-            };
-            let seen = read("contributors");
-            assert_eq!(seen, u64::from(slot.seen), "slot {place}: {slot:?}");
-            if seen == 0 {
-                assert_eq!(*slot, Slot::default());
-                continue;
-            }
-            assert_eq!(slot_of(&self.config, slot.run, slot.sequence), place);
-            assert_eq!(read("tags") >> 40, u64::from(epoch_of(slot.run)), "slot {place}: {slot:?}");
-            let incarnation = server_of(slot.run).get();
-            assert_eq!(read("incarnations"), u64::from(incarnation), "slot {place}: {slot:?}");
-            assert_eq!(read("shapes") & 0x10 != 0, slot.last, "slot {place}: {slot:?}");
-            assert_eq!(read("sequences"), u64::from(slot.sequence), "slot {place}: {slot:?}");
-            assert_eq!(read("flags") & 4 != 0, slot.overflow, "slot {place}: {slot:?}");
-        }
+        registers::check(&self.config, &mut self.switch, slots);
     }
 }

@@ -21,20 +21,45 @@ pub struct TofinoArtifact {
     pub variant: Variant,
     /// The program after the mid end, as the embedded switch runs it: p4c's intermediate form in JSON.
     pub json: Cow<'static, [u8]>,
+    /// Its tables as BFRuntime names them, by the back end: `bf-rt.json`.
+    pub bf_rt: Cow<'static, [u8]>,
+    /// Its P4Info, by the back end, as protobuf text.
+    pub p4info: Cow<'static, str>,
+    /// What it takes of the chip, by the back end: see [`super::Resources`].
+    pub resources: Cow<'static, [u8]>,
 }
 
 /// The artifact built into this crate; none if there is none for this variant.
 pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
-    let json: &'static [u8] = match (variant.chip, variant.values) {
-        (Chip::Tofino1, ValuesPerPacket::N32) => {
-            include_bytes!("../../tofino/build/inart-tofino1-n32.json")
-        }
-        (Chip::Tofino2, ValuesPerPacket::N64) => {
-            include_bytes!("../../tofino/build/inart-tofino2-n64.json")
-        }
+    macro_rules! built_in {
+        ($name:literal) => {
+            TofinoArtifact {
+                variant,
+                json: Cow::Borrowed(include_bytes!(concat!("../../tofino/build/inart-", $name, ".json"))),
+                bf_rt: Cow::Borrowed(include_bytes!(concat!(
+                    "../../tofino/build/inart-",
+                    $name,
+                    ".bf-rt.json"
+                ))),
+                p4info: Cow::Borrowed(include_str!(concat!(
+                    "../../tofino/build/inart-",
+                    $name,
+                    ".p4info.txtpb"
+                ))),
+                resources: Cow::Borrowed(include_bytes!(concat!(
+                    "../../tofino/build/inart-",
+                    $name,
+                    ".resources.json"
+                ))),
+            }
+        };
+    }
+    Some(match (variant.chip, variant.values) {
+        (Chip::Tofino1, ValuesPerPacket::N32) => built_in!("tofino1-n32"),
+        (Chip::Tofino1, ValuesPerPacket::N64) => built_in!("tofino1-n64"),
+        (Chip::Tofino2, ValuesPerPacket::N64) => built_in!("tofino2-n64"),
         _ => return None,
-    };
-    Some(TofinoArtifact { variant, json: Cow::Borrowed(json) })
+    })
 }
 
 /// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
@@ -42,11 +67,22 @@ pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
 /// # Errors
 /// If a file cannot be read, or the artifact is not that of the sources.
 pub fn load_tofino_dir(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
-    let file = variant.file();
-    manifest::check_of(dir, MANIFEST, sources(dir)?, std::slice::from_ref(&file))?;
-    let path = dir.join(file);
-    let json = std::fs::read(&path).map_err(Error::file(&path))?;
-    Ok(TofinoArtifact { variant, json: json.into() })
+    let files = files(variant);
+    manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
+    let [json, bf_rt, p4info, resources] = files.map(|file| dir.join(file));
+    Ok(TofinoArtifact {
+        variant,
+        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
+        bf_rt: std::fs::read(&bf_rt).map_err(Error::file(&bf_rt))?.into(),
+        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
+        resources: std::fs::read(&resources).map_err(Error::file(&resources))?.into(),
+    })
+}
+
+/// Intermediate form, `bf-rt.json`, P4Info and resources of a variant, relative to the P4 folder.
+pub(super) fn files(variant: Variant) -> [String; 4] {
+    ["json", "bf-rt.json", "p4info.txtpb", "resources.json"]
+        .map(|kind| format!("tofino/build/inart-{variant}.{kind}"))
 }
 
 /// Every source of the program for Tofino under the P4 folder `dir`, with its SHA-256.

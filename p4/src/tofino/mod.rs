@@ -1,9 +1,12 @@
 //! The program for Tofino (TNA): its generated code, and what p4c printed for it.
 
 mod artifact;
+mod barefoot;
+mod build;
 mod ir;
 mod p4test;
 mod printed;
+mod resources;
 mod seats;
 mod values;
 mod variant;
@@ -11,7 +14,10 @@ mod variant;
 use inart_wire::ValuesPerPacket;
 
 pub use artifact::{TofinoArtifact, load_tofino_dir, tofino_artifact};
+pub use barefoot::{Barefoot, Compiled};
+pub use build::build_tofino;
 pub use p4test::P4test;
+pub use resources::{Resources, Taken};
 pub use variant::{Chip, Variant};
 
 /// The generated sources of the program for Tofino: file, relative to the P4 folder, and text.

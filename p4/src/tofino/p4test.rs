@@ -5,15 +5,15 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::Variant;
 use super::ir::shrink;
-use super::{Variant, artifact};
 use crate::scratch::Scratch;
-use crate::{Error, manifest, version};
+use crate::{Error, version};
 
 const P4TEST: &str = "p4test";
 
 /// The version of p4c that printed the artifacts, relative to the P4 folder.
-const VERSION_FILE: &str = "tofino/build/P4C_VERSION";
+pub(super) const VERSION_FILE: &str = "tofino/build/P4C_VERSION";
 
 /// `p4test`, p4c's front and mid end, found on the PATH. It looks for `tna.p4` and `t2na.p4` in the folders
 /// of `P4C_16_INCLUDE_PATH`, if they are not beside p4c's other files.
@@ -49,8 +49,9 @@ impl P4test {
         let scratch = Scratch::new(&variant.to_string())?;
         let json = scratch.path().join("program.json");
         let output = Command::new(P4TEST)
-            .args(["--std", "p4-16", "--Wdisable", "-D", &format!("VALUES_PER_FRAME={}", variant.values)])
-            .args(["-D", &format!("__TARGET_TOFINO__={}", variant.chip.generation()), "--toJSON"])
+            .args(["--std", "p4-16", "--Wdisable"])
+            .args(variant.defines())
+            .arg("--toJSON")
             .arg(&json)
             .arg("inart.p4")
             .current_dir(dir.join("tofino"))
@@ -66,24 +67,5 @@ impl P4test {
         let mut text = shrink(&program).map_err(wrong)?.to_string().into_bytes();
         text.push(b'\n');
         Ok(text)
-    }
-
-    /// Prints all variants of the P4 folder `dir` again, and lists the hashes they belong to.
-    ///
-    /// # Errors
-    /// If p4test fails, or a file cannot be written.
-    pub fn build(&self, dir: &Path) -> Result<(), Error> {
-        let write = |file: &str, contents: &[u8]| {
-            let path = dir.join(file);
-            std::fs::write(&path, contents).map_err(Error::file(&path))
-        };
-        let mut artifacts = Vec::new();
-        for variant in Variant::ALL {
-            let file = variant.file();
-            write(&file, &self.compile(dir, variant)?)?;
-            artifacts.push(file);
-        }
-        write(VERSION_FILE, format!("{}\n", self.version).as_bytes())?;
-        manifest::write_list_of(dir, artifact::MANIFEST, artifact::sources(dir)?, &artifacts)
     }
 }

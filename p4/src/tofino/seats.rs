@@ -13,7 +13,8 @@ pub fn seats_p4() -> String {
     for seat in 0..SEATS {
         let [hi, lo] = halves(seat, "0", |bit| bit.to_owned());
         let _ = writeln!(gradients, "            ((bit<4>)Kind.GRADIENT, {seat}, {hi}, {lo}): vouch();");
-        let _ = writeln!(bits, "            {seat}: sit({hi}, {lo});");
+        let _ = writeln!(bits, "            ({seat}, 0): sit({hi}, {lo}, 0, 0);");
+        let _ = writeln!(bits, "            ({seat}, 1): sit({hi}, {lo}, {hi}, {lo});");
     }
     for block in 0..BLOCKS {
         let _ = writeln!(blocks, "            ({block}, {block}): place();");
@@ -25,6 +26,7 @@ pub fn seats_p4() -> String {
 control Senders(in ingress_headers_t hdr, inout ingress_metadata_t meta) {{
     @hidden action vouch() {{ meta.sound = 1; }}
 
+    @stage(0)
     @hidden table senders {{
         key = {{
             hdr.inart.kind: ternary;
@@ -48,10 +50,11 @@ control Senders(in ingress_headers_t hdr, inout ingress_metadata_t meta) {{
 control Blocks(in ingress_headers_t hdr, inout ingress_metadata_t meta) {{
     @hidden action place() {{ meta.in_block = 1; }}
 
+    @stage(0)
     @hidden table blocks {{
         key = {{
             hdr.inart.worker[15:6]: exact @name(\"block\");
-            hdr.inart.group: exact;
+            hdr.inart.form[31:24]: exact @name(\"group\");
         }}
         actions = {{ place; @defaultonly NoAction; }}
         const default_action = NoAction();
@@ -65,20 +68,25 @@ control Blocks(in ingress_headers_t hdr, inout ingress_metadata_t meta) {{
     }}
 }}
 
-// The bit of the worker's seat.
+// The bit of the worker's seat, and what `asked` begins with if its frame completes a slot.
 control Seats(in egress_headers_t hdr, inout egress_metadata_t meta) {{
-    @hidden action sit(bit<32> hi, bit<32> lo) {{
+    @hidden action sit(bit<32> hi, bit<32> lo, bit<32> start_hi, bit<32> start_lo) {{
         meta.own_hi = hi;
         meta.own_lo = lo;
+        meta.start_hi = start_hi;
+        meta.start_lo = start_lo;
     }}
 
     @hidden table seats {{
-        key = {{ hdr.inart.worker[5:0]: exact @name(\"seat\"); }}
+        key = {{
+            hdr.inart.worker[5:0]: exact @name(\"seat\");
+            hdr.inart.flags[0:0]: exact @name(\"resend\");
+        }}
         actions = {{ sit; @defaultonly NoAction; }}
         const default_action = NoAction();
         const entries = {{
 {bits}        }}
-        size = 64;
+        size = 128;
     }}
 
     apply {{

@@ -7,6 +7,9 @@ use inart_wire::ValuesPerPacket;
 use super::printed::PRINTED;
 use super::seats::rows;
 
+/// The stage of the first values: what is done with a frame is decided in those before.
+const FIRST_STAGE: usize = 4;
+
 /// Registers in a stage. As many values are decided on by what decides on the mode, so that they need no
 /// stage after it.
 const PER_STAGE: usize = 4;
@@ -14,26 +17,21 @@ const PER_STAGE: usize = 4;
 /// Values in one table that looks for limits: what the ternary crossbar of a stage takes in twice.
 const PER_LIMITS: usize = 8;
 
-/// The values that egress looks at are the first ones: its parser gets no further. The others are summed
-/// first, and looked at in the stages after that.
-fn in_egress(values: ValuesPerPacket) -> usize {
-    values.get() / 2
-}
+/// Values that egress looks at for limits: those of the last stage, which ingress cannot look at. They come
+/// first in a frame, since the parser of egress gets no further than 160 bytes.
+const FRONT: usize = PER_STAGE;
 
-/// The P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a frame.
+/// The P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a pass.
 pub fn values_p4(values: ValuesPerPacket) -> String {
     let fields = |indices: Range<usize>| -> String {
         indices.map(|index| format!("    bit<32> v{index};\n")).collect()
     };
-    let half = in_egress(values);
-    let (values_h, rest_h) = (fields(0..half), fields(half..values.get()));
+    let (front_h, rest_h) = (fields(0..FRONT), fields(FRONT..values.get()));
     format!(
         "{PRINTED}
-const bit<16> VALUES = {values};
-
 // Those that egress looks at, too.
-header values_h {{
-{values_h}}}
+header front_h {{
+{front_h}}}
 
 header rest_h {{
 {rest_h}}}
@@ -41,20 +39,24 @@ header rest_h {{
     )
 }
 
-/// The P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value, and the
-/// tables that look for sums which did not fit.
+/// The P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value of a pass,
+/// and the tables that look for sums which did not fit.
 pub fn slots_p4(values: ValuesPerPacket) -> String {
-    let (n, half) = (values.get(), in_egress(values));
+    let n = values.get();
     let order: Vec<usize> = (0..n).rev().collect();
     let (first, later) = order.split_at(PER_STAGE.min(n));
-    let registers: String =
-        order.iter().map(|&index| register(index, half) + &table(index, first.contains(&index))).collect();
+    let place = |at: usize| FIRST_STAGE + at / PER_STAGE;
+    let registers: String = (0..)
+        .zip(&order)
+        .map(|(at, &index)| register(index) + &table(index, at < PER_STAGE, place(at)))
+        .collect();
     let decide = by_fate("decide", "set_mode;", |mode| format!("set_mode(Mode.{mode})"));
     let applied = |indices: &[usize]| -> String {
         indices.iter().map(|index| format!("        use_{index}.apply();\n")).collect()
     };
     let (first, later) = (applied(first), applied(later));
-    let (ingress, egress) = (limits(half..n, half), limits(0..half, half));
+    let (ingress, egress) =
+        (limits(&order[..n - FRONT], Some(FIRST_STAGE)), limits(&order[n - FRONT..], None));
     format!(
         "{PRINTED}
 // The values of the slots. A sum that does not fit stays at the limit, whatever is added then. So a
@@ -68,7 +70,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
 {later}    }}
 }}
 
-// Is a value at a limit? Of those that egress does not parse.
+// Is a value at a limit? Of those before the last stage, in the order of the sums.
 control IngressLimits(inout ingress_headers_t hdr) {{
     @hidden action note() {{ hdr.bridge.limit = 1; }}
 
@@ -83,14 +85,14 @@ control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {{
     )
 }
 
-/// Where a value is in a frame, if the first header has `half` of them.
-fn field(index: usize, half: usize) -> String {
-    let header = if index < half { "values" } else { "rest" };
+/// Where a value is in a frame.
+fn field(index: usize) -> String {
+    let header = if index < FRONT { "front" } else { "rest" };
     format!("hdr.{header}.v{index}")
 }
 
-fn register(index: usize, half: usize) -> String {
-    "    Register<int<32>, index_t>(SLOTS, 0) value_{i};
+fn register(index: usize) -> String {
+    "    Register<int<32>, index_t>(CELLS, 0) value_{i};
     RegisterAction<int<32>, index_t, bit<32>>(value_{i}) put_{i} = {
         void apply(inout int<32> slot) {
             slot = (int<32>){field};
@@ -98,7 +100,7 @@ fn register(index: usize, half: usize) -> String {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_{i}) sum_{i} = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>){field};
             }
             now = (bit<32>)slot;
@@ -114,19 +116,20 @@ fn register(index: usize, half: usize) -> String {
     @hidden action read_{i}() { {field} = get_{i}.execute(meta.slot); }
 "
     .replace("{i}", &index.to_string())
-    .replace("{field}", &field(index, half))
+    .replace("{field}", &field(index))
 }
 
-fn table(index: usize, first: bool) -> String {
+fn table(index: usize, first: bool, stage: usize) -> String {
     let actions = format!("store_{index}; add_{index}; read_{index};");
     let action = |mode: &str| format!("{}_{index}()", mode.to_lowercase());
     if first {
-        return by_fate(&format!("use_{index}"), &actions, action);
+        return format!("    @stage({stage})\n") + &by_fate(&format!("use_{index}"), &actions, action);
     }
     let entries: String =
         MODES.iter().map(|mode| format!("            Mode.{mode}: {};\n", action(mode))).collect();
     format!(
-        "    @hidden table use_{index} {{
+        "    @stage({stage})
+    @hidden table use_{index} {{
         key = {{ meta.mode: exact; }}
         actions = {{ {actions} @defaultonly NoAction; }}
         const default_action = NoAction();
@@ -166,30 +169,34 @@ fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String
     )
 }
 
-/// Tables that look at the values of `all`, and the block that applies them.
-fn limits(all: Range<usize>, half: usize) -> String {
-    let mut tables = String::new();
-    let mut applied = String::new();
-    for start in all.clone().step_by(PER_LIMITS) {
-        tables += &limits_of(start..all.end.min(start + PER_LIMITS), half);
-        applied += &format!("        limits_from_{start}.apply();\n");
+/// Tables that look at these values, and the block that applies them. If the values are summed from the stage
+/// `first` on, each table is in the stage behind its values.
+fn limits(indices: &[usize], first: Option<usize>) -> String {
+    let (mut tables, mut applied) = (String::new(), String::new());
+    let mut summed = 0;
+    for values in indices.chunks(PER_LIMITS) {
+        summed += values.len();
+        let stage = first.map(|first| first + summed.div_ceil(PER_STAGE));
+        tables += &limits_of(values, stage);
+        applied += &format!("        limits_from_{}.apply();\n", values[0]);
     }
     format!("{tables}    apply {{\n{applied}    }}\n")
 }
 
-fn limits_of(values: Range<usize>, half: usize) -> String {
+fn limits_of(values: &[usize], stage: Option<usize>) -> String {
+    let stage = stage.map(|stage| format!("    @stage({stage})\n")).unwrap_or_default();
     let key: String =
-        values.clone().map(|index| format!("            {}: ternary;\n", field(index, half))).collect();
+        values.iter().map(|&index| format!("            {}: ternary;\n", field(index))).collect();
     let mut entries = String::new();
-    for at in values.clone() {
+    for at in values {
         for limit in ["0x7fffffff", "0x80000000"] {
-            let row: Vec<_> = values.clone().map(|index| if index == at { limit } else { "_" }).collect();
+            let row: Vec<_> = values.iter().map(|index| if index == at { limit } else { "_" }).collect();
             entries += &format!("            ({}): note();\n", row.join(", "));
         }
     }
-    let (start, size) = (values.start, 2 * values.len());
+    let (start, size) = (values[0], 2 * values.len());
     format!(
-        "    @hidden table limits_from_{start} {{
+        "{stage}    @hidden table limits_from_{start} {{
         key = {{
 {key}        }}
         actions = {{ note; @defaultonly NoAction; }}

@@ -21,15 +21,29 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// As many values as fit one pass of each chip.
-    pub const ALL: [Self; 2] = [
+    /// As many values as fit one pass of each chip, and as many as fit two of Tofino 1.
+    pub const ALL: [Self; 3] = [
         Self { chip: Chip::Tofino1, values: ValuesPerPacket::N32 },
+        Self { chip: Chip::Tofino1, values: ValuesPerPacket::N64 },
         Self { chip: Chip::Tofino2, values: ValuesPerPacket::N64 },
     ];
 
-    /// Its intermediate form, relative to the P4 folder.
-    pub(super) fn file(self) -> String {
-        format!("tofino/build/inart-{self}.json")
+    /// How often a frame that a slot takes passes the chip: Tofino 1 adds 32 values in a pass.
+    pub fn passes(self) -> usize {
+        match self.chip {
+            Chip::Tofino1 => self.values.get().div_ceil(ValuesPerPacket::N32.get()),
+            Chip::Tofino2 => 1,
+        }
+    }
+
+    /// What p4c's preprocessor is told.
+    pub(super) fn defines(self) -> [String; 4] {
+        let defines = [
+            format!("VALUES_PER_FRAME={}", self.values),
+            format!("__TARGET_TOFINO__={}", self.chip.generation()),
+        ];
+        let [values, chip] = defines;
+        ["-D".to_owned(), values, "-D".to_owned(), chip]
     }
 }
 

@@ -7,17 +7,19 @@ use std::time::Duration;
 use inart_p4::{Artifact, CASES_FOR, artifact};
 use inart_p4runtime::p4::v1::Update;
 use inart_p4runtime::{Client, DeviceId, Entry, Pipeline, PipelineAction, Schema, Target};
+use inart_tables::{SwitchTables, diff};
+use inart_targets::v1model;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 
-use crate::Switch;
 use crate::frame::ordinary;
-use crate::network::{self, FLOODED};
+use crate::network::{self, FLOODED, MARKER_PORT};
+use crate::program::Built;
+use crate::run::Switch;
 
 const PROGRAM: &str = "simple_switch_grpc";
-const MARKER_PORT: u16 = 9;
 const BROADCAST: [u8; 6] = [0xff; 6];
 /// What a frame that is expected may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,8 +73,8 @@ impl Bmv2 {
     pub async fn load_with(&mut self, program: &Artifact, entries: Vec<Entry>) -> Result<(), String> {
         if self.frames.is_none() {
             // The stream of frames begins with one that is flooded.
-            self.load(&artifact(CASES_FOR)).await;
-            network::unload(&self.client).await;
+            self.load(Built::V1model(CASES_FOR)).await;
+            unload(&self.client).await;
         }
         let schema = Schema::from_text(&program.p4info).map_err(|error| error.to_string())?;
         let p4info = schema.info().clone();
@@ -108,12 +110,13 @@ impl Bmv2 {
 }
 
 impl Switch for Bmv2 {
-    async fn load(&mut self, artifact: &Artifact) {
+    async fn load(&mut self, program: Built) {
+        assert!(!program.is_tofino(), "bmv2 runs v1model programs");
         if self.frames.is_some() {
             // bmv2 keeps the groups of the program before, and then copies twice.
-            network::unload(&self.client).await;
+            unload(&self.client).await;
         }
-        network::load(&self.client, artifact).await;
+        load(&self.client, &artifact(program.values())).await;
         if self.frames.is_none() {
             self.frames = Some(packet_stream(self.channel.clone()).await);
         }
@@ -154,6 +157,27 @@ impl Switch for Bmv2 {
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>> {
         None
     }
+}
+
+/// Removes the multicast groups, which outlive a program.
+async fn unload(client: &Client) {
+    let groups = SwitchTables { groups: network::tables().groups, ..SwitchTables::default() };
+    write(client, &diff(&groups, &SwitchTables::default())).await;
+}
+
+async fn write(client: &Client, updates: &[inart_tables::Update]) {
+    let schema = client.schema().expect("a program was set");
+    let updates = updates.iter().map(|update| v1model::update(&schema, update).expect("it fits the program"));
+    client.write(updates.collect()).await.expect("the switch takes the updates");
+}
+
+/// Starts the program afresh, with empty slots and zero counters, and writes the tables.
+async fn load(client: &Client, artifact: &Artifact) {
+    let schema = Schema::from_text(&artifact.p4info).expect("p4c printed P4Info");
+    let pipeline =
+        Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
+    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.expect("the program loads");
+    write(client, &diff(&SwitchTables::default(), &network::tables())).await;
 }
 
 /// Stopped when dropped.

@@ -3,6 +3,8 @@
 use inart_p4::{Outcome, Reason};
 
 use crate::frame::Inart;
+use crate::program::Built;
+use crate::rule::Rule;
 
 #[derive(Debug)]
 pub struct Case {
@@ -10,13 +12,23 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// A frame comes in; these go out, and one counter counts it.
+/// A frame comes in, and something becomes of it.
 #[derive(Debug)]
 pub struct Step {
     pub port: u16,
     pub frame: Vec<u8>,
+    answer: Answer,
+    /// On Tofino, where a rule says otherwise.
+    pub on_tofino: Option<(Rule, Answer)>,
+}
+
+/// These go out, and one counter counts the frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
     pub out: Vec<(u16, Vec<u8>)>,
     pub counted: Counted,
+    /// How often; more than once if copies are.
+    pub times: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +39,50 @@ pub enum Counted {
     Neither,
 }
 
+impl Answer {
+    /// Whether the frame met a slot.
+    fn is_of_slot(&self) -> bool {
+        matches!(self.counted, Counted::Outcome(_))
+    }
+}
+
+impl Step {
+    fn new(port: u16, frame: Vec<u8>, out: Vec<(u16, Vec<u8>)>, counted: Counted) -> Self {
+        Self { port, frame, answer: Answer { out, counted, times: 1 }, on_tofino: None }
+    }
+
+    /// What becomes of the frame.
+    pub fn answer(&self, program: Built) -> &Answer {
+        match &self.on_tofino {
+            // Between two passes egress sees the frame, and its length, before it is consumed.
+            Some((Rule::Size, answer)) if program.is_two_passes() && answer.is_of_slot() => &self.answer,
+            Some((_, answer)) if program.is_tofino() => answer,
+            _ => &self.answer,
+        }
+    }
+
+    /// By this rule the answer on Tofino is that of another step with the same frame.
+    pub fn unless(mut self, rule: Rule, other: Self) -> Self {
+        assert!((self.port, &self.frame) == (other.port, &other.frame), "another frame");
+        assert!(self.answer != other.answer, "{rule:?} changes nothing");
+        self.on_tofino = Some((rule, other.answer));
+        self
+    }
+
+    /// Counted so many times.
+    pub fn times(mut self, times: u64) -> Self {
+        self.answer.times = times;
+        self
+    }
+}
+
 pub fn case(name: &'static str, steps: impl IntoIterator<Item = Step>) -> Case {
     Case { name, steps: steps.into_iter().collect() }
 }
 
 /// A gradient or partial that leaves as `out`.
 pub fn leaves(port: u16, frame: &Inart, outcome: Outcome, out_port: u16, out: &Inart) -> Step {
-    Step {
-        port,
-        frame: frame.bytes(),
-        out: vec![(out_port, out.bytes())],
-        counted: Counted::Outcome(outcome),
-    }
+    Step::new(port, frame.bytes(), vec![(out_port, out.bytes())], Counted::Outcome(outcome))
 }
 
 /// A gradient or partial that leaves untouched towards the server.
@@ -48,16 +92,21 @@ pub fn passes(port: u16, frame: &Inart, outcome: Outcome) -> Step {
 
 /// A gradient or partial that stays in the switch.
 pub fn consumed(port: u16, frame: &Inart, outcome: Outcome) -> Step {
-    Step { port, frame: frame.bytes(), out: vec![], counted: Counted::Outcome(outcome) }
+    kept(port, frame.bytes(), outcome)
+}
+
+/// The same of a frame in bytes.
+pub fn kept(port: u16, frame: Vec<u8>, outcome: Outcome) -> Step {
+    Step::new(port, frame, vec![], Counted::Outcome(outcome))
 }
 
 pub fn dropped(port: u16, frame: impl Into<Vec<u8>>, reason: Reason) -> Step {
-    Step { port, frame: frame.into(), out: vec![], counted: Counted::Drop(reason) }
+    Step::new(port, frame.into(), vec![], Counted::Drop(reason))
 }
 
 /// Copied, untouched, to these ports.
 pub fn switched(port: u16, frame: impl Into<Vec<u8>>, out_ports: &[u16]) -> Step {
     let frame = frame.into();
     let out = out_ports.iter().map(|&port| (port, frame.clone())).collect();
-    Step { port, frame, out, counted: Counted::Neither }
+    Step::new(port, frame, out, Counted::Neither)
 }

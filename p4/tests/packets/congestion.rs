@@ -2,13 +2,13 @@
 //! how many frames one leaves behind there is a matter of chance. That sums keep a mark is a case that runs
 //! on both (`slots.rs`).
 
-use inart_p4::artifact;
 use inart_wire::ValuesPerPacket;
 
-use crate::Switch;
 use crate::embedded::Embedded;
 use crate::frame::{BYPASS, CONGESTION, Inart, LAST, RESEND, ordinary};
 use crate::network::AT_PORT_2;
+use crate::program::Built;
+use crate::run::Switch;
 
 const RESULT: u8 = 3;
 const PROBE: u8 = 4;
@@ -22,9 +22,9 @@ fn marked(frame: &Inart) -> Inart {
 }
 
 /// A switch with so many frames waiting at each of these ports.
-async fn switch(n: ValuesPerPacket, queues: &[(u16, u32)]) -> Embedded {
+async fn switch(program: Built, queues: &[(u16, u32)]) -> Embedded {
     let mut switch = Embedded::new();
-    switch.load(&artifact(n)).await;
+    switch.load(program).await;
     switch.queues = queues.iter().copied().collect();
     switch
 }
@@ -32,7 +32,9 @@ async fn switch(n: ValuesPerPacket, queues: &[(u16, u32)]) -> Embedded {
 #[tokio::test]
 async fn a_frame_that_leaves_more_than_sixteen_behind_is_marked() {
     // Sixty switches each: of jumbo frames the largest.
-    for n in [ValuesPerPacket::N32, ValuesPerPacket::N64, ValuesPerPacket::N256, ValuesPerPacket::N2048] {
+    let sizes = [ValuesPerPacket::N32, ValuesPerPacket::N64, ValuesPerPacket::N256, ValuesPerPacket::N2048];
+    for program in sizes.into_iter().map(Built::V1model).chain(Built::on_tofino()) {
+        let n = program.values();
         let gradient = |shard, sequence| Inart::gradient(n, shard, 0, sequence);
         let to_2 = |kind| gradient(0, 5).with(|f| (f.kind, f.dst) = (kind, AT_PORT_2));
         // The port it comes in by, the port it leaves by, the frame, and how it leaves unmarked.
@@ -52,29 +54,30 @@ async fn a_frame_that_leaves_more_than_sixteen_behind_is_marked() {
                 // Only the queue that it leaves by counts.
                 let others = (1..=9).filter(|port| *port != to).map(|port| (port, LONG + 1));
                 let queues: Vec<_> = others.chain([(to, depth)]).collect();
-                let out = switch(n, &queues).await.send(from, &frame.bytes()).await;
-                assert!(out == [(to, expected.bytes())], "N = {n}, {depth} waiting, {frame:?}");
+                let out = switch(program, &queues).await.send(from, &frame.bytes()).await;
+                assert!(out == [(to, expected.bytes())], "{program}, {depth} waiting, {frame:?}");
                 // A mark stays.
-                let out = switch(n, &[]).await.send(from, &marked(&frame).bytes()).await;
-                assert!(out == [(to, marked(&leaves).bytes())], "N = {n}, {frame:?}");
+                let out = switch(program, &[]).await.send(from, &marked(&frame).bytes()).await;
+                assert!(out == [(to, marked(&leaves).bytes())], "{program}, {frame:?}");
             }
         }
         let other = ordinary(AT_PORT_2);
-        let out = switch(n, &[(2, 1000)]).await.send(1, &other).await;
-        assert!(out == [(2, other)], "N = {n}: other frames have no place for a mark");
+        let out = switch(program, &[(2, 1000)]).await.send(1, &other).await;
+        assert!(out == [(2, other)], "{program}: other frames have no place for a mark");
     }
 }
 
 #[tokio::test]
 async fn sums_have_the_marks_of_their_inputs_and_of_their_own_queue() {
-    for n in ValuesPerPacket::ALL {
+    for program in Built::on_v1model().chain(Built::on_tofino()) {
+        let n = program.values();
         let gradient = |worker| Inart::gradient(n, 0, worker, 5);
         let whole = gradient(2).completing(&[0, 1, 2]);
         // Which inputs are marked, how many frames wait where the sum leaves.
         for (inputs, depth) in
             [(0b000, LONG), (0b000, LONG + 1), (0b001, 0), (0b010, 0), (0b100, 0), (0b111, 99)]
         {
-            let mut switch = switch(n, &[(5, depth)]).await;
+            let mut switch = switch(program, &[(5, depth)]).await;
             let mut out = Vec::new();
             for worker in 0..3 {
                 let frame = gradient(worker);
@@ -82,7 +85,7 @@ async fn sums_have_the_marks_of_their_inputs_and_of_their_own_queue() {
                 out.extend(switch.send(worker + 1, &frame.bytes()).await);
             }
             let expected = if inputs != 0 || depth > LONG { marked(&whole) } else { whole.clone() };
-            assert!(out == [(5, expected.bytes())], "N = {n}, inputs {inputs:03b}, {depth} waiting");
+            assert!(out == [(5, expected.bytes())], "{program}, inputs {inputs:03b}, {depth} waiting");
             // A mark of the sum's own queue is not the slot's: sent again from a short queue, it has those of
             // the inputs.
             switch.queues.clear();
@@ -90,19 +93,20 @@ async fn sums_have_the_marks_of_their_inputs_and_of_their_own_queue() {
             let repeated = again.completing(&[0, 1, 2]);
             let expected = if inputs != 0 { marked(&repeated) } else { repeated };
             let out = switch.send(1, &again.bytes()).await;
-            assert!(out == [(5, expected.bytes())], "N = {n}, inputs {inputs:03b}, again");
+            assert!(out == [(5, expected.bytes())], "{program}, inputs {inputs:03b}, again");
         }
     }
 }
 
 #[tokio::test]
 async fn each_copy_of_a_result_has_the_mark_of_its_own_queue() {
-    for n in ValuesPerPacket::ALL {
+    for program in Built::on_v1model().chain(Built::on_tofino()) {
+        let n = program.values();
         let result = Inart::gradient(n, 0, 0, 5).with(|f| f.kind = RESULT);
-        let mut switch = switch(n, &[(1, LONG), (2, LONG + 1), (3, 0)]).await;
+        let mut switch = switch(program, &[(1, LONG), (2, LONG + 1), (3, 0)]).await;
         let mut out = switch.send(5, &result.bytes()).await;
         out.sort();
         let expected = [(1, result.bytes()), (2, marked(&result).bytes()), (3, result.bytes())];
-        assert!(out == expected, "N = {n}");
+        assert!(out == expected, "{program}");
     }
 }

@@ -3,43 +3,40 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inart_p4::Artifact;
 use inart_softswitch::control::Replica;
 use inart_softswitch::{Port, Program, Sink, Switch};
-use inart_wire::ValuesPerPacket;
 
 use crate::network;
+use crate::program::Built;
 
 pub struct Embedded {
     switch: Switch,
-    /// Names of the program's registers.
-    registers: Vec<String>,
+    program: Built,
     /// Frames that wait at each port, if any do.
     pub queues: BTreeMap<u16, u32>,
 }
 
 impl Embedded {
     pub fn new() -> Self {
-        Self { switch: Switch::new(0), registers: Vec::new(), queues: BTreeMap::new() }
+        Self { switch: Switch::new(0), program: Built::N32, queues: BTreeMap::new() }
     }
 }
 
-/// The artifact's program; compiled once for all cases.
-fn compiled(artifact: &Artifact) -> Arc<Program> {
-    static PROGRAMS: Mutex<BTreeMap<ValuesPerPacket, Arc<Program>>> = Mutex::new(BTreeMap::new());
-    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let compile = || Program::compile(&artifact.json).expect("the program compiles");
-    Arc::clone(programs.entry(artifact.values).or_insert_with(compile))
-}
+/// Where the chip recirculates.
+const RECIRCULATED: Port = Port(68);
 
-fn full(name: &str) -> String {
-    let control = if name.starts_with("egress") { "InArtEgress" } else { "InArtIngress" };
-    format!("{control}.{name}")
+/// Compiled once for all cases.
+fn compiled(program: Built) -> Arc<Program> {
+    static PROGRAMS: Mutex<BTreeMap<Built, Arc<Program>>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let compile = || Program::compile(&program.json()).expect("the program compiles");
+    Arc::clone(programs.entry(program).or_insert_with(compile))
 }
 
 struct Frames<'q> {
     out: Vec<(u16, Vec<u8>)>,
     queues: &'q BTreeMap<u16, u32>,
+    program: Built,
 }
 
 impl Sink for Frames<'_> {
@@ -50,15 +47,17 @@ impl Sink for Frames<'_> {
     fn queue_depth(&mut self, port: Port) -> u32 {
         self.queues.get(&(port.0 as u16)).copied().unwrap_or(0)
     }
+
+    fn queue_cells(&mut self, port: Port) -> u32 {
+        self.program.cells(self.queue_depth(port))
+    }
 }
 
-impl crate::Switch for Embedded {
-    async fn load(&mut self, artifact: &Artifact) {
-        let program = compiled(artifact);
-        self.switch.load(Arc::clone(&program)).expect("the program loads");
-        let json: serde_json::Value = serde_json::from_slice(&artifact.json).expect("p4c printed JSON");
-        let arrays = json["register_arrays"].as_array().expect("the program has registers");
-        self.registers = arrays.iter().filter_map(|array| Some(array["name"].as_str()?.to_owned())).collect();
+impl crate::run::Switch for Embedded {
+    async fn load(&mut self, program: Built) {
+        self.program = program;
+        self.switch.load(compiled(program)).expect("the program loads");
+        self.switch.set_loopback([RECIRCULATED]);
         let tables = network::tables();
         for row in tables.rows() {
             let (table, action) = (row.table.full_name, row.action.full_name);
@@ -73,20 +72,33 @@ impl crate::Switch for Embedded {
     }
 
     async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
-        let mut frames = Frames { out: Vec::new(), queues: &self.queues };
+        let mut frames = Frames { out: Vec::new(), queues: &self.queues, program: self.program };
         self.switch.process(Port(port.into()), frame, 0, &mut frames);
+        assert_eq!(self.switch.statistics().touched_twice, 0, "a register is touched once per pass");
+        assert_eq!(self.switch.statistics().past_end, 0, "a register has every cell that is used");
         frames.out
     }
 
+    /// Of both controls, if both have one of that name: each counts what the other does not see.
     async fn counter(&mut self, name: &str) -> Vec<u64> {
-        let cells = self.switch.counters(&full(name)).expect("the program has the counter");
-        cells.iter().map(|cell| cell.packets).collect()
+        let names = ["InArtIngress", "InArtEgress"].map(|control| format!("{control}.{name}"));
+        let of_controls: Vec<Vec<u64>> = names
+            .iter()
+            .filter_map(|name| {
+                Some(self.switch.counters(name).ok()?.iter().map(|cell| cell.packets).collect())
+            })
+            .collect();
+        let add = |sum: Vec<u64>, cells: Vec<u64>| sum.iter().zip(cells).map(|(a, b)| a + b).collect();
+        of_controls.into_iter().reduce(add).expect("the program has the counter")
     }
 
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>> {
-        let cells = self.registers.iter().flat_map(|name| network::SLOTS.map(move |slot| (name, slot)));
-        let cell =
-            |(name, slot): (&String, usize)| self.switch.register(name, slot).expect("the slot is there");
+        let program = compiled(self.program);
+        let cells = program
+            .registers()
+            .iter()
+            .flat_map(|register| network::SLOTS.map(move |slot| (register.name.as_str(), slot)));
+        let cell = |(name, slot)| self.switch.register(name, slot).expect("the slot is there");
         Some(cells.map(cell).collect())
     }
 }

@@ -25,8 +25,8 @@ struct Slot {
 #[derive(Default)]
 struct Slots([Option<Slot>; 4]);
 
-const EXPECTED: u64 = 0b111;
-const STICKY: u8 = OVERFLOW | CONGESTION | VANISHED;
+pub const EXPECTED: u64 = 0b111;
+pub const STICKY: u8 = OVERFLOW | CONGESTION | VANISHED;
 
 impl Slots {
     /// What becomes of the gradient or partial: the frame that leaves, if any.
@@ -106,7 +106,7 @@ fn partial(frame: &Inart, slot: &Slot) -> Inart {
 }
 
 /// A frame of one of the three workers, most often one that fits the others.
-fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
     let sequence = prop_oneof![6 => 0u32..6, 1 => 6u32..12, 1 => 0xffff_fffau32..];
     let flags = prop_oneof![
         8 => Just(0),

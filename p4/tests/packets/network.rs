@@ -1,12 +1,9 @@
 //! The tables that all cases share, and the switch they run on.
 
-use inart_p4::Artifact;
-use inart_p4runtime::{Client, Pipeline, PipelineAction, Schema};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
-    SwitchPortsAction, SwitchPortsKey, SwitchTables, Update, diff,
+    SwitchPortsAction, SwitchPortsKey, SwitchTables,
 };
-use inart_targets::v1model;
 use inart_wire::{Contributors, MacAddr, Seat};
 
 /// ```text
@@ -24,8 +21,11 @@ pub const SLOTS: std::ops::Range<usize> = 8..40;
 const FLOOD_GROUP: GroupId = GroupId(1);
 const RESULT_GROUP: GroupId = GroupId(2);
 
-/// The ports in the flood group. The ninth, outside, is where [`crate::bmv2`] sends its markers.
+/// The ports in the flood group.
 pub const FLOODED: std::ops::RangeInclusive<u16> = 1..=8;
+/// A port outside, by which markers come: frames that are flooded after another one, and tell that all which
+/// that has caused is out, as queues keep order.
+pub const MARKER_PORT: u16 = 9;
 /// `mac` sends this to port 2.
 pub const AT_PORT_2: [u8; 6] = mac_of(2);
 /// `mac` refuses this.
@@ -113,25 +113,4 @@ pub fn tables() -> SwitchTables {
         groups: [(FLOOD_GROUP, FLOODED.map(port).collect()), (RESULT_GROUP, [1, 2, 3, 5].map(port).into())]
             .into(),
     }
-}
-
-/// Removes the multicast groups, which outlive a program.
-pub async fn unload(client: &Client) {
-    let groups = SwitchTables { groups: tables().groups, ..SwitchTables::default() };
-    write(client, &diff(&groups, &SwitchTables::default())).await;
-}
-
-async fn write(client: &Client, updates: &[Update]) {
-    let schema = client.schema().expect("a program was set");
-    let updates = updates.iter().map(|update| v1model::update(&schema, update).expect("it fits the program"));
-    client.write(updates.collect()).await.expect("the switch takes the updates");
-}
-
-/// Starts the program afresh, with empty slots and zero counters, and writes the tables.
-pub async fn load(client: &Client, artifact: &Artifact) {
-    let schema = Schema::from_text(&artifact.p4info).expect("p4c printed P4Info");
-    let pipeline =
-        Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: None };
-    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.expect("the program loads");
-    write(client, &diff(&SwitchTables::default(), &tables())).await;
 }

@@ -1,13 +1,14 @@
 //! Every reason to drop, and everything that is not summed at all.
 
-use inart_p4::Outcome::{Added, Completed, Stored};
+use inart_p4::Outcome::{Absorbed, Added, Completed, Stored};
 use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use crate::case::{Case, Step, case, consumed, dropped, kept, leaves, switched};
 use crate::frame::{Inart, LAST, RESEND, TAGS, mac, ordinary, tagged};
 use crate::messages::{CONTROL, PROBE};
 use crate::network::{AT_PORT_2, REFUSED};
+use crate::rule::Rule;
 
 const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;
@@ -24,11 +25,15 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         case("malformed frames of worker 1, between sound ones, are not summed", {
             let malformed = malformed(n).into_iter().map(|(reason, frame)| dropped(2, frame, reason));
             let third = gradient(2);
-            let rest = [
-                consumed(2, &gradient(1), Added),
-                leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
-            ];
-            [consumed(1, &gradient(0), Stored)].into_iter().chain(malformed).chain(rest)
+            // On Tofino the first of the frames that are too long is added, and others repeat it.
+            let added_before =
+                consumed(2, &gradient(1), Added).unless(Rule::Size, consumed(2, &gradient(1), Absorbed));
+            let whole = leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2]));
+            let too_long = too_long(n).zip([Added, Absorbed]).map(|(frame, outcome)| {
+                dropped(2, frame.clone(), WrongSize).unless(Rule::Size, kept(2, frame, outcome))
+            });
+            let begun = [consumed(1, &gradient(0), Stored)].into_iter().chain(malformed);
+            begun.chain(too_long).chain([added_before, whole])
         }),
         case(
             "results, probes and control frames are checked too",
@@ -40,11 +45,18 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                     let flag = frame.clone().with(|f| f.flags |= 0x40);
                     let version = frame.clone().with(|f| f.version = 1);
                     let cut = frame.bytes()[..frame.bytes().len() - 4].to_vec();
+                    let longer = [&frame.bytes()[..], &[0]].concat();
+                    let sizes = [cut, longer].map(|frame| {
+                        let size = dropped(1, frame.clone(), WrongSize);
+                        // Workers send no results.
+                        let no_way = |size: Step| size.unless(Rule::Size, dropped(1, frame, NoResultRoute));
+                        if kind == RESULT { no_way(size) } else { size }
+                    });
                     [(BadLength, long.bytes()), (UnknownFlag, flag.bytes()), (BadVersion, version.bytes())]
+                        .map(|(reason, frame)| dropped(1, frame, reason))
                         .into_iter()
-                        .chain([(WrongSize, cut), (WrongSize, [&frame.bytes()[..], &[0]].concat())])
+                        .chain(sizes)
                 })
-                .map(|(reason, frame)| dropped(1, frame, reason))
                 .chain([
                     dropped(5, to(AT_PORT_2, RESULT).with(|f| f.length = 0).bytes(), BadLength),
                     switched(5, to(AT_PORT_2, CONTROL).with(|f| f.length = 0).bytes(), &[2]),
@@ -115,6 +127,11 @@ fn too_short(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
     cut.into_iter().chain([partial[..partial.len() - 4].to_vec(), runt])
 }
 
+/// Frames of worker 1 that are sound but for bytes behind them.
+fn too_long(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
+    [1, 1000].into_iter().map(move |more| [Inart::gradient(n, 0, 1, 5).bytes(), vec![0; more]].concat())
+}
+
 /// Frames of worker 1 that must not be summed, with the reason.
 fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
     let sound = || Inart::gradient(n, 0, 1, 5);
@@ -125,8 +142,6 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
         (BadVersion, but(&|f| f.version = 3)),
         (BadVersion, but(&|f| f.version = 15)),
         (UnknownKind, but(&|f| f.kind = 0)),
-        (WrongSize, [sound().bytes(), vec![0]].concat()),
-        (WrongSize, [sound().bytes(), vec![0; 1000]].concat()),
         (BadLength, but(&|f| f.length = 0)),
         (BadLength, but(&|f| f.length += 1)),
         (BadLength, but(&|f| f.length = u16::MAX)),

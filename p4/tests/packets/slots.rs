@@ -5,6 +5,7 @@ use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, case, consumed, leaves, passes};
 use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
+use crate::rule::Rule;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
@@ -30,6 +31,10 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             false => consumed(repeat.worker + 1, &repeat, Absorbed),
         }
     };
+    // On Tofino the other way round.
+    let turned = |repeat: Inart, answered| {
+        again(repeat.clone(), answered).unless(Rule::Parity, again(repeat, !answered))
+    };
 
     vec![
         case("three gradients become one partial", fill()),
@@ -45,9 +50,17 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             "repeats for a complete slot get the partial again once per wave, again and again",
             fill().into_iter().chain(
                 // The first, and whoever asks again; a wave that begins anew forgets who asked in the one
-                // before.
-                [(0, true), (0, true), (1, false), (2, false), (1, true), (0, false), (2, false), (0, true)]
-                    .map(|(worker, answered)| again(gradient(worker, 5), answered)),
+                // before. Tofino's bits do not forget.
+                [
+                    again(gradient(0, 5), true),
+                    again(gradient(0, 5), true),
+                    turned(gradient(1, 5), false),
+                    again(gradient(2, 5), false),
+                    again(gradient(1, 5), true),
+                    turned(gradient(0, 5), false),
+                    turned(gradient(2, 5), false),
+                    turned(gradient(0, 5), true),
+                ],
             ),
         ),
         case(
@@ -62,8 +75,8 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                 again(gradient(1, 5), false),
                 again(gradient(2, 5), true),
                 again(gradient(1, 5), false),
-                again(gradient(0, 5), false),
-                again(gradient(1, 5), true),
+                turned(gradient(0, 5), false),
+                turned(gradient(1, 5), true),
                 // The next chunk in the slot starts with nobody.
                 consumed(1, &gradient(0, 9), Stored),
                 consumed(2, &gradient(1, 9), Added),
@@ -233,9 +246,11 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         case(
             "contributors of whom some are new and some are not pass",
             [
-                consumed(4, &Inart::gradient(n, 1, 3, 6), Stored),
-                passes(4, &partial_34, Overlap),
-                consumed(4, &Inart::gradient(n, 1, 4, 6), Added),
+                consumed(4, &Inart::gradient(n, 1, 3, 6), Stored)
+                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 3, 6), Overlap)),
+                passes(4, &partial_34, Overlap).unless(Rule::Units, consumed(4, &partial_34, Stored)),
+                consumed(4, &Inart::gradient(n, 1, 4, 6), Added)
+                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 4, 6), Overlap)),
                 consumed(4, &partial_34, Absorbed),
                 leaves(1, &Inart::gradient(n, 1, 0, 6), Completed, 5, &all_034(&Inart::gradient(n, 1, 0, 6))),
             ],
@@ -306,20 +321,29 @@ fn sum(n: ValuesPerPacket, name: &'static str, terms: [i32; 3], flags: u8) -> Ca
     let [first, second, third] = [0, 1, 2]
         .map(|worker| Inart::gradient(n, 0, worker, 5).with(|f| f.values[lane] = terms[usize::from(worker)]));
     let total = terms[0].saturating_add(terms[1]).saturating_add(terms[2]);
-    let partial = third.completing(&[0, 1, 2]).with(|f| {
-        f.values[lane] = total;
-        f.flags = flags;
-    });
     let again = first.clone().with(|f| f.flags = RESEND);
-    let again_partial = Inart { flags: flags | RESEND, worker: 0, ..partial.clone() };
+    let partial = |of: &Inart, total, flags| {
+        of.completing(&[0, 1, 2]).with(|f| (f.values[lane], f.flags) = (total, flags | f.flags))
+    };
+    // A value at a limit stays there.
+    let kept = terms[1..].iter().fold(terms[0], |sum, &term| match sum {
+        i32::MIN | i32::MAX => sum,
+        _ => sum.saturating_add(term),
+    });
+    let marked = if matches!(kept, i32::MIN | i32::MAX) { OVERFLOW } else { 0 };
+    let summed = |port, frame: &Inart, outcome| {
+        let [everywhere, on_tofino] = [(total, flags), (kept, marked)]
+            .map(|(total, flags)| leaves(port, frame, outcome, 5, &partial(frame, total, flags)));
+        if (kept, marked) == (total, flags) { everywhere } else { everywhere.unless(Rule::Limits, on_tofino) }
+    };
     let next = |worker| Inart::gradient(n, 0, worker, 9);
     case(
         name,
         [
             consumed(1, &first, Stored),
             consumed(2, &second, Added),
-            leaves(3, &third, Completed, 5, &partial),
-            leaves(1, &again, Repeated, 5, &again_partial),
+            summed(3, &third, Completed),
+            summed(1, &again, Repeated),
             // The mark goes with the chunk.
             consumed(1, &next(0), Stored),
             consumed(2, &next(1), Added),

@@ -5,7 +5,7 @@
 // flag for both. The first values are decided on by what decides on the mode, so that they need no
 // stage after it.
 control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
-    Register<int<32>, index_t>(SLOTS, 0) value_31;
+    Register<int<32>, index_t>(CELLS, 0) value_31;
     RegisterAction<int<32>, index_t, bit<32>>(value_31) put_31 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v31;
@@ -13,7 +13,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_31) sum_31 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v31;
             }
             now = (bit<32>)slot;
@@ -27,6 +27,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_31() { put_31.execute(meta.slot); }
     @hidden action add_31() { hdr.rest.v31 = sum_31.execute(meta.slot); }
     @hidden action read_31() { hdr.rest.v31 = get_31.execute(meta.slot); }
+    @stage(4)
     @hidden table use_31 {
         key = {
             meta.fate: ternary;
@@ -107,7 +108,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_30;
+    Register<int<32>, index_t>(CELLS, 0) value_30;
     RegisterAction<int<32>, index_t, bit<32>>(value_30) put_30 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v30;
@@ -115,7 +116,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_30) sum_30 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v30;
             }
             now = (bit<32>)slot;
@@ -129,6 +130,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_30() { put_30.execute(meta.slot); }
     @hidden action add_30() { hdr.rest.v30 = sum_30.execute(meta.slot); }
     @hidden action read_30() { hdr.rest.v30 = get_30.execute(meta.slot); }
+    @stage(4)
     @hidden table use_30 {
         key = {
             meta.fate: ternary;
@@ -209,7 +211,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_29;
+    Register<int<32>, index_t>(CELLS, 0) value_29;
     RegisterAction<int<32>, index_t, bit<32>>(value_29) put_29 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v29;
@@ -217,7 +219,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_29) sum_29 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v29;
             }
             now = (bit<32>)slot;
@@ -231,6 +233,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_29() { put_29.execute(meta.slot); }
     @hidden action add_29() { hdr.rest.v29 = sum_29.execute(meta.slot); }
     @hidden action read_29() { hdr.rest.v29 = get_29.execute(meta.slot); }
+    @stage(4)
     @hidden table use_29 {
         key = {
             meta.fate: ternary;
@@ -311,7 +314,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_28;
+    Register<int<32>, index_t>(CELLS, 0) value_28;
     RegisterAction<int<32>, index_t, bit<32>>(value_28) put_28 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v28;
@@ -319,7 +322,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_28) sum_28 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v28;
             }
             now = (bit<32>)slot;
@@ -333,6 +336,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_28() { put_28.execute(meta.slot); }
     @hidden action add_28() { hdr.rest.v28 = sum_28.execute(meta.slot); }
     @hidden action read_28() { hdr.rest.v28 = get_28.execute(meta.slot); }
+    @stage(4)
     @hidden table use_28 {
         key = {
             meta.fate: ternary;
@@ -413,7 +417,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_27;
+    Register<int<32>, index_t>(CELLS, 0) value_27;
     RegisterAction<int<32>, index_t, bit<32>>(value_27) put_27 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v27;
@@ -421,7 +425,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_27) sum_27 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v27;
             }
             now = (bit<32>)slot;
@@ -435,6 +439,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_27() { put_27.execute(meta.slot); }
     @hidden action add_27() { hdr.rest.v27 = sum_27.execute(meta.slot); }
     @hidden action read_27() { hdr.rest.v27 = get_27.execute(meta.slot); }
+    @stage(5)
     @hidden table use_27 {
         key = { meta.mode: exact; }
         actions = { store_27; add_27; read_27; @defaultonly NoAction; }
@@ -447,7 +452,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_26;
+    Register<int<32>, index_t>(CELLS, 0) value_26;
     RegisterAction<int<32>, index_t, bit<32>>(value_26) put_26 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v26;
@@ -455,7 +460,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_26) sum_26 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v26;
             }
             now = (bit<32>)slot;
@@ -469,6 +474,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_26() { put_26.execute(meta.slot); }
     @hidden action add_26() { hdr.rest.v26 = sum_26.execute(meta.slot); }
     @hidden action read_26() { hdr.rest.v26 = get_26.execute(meta.slot); }
+    @stage(5)
     @hidden table use_26 {
         key = { meta.mode: exact; }
         actions = { store_26; add_26; read_26; @defaultonly NoAction; }
@@ -481,7 +487,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_25;
+    Register<int<32>, index_t>(CELLS, 0) value_25;
     RegisterAction<int<32>, index_t, bit<32>>(value_25) put_25 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v25;
@@ -489,7 +495,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_25) sum_25 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v25;
             }
             now = (bit<32>)slot;
@@ -503,6 +509,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_25() { put_25.execute(meta.slot); }
     @hidden action add_25() { hdr.rest.v25 = sum_25.execute(meta.slot); }
     @hidden action read_25() { hdr.rest.v25 = get_25.execute(meta.slot); }
+    @stage(5)
     @hidden table use_25 {
         key = { meta.mode: exact; }
         actions = { store_25; add_25; read_25; @defaultonly NoAction; }
@@ -515,7 +522,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_24;
+    Register<int<32>, index_t>(CELLS, 0) value_24;
     RegisterAction<int<32>, index_t, bit<32>>(value_24) put_24 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v24;
@@ -523,7 +530,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_24) sum_24 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v24;
             }
             now = (bit<32>)slot;
@@ -537,6 +544,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_24() { put_24.execute(meta.slot); }
     @hidden action add_24() { hdr.rest.v24 = sum_24.execute(meta.slot); }
     @hidden action read_24() { hdr.rest.v24 = get_24.execute(meta.slot); }
+    @stage(5)
     @hidden table use_24 {
         key = { meta.mode: exact; }
         actions = { store_24; add_24; read_24; @defaultonly NoAction; }
@@ -549,7 +557,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_23;
+    Register<int<32>, index_t>(CELLS, 0) value_23;
     RegisterAction<int<32>, index_t, bit<32>>(value_23) put_23 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v23;
@@ -557,7 +565,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_23) sum_23 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v23;
             }
             now = (bit<32>)slot;
@@ -571,6 +579,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_23() { put_23.execute(meta.slot); }
     @hidden action add_23() { hdr.rest.v23 = sum_23.execute(meta.slot); }
     @hidden action read_23() { hdr.rest.v23 = get_23.execute(meta.slot); }
+    @stage(6)
     @hidden table use_23 {
         key = { meta.mode: exact; }
         actions = { store_23; add_23; read_23; @defaultonly NoAction; }
@@ -583,7 +592,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_22;
+    Register<int<32>, index_t>(CELLS, 0) value_22;
     RegisterAction<int<32>, index_t, bit<32>>(value_22) put_22 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v22;
@@ -591,7 +600,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_22) sum_22 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v22;
             }
             now = (bit<32>)slot;
@@ -605,6 +614,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_22() { put_22.execute(meta.slot); }
     @hidden action add_22() { hdr.rest.v22 = sum_22.execute(meta.slot); }
     @hidden action read_22() { hdr.rest.v22 = get_22.execute(meta.slot); }
+    @stage(6)
     @hidden table use_22 {
         key = { meta.mode: exact; }
         actions = { store_22; add_22; read_22; @defaultonly NoAction; }
@@ -617,7 +627,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_21;
+    Register<int<32>, index_t>(CELLS, 0) value_21;
     RegisterAction<int<32>, index_t, bit<32>>(value_21) put_21 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v21;
@@ -625,7 +635,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_21) sum_21 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v21;
             }
             now = (bit<32>)slot;
@@ -639,6 +649,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_21() { put_21.execute(meta.slot); }
     @hidden action add_21() { hdr.rest.v21 = sum_21.execute(meta.slot); }
     @hidden action read_21() { hdr.rest.v21 = get_21.execute(meta.slot); }
+    @stage(6)
     @hidden table use_21 {
         key = { meta.mode: exact; }
         actions = { store_21; add_21; read_21; @defaultonly NoAction; }
@@ -651,7 +662,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_20;
+    Register<int<32>, index_t>(CELLS, 0) value_20;
     RegisterAction<int<32>, index_t, bit<32>>(value_20) put_20 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v20;
@@ -659,7 +670,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_20) sum_20 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v20;
             }
             now = (bit<32>)slot;
@@ -673,6 +684,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_20() { put_20.execute(meta.slot); }
     @hidden action add_20() { hdr.rest.v20 = sum_20.execute(meta.slot); }
     @hidden action read_20() { hdr.rest.v20 = get_20.execute(meta.slot); }
+    @stage(6)
     @hidden table use_20 {
         key = { meta.mode: exact; }
         actions = { store_20; add_20; read_20; @defaultonly NoAction; }
@@ -685,7 +697,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_19;
+    Register<int<32>, index_t>(CELLS, 0) value_19;
     RegisterAction<int<32>, index_t, bit<32>>(value_19) put_19 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v19;
@@ -693,7 +705,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_19) sum_19 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v19;
             }
             now = (bit<32>)slot;
@@ -707,6 +719,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_19() { put_19.execute(meta.slot); }
     @hidden action add_19() { hdr.rest.v19 = sum_19.execute(meta.slot); }
     @hidden action read_19() { hdr.rest.v19 = get_19.execute(meta.slot); }
+    @stage(7)
     @hidden table use_19 {
         key = { meta.mode: exact; }
         actions = { store_19; add_19; read_19; @defaultonly NoAction; }
@@ -719,7 +732,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_18;
+    Register<int<32>, index_t>(CELLS, 0) value_18;
     RegisterAction<int<32>, index_t, bit<32>>(value_18) put_18 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v18;
@@ -727,7 +740,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_18) sum_18 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v18;
             }
             now = (bit<32>)slot;
@@ -741,6 +754,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_18() { put_18.execute(meta.slot); }
     @hidden action add_18() { hdr.rest.v18 = sum_18.execute(meta.slot); }
     @hidden action read_18() { hdr.rest.v18 = get_18.execute(meta.slot); }
+    @stage(7)
     @hidden table use_18 {
         key = { meta.mode: exact; }
         actions = { store_18; add_18; read_18; @defaultonly NoAction; }
@@ -753,7 +767,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_17;
+    Register<int<32>, index_t>(CELLS, 0) value_17;
     RegisterAction<int<32>, index_t, bit<32>>(value_17) put_17 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v17;
@@ -761,7 +775,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_17) sum_17 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v17;
             }
             now = (bit<32>)slot;
@@ -775,6 +789,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_17() { put_17.execute(meta.slot); }
     @hidden action add_17() { hdr.rest.v17 = sum_17.execute(meta.slot); }
     @hidden action read_17() { hdr.rest.v17 = get_17.execute(meta.slot); }
+    @stage(7)
     @hidden table use_17 {
         key = { meta.mode: exact; }
         actions = { store_17; add_17; read_17; @defaultonly NoAction; }
@@ -787,7 +802,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_16;
+    Register<int<32>, index_t>(CELLS, 0) value_16;
     RegisterAction<int<32>, index_t, bit<32>>(value_16) put_16 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v16;
@@ -795,7 +810,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_16) sum_16 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v16;
             }
             now = (bit<32>)slot;
@@ -809,6 +824,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_16() { put_16.execute(meta.slot); }
     @hidden action add_16() { hdr.rest.v16 = sum_16.execute(meta.slot); }
     @hidden action read_16() { hdr.rest.v16 = get_16.execute(meta.slot); }
+    @stage(7)
     @hidden table use_16 {
         key = { meta.mode: exact; }
         actions = { store_16; add_16; read_16; @defaultonly NoAction; }
@@ -821,16 +837,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_15;
+    Register<int<32>, index_t>(CELLS, 0) value_15;
     RegisterAction<int<32>, index_t, bit<32>>(value_15) put_15 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v15;
+            slot = (int<32>)hdr.rest.v15;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_15) sum_15 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v15;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v15;
             }
             now = (bit<32>)slot;
         }
@@ -841,8 +857,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_15() { put_15.execute(meta.slot); }
-    @hidden action add_15() { hdr.values.v15 = sum_15.execute(meta.slot); }
-    @hidden action read_15() { hdr.values.v15 = get_15.execute(meta.slot); }
+    @hidden action add_15() { hdr.rest.v15 = sum_15.execute(meta.slot); }
+    @hidden action read_15() { hdr.rest.v15 = get_15.execute(meta.slot); }
+    @stage(8)
     @hidden table use_15 {
         key = { meta.mode: exact; }
         actions = { store_15; add_15; read_15; @defaultonly NoAction; }
@@ -855,16 +872,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_14;
+    Register<int<32>, index_t>(CELLS, 0) value_14;
     RegisterAction<int<32>, index_t, bit<32>>(value_14) put_14 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v14;
+            slot = (int<32>)hdr.rest.v14;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_14) sum_14 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v14;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v14;
             }
             now = (bit<32>)slot;
         }
@@ -875,8 +892,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_14() { put_14.execute(meta.slot); }
-    @hidden action add_14() { hdr.values.v14 = sum_14.execute(meta.slot); }
-    @hidden action read_14() { hdr.values.v14 = get_14.execute(meta.slot); }
+    @hidden action add_14() { hdr.rest.v14 = sum_14.execute(meta.slot); }
+    @hidden action read_14() { hdr.rest.v14 = get_14.execute(meta.slot); }
+    @stage(8)
     @hidden table use_14 {
         key = { meta.mode: exact; }
         actions = { store_14; add_14; read_14; @defaultonly NoAction; }
@@ -889,16 +907,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_13;
+    Register<int<32>, index_t>(CELLS, 0) value_13;
     RegisterAction<int<32>, index_t, bit<32>>(value_13) put_13 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v13;
+            slot = (int<32>)hdr.rest.v13;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_13) sum_13 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v13;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v13;
             }
             now = (bit<32>)slot;
         }
@@ -909,8 +927,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_13() { put_13.execute(meta.slot); }
-    @hidden action add_13() { hdr.values.v13 = sum_13.execute(meta.slot); }
-    @hidden action read_13() { hdr.values.v13 = get_13.execute(meta.slot); }
+    @hidden action add_13() { hdr.rest.v13 = sum_13.execute(meta.slot); }
+    @hidden action read_13() { hdr.rest.v13 = get_13.execute(meta.slot); }
+    @stage(8)
     @hidden table use_13 {
         key = { meta.mode: exact; }
         actions = { store_13; add_13; read_13; @defaultonly NoAction; }
@@ -923,16 +942,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_12;
+    Register<int<32>, index_t>(CELLS, 0) value_12;
     RegisterAction<int<32>, index_t, bit<32>>(value_12) put_12 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v12;
+            slot = (int<32>)hdr.rest.v12;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_12) sum_12 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v12;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v12;
             }
             now = (bit<32>)slot;
         }
@@ -943,8 +962,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_12() { put_12.execute(meta.slot); }
-    @hidden action add_12() { hdr.values.v12 = sum_12.execute(meta.slot); }
-    @hidden action read_12() { hdr.values.v12 = get_12.execute(meta.slot); }
+    @hidden action add_12() { hdr.rest.v12 = sum_12.execute(meta.slot); }
+    @hidden action read_12() { hdr.rest.v12 = get_12.execute(meta.slot); }
+    @stage(8)
     @hidden table use_12 {
         key = { meta.mode: exact; }
         actions = { store_12; add_12; read_12; @defaultonly NoAction; }
@@ -957,16 +977,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_11;
+    Register<int<32>, index_t>(CELLS, 0) value_11;
     RegisterAction<int<32>, index_t, bit<32>>(value_11) put_11 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v11;
+            slot = (int<32>)hdr.rest.v11;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_11) sum_11 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v11;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v11;
             }
             now = (bit<32>)slot;
         }
@@ -977,8 +997,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_11() { put_11.execute(meta.slot); }
-    @hidden action add_11() { hdr.values.v11 = sum_11.execute(meta.slot); }
-    @hidden action read_11() { hdr.values.v11 = get_11.execute(meta.slot); }
+    @hidden action add_11() { hdr.rest.v11 = sum_11.execute(meta.slot); }
+    @hidden action read_11() { hdr.rest.v11 = get_11.execute(meta.slot); }
+    @stage(9)
     @hidden table use_11 {
         key = { meta.mode: exact; }
         actions = { store_11; add_11; read_11; @defaultonly NoAction; }
@@ -991,16 +1012,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_10;
+    Register<int<32>, index_t>(CELLS, 0) value_10;
     RegisterAction<int<32>, index_t, bit<32>>(value_10) put_10 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v10;
+            slot = (int<32>)hdr.rest.v10;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_10) sum_10 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v10;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v10;
             }
             now = (bit<32>)slot;
         }
@@ -1011,8 +1032,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_10() { put_10.execute(meta.slot); }
-    @hidden action add_10() { hdr.values.v10 = sum_10.execute(meta.slot); }
-    @hidden action read_10() { hdr.values.v10 = get_10.execute(meta.slot); }
+    @hidden action add_10() { hdr.rest.v10 = sum_10.execute(meta.slot); }
+    @hidden action read_10() { hdr.rest.v10 = get_10.execute(meta.slot); }
+    @stage(9)
     @hidden table use_10 {
         key = { meta.mode: exact; }
         actions = { store_10; add_10; read_10; @defaultonly NoAction; }
@@ -1025,16 +1047,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_9;
+    Register<int<32>, index_t>(CELLS, 0) value_9;
     RegisterAction<int<32>, index_t, bit<32>>(value_9) put_9 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v9;
+            slot = (int<32>)hdr.rest.v9;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_9) sum_9 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v9;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v9;
             }
             now = (bit<32>)slot;
         }
@@ -1045,8 +1067,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_9() { put_9.execute(meta.slot); }
-    @hidden action add_9() { hdr.values.v9 = sum_9.execute(meta.slot); }
-    @hidden action read_9() { hdr.values.v9 = get_9.execute(meta.slot); }
+    @hidden action add_9() { hdr.rest.v9 = sum_9.execute(meta.slot); }
+    @hidden action read_9() { hdr.rest.v9 = get_9.execute(meta.slot); }
+    @stage(9)
     @hidden table use_9 {
         key = { meta.mode: exact; }
         actions = { store_9; add_9; read_9; @defaultonly NoAction; }
@@ -1059,16 +1082,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_8;
+    Register<int<32>, index_t>(CELLS, 0) value_8;
     RegisterAction<int<32>, index_t, bit<32>>(value_8) put_8 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v8;
+            slot = (int<32>)hdr.rest.v8;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_8) sum_8 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v8;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v8;
             }
             now = (bit<32>)slot;
         }
@@ -1079,8 +1102,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_8() { put_8.execute(meta.slot); }
-    @hidden action add_8() { hdr.values.v8 = sum_8.execute(meta.slot); }
-    @hidden action read_8() { hdr.values.v8 = get_8.execute(meta.slot); }
+    @hidden action add_8() { hdr.rest.v8 = sum_8.execute(meta.slot); }
+    @hidden action read_8() { hdr.rest.v8 = get_8.execute(meta.slot); }
+    @stage(9)
     @hidden table use_8 {
         key = { meta.mode: exact; }
         actions = { store_8; add_8; read_8; @defaultonly NoAction; }
@@ -1093,16 +1117,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_7;
+    Register<int<32>, index_t>(CELLS, 0) value_7;
     RegisterAction<int<32>, index_t, bit<32>>(value_7) put_7 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v7;
+            slot = (int<32>)hdr.rest.v7;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_7) sum_7 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v7;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v7;
             }
             now = (bit<32>)slot;
         }
@@ -1113,8 +1137,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_7() { put_7.execute(meta.slot); }
-    @hidden action add_7() { hdr.values.v7 = sum_7.execute(meta.slot); }
-    @hidden action read_7() { hdr.values.v7 = get_7.execute(meta.slot); }
+    @hidden action add_7() { hdr.rest.v7 = sum_7.execute(meta.slot); }
+    @hidden action read_7() { hdr.rest.v7 = get_7.execute(meta.slot); }
+    @stage(10)
     @hidden table use_7 {
         key = { meta.mode: exact; }
         actions = { store_7; add_7; read_7; @defaultonly NoAction; }
@@ -1127,16 +1152,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_6;
+    Register<int<32>, index_t>(CELLS, 0) value_6;
     RegisterAction<int<32>, index_t, bit<32>>(value_6) put_6 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v6;
+            slot = (int<32>)hdr.rest.v6;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_6) sum_6 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v6;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v6;
             }
             now = (bit<32>)slot;
         }
@@ -1147,8 +1172,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_6() { put_6.execute(meta.slot); }
-    @hidden action add_6() { hdr.values.v6 = sum_6.execute(meta.slot); }
-    @hidden action read_6() { hdr.values.v6 = get_6.execute(meta.slot); }
+    @hidden action add_6() { hdr.rest.v6 = sum_6.execute(meta.slot); }
+    @hidden action read_6() { hdr.rest.v6 = get_6.execute(meta.slot); }
+    @stage(10)
     @hidden table use_6 {
         key = { meta.mode: exact; }
         actions = { store_6; add_6; read_6; @defaultonly NoAction; }
@@ -1161,16 +1187,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_5;
+    Register<int<32>, index_t>(CELLS, 0) value_5;
     RegisterAction<int<32>, index_t, bit<32>>(value_5) put_5 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v5;
+            slot = (int<32>)hdr.rest.v5;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_5) sum_5 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v5;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v5;
             }
             now = (bit<32>)slot;
         }
@@ -1181,8 +1207,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_5() { put_5.execute(meta.slot); }
-    @hidden action add_5() { hdr.values.v5 = sum_5.execute(meta.slot); }
-    @hidden action read_5() { hdr.values.v5 = get_5.execute(meta.slot); }
+    @hidden action add_5() { hdr.rest.v5 = sum_5.execute(meta.slot); }
+    @hidden action read_5() { hdr.rest.v5 = get_5.execute(meta.slot); }
+    @stage(10)
     @hidden table use_5 {
         key = { meta.mode: exact; }
         actions = { store_5; add_5; read_5; @defaultonly NoAction; }
@@ -1195,16 +1222,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_4;
+    Register<int<32>, index_t>(CELLS, 0) value_4;
     RegisterAction<int<32>, index_t, bit<32>>(value_4) put_4 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v4;
+            slot = (int<32>)hdr.rest.v4;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_4) sum_4 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v4;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v4;
             }
             now = (bit<32>)slot;
         }
@@ -1215,8 +1242,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_4() { put_4.execute(meta.slot); }
-    @hidden action add_4() { hdr.values.v4 = sum_4.execute(meta.slot); }
-    @hidden action read_4() { hdr.values.v4 = get_4.execute(meta.slot); }
+    @hidden action add_4() { hdr.rest.v4 = sum_4.execute(meta.slot); }
+    @hidden action read_4() { hdr.rest.v4 = get_4.execute(meta.slot); }
+    @stage(10)
     @hidden table use_4 {
         key = { meta.mode: exact; }
         actions = { store_4; add_4; read_4; @defaultonly NoAction; }
@@ -1229,16 +1257,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_3;
+    Register<int<32>, index_t>(CELLS, 0) value_3;
     RegisterAction<int<32>, index_t, bit<32>>(value_3) put_3 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v3;
+            slot = (int<32>)hdr.front.v3;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_3) sum_3 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v3;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v3;
             }
             now = (bit<32>)slot;
         }
@@ -1249,8 +1277,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_3() { put_3.execute(meta.slot); }
-    @hidden action add_3() { hdr.values.v3 = sum_3.execute(meta.slot); }
-    @hidden action read_3() { hdr.values.v3 = get_3.execute(meta.slot); }
+    @hidden action add_3() { hdr.front.v3 = sum_3.execute(meta.slot); }
+    @hidden action read_3() { hdr.front.v3 = get_3.execute(meta.slot); }
+    @stage(11)
     @hidden table use_3 {
         key = { meta.mode: exact; }
         actions = { store_3; add_3; read_3; @defaultonly NoAction; }
@@ -1263,16 +1292,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_2;
+    Register<int<32>, index_t>(CELLS, 0) value_2;
     RegisterAction<int<32>, index_t, bit<32>>(value_2) put_2 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v2;
+            slot = (int<32>)hdr.front.v2;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_2) sum_2 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v2;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v2;
             }
             now = (bit<32>)slot;
         }
@@ -1283,8 +1312,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_2() { put_2.execute(meta.slot); }
-    @hidden action add_2() { hdr.values.v2 = sum_2.execute(meta.slot); }
-    @hidden action read_2() { hdr.values.v2 = get_2.execute(meta.slot); }
+    @hidden action add_2() { hdr.front.v2 = sum_2.execute(meta.slot); }
+    @hidden action read_2() { hdr.front.v2 = get_2.execute(meta.slot); }
+    @stage(11)
     @hidden table use_2 {
         key = { meta.mode: exact; }
         actions = { store_2; add_2; read_2; @defaultonly NoAction; }
@@ -1297,16 +1327,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_1;
+    Register<int<32>, index_t>(CELLS, 0) value_1;
     RegisterAction<int<32>, index_t, bit<32>>(value_1) put_1 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v1;
+            slot = (int<32>)hdr.front.v1;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_1) sum_1 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v1;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v1;
             }
             now = (bit<32>)slot;
         }
@@ -1317,8 +1347,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_1() { put_1.execute(meta.slot); }
-    @hidden action add_1() { hdr.values.v1 = sum_1.execute(meta.slot); }
-    @hidden action read_1() { hdr.values.v1 = get_1.execute(meta.slot); }
+    @hidden action add_1() { hdr.front.v1 = sum_1.execute(meta.slot); }
+    @hidden action read_1() { hdr.front.v1 = get_1.execute(meta.slot); }
+    @stage(11)
     @hidden table use_1 {
         key = { meta.mode: exact; }
         actions = { store_1; add_1; read_1; @defaultonly NoAction; }
@@ -1331,16 +1362,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_0;
+    Register<int<32>, index_t>(CELLS, 0) value_0;
     RegisterAction<int<32>, index_t, bit<32>>(value_0) put_0 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v0;
+            slot = (int<32>)hdr.front.v0;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_0) sum_0 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v0;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v0;
             }
             now = (bit<32>)slot;
         }
@@ -1351,8 +1382,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_0() { put_0.execute(meta.slot); }
-    @hidden action add_0() { hdr.values.v0 = sum_0.execute(meta.slot); }
-    @hidden action read_0() { hdr.values.v0 = get_0.execute(meta.slot); }
+    @hidden action add_0() { hdr.front.v0 = sum_0.execute(meta.slot); }
+    @hidden action read_0() { hdr.front.v0 = get_0.execute(meta.slot); }
+    @stage(11)
     @hidden table use_0 {
         key = { meta.mode: exact; }
         actions = { store_0; add_0; read_0; @defaultonly NoAction; }
@@ -1483,20 +1515,21 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     }
 }
 
-// Is a value at a limit? Of those that egress does not parse.
+// Is a value at a limit? Of those before the last stage, in the order of the sums.
 control IngressLimits(inout ingress_headers_t hdr) {
     @hidden action note() { hdr.bridge.limit = 1; }
 
-    @hidden table limits_from_16 {
+    @stage(6)
+    @hidden table limits_from_31 {
         key = {
-            hdr.rest.v16: ternary;
-            hdr.rest.v17: ternary;
-            hdr.rest.v18: ternary;
-            hdr.rest.v19: ternary;
-            hdr.rest.v20: ternary;
-            hdr.rest.v21: ternary;
-            hdr.rest.v22: ternary;
-            hdr.rest.v23: ternary;
+            hdr.rest.v31: ternary;
+            hdr.rest.v30: ternary;
+            hdr.rest.v29: ternary;
+            hdr.rest.v28: ternary;
+            hdr.rest.v27: ternary;
+            hdr.rest.v26: ternary;
+            hdr.rest.v25: ternary;
+            hdr.rest.v24: ternary;
         }
         actions = { note; @defaultonly NoAction; }
         const default_action = NoAction();
@@ -1521,16 +1554,17 @@ control IngressLimits(inout ingress_headers_t hdr) {
         size = 16;
     }
 
-    @hidden table limits_from_24 {
+    @stage(8)
+    @hidden table limits_from_23 {
         key = {
-            hdr.rest.v24: ternary;
-            hdr.rest.v25: ternary;
-            hdr.rest.v26: ternary;
-            hdr.rest.v27: ternary;
-            hdr.rest.v28: ternary;
-            hdr.rest.v29: ternary;
-            hdr.rest.v30: ternary;
-            hdr.rest.v31: ternary;
+            hdr.rest.v23: ternary;
+            hdr.rest.v22: ternary;
+            hdr.rest.v21: ternary;
+            hdr.rest.v20: ternary;
+            hdr.rest.v19: ternary;
+            hdr.rest.v18: ternary;
+            hdr.rest.v17: ternary;
+            hdr.rest.v16: ternary;
         }
         actions = { note; @defaultonly NoAction; }
         const default_action = NoAction();
@@ -1553,11 +1587,71 @@ control IngressLimits(inout ingress_headers_t hdr) {
             (_, _, _, _, _, _, _, 0x80000000): note();
         }
         size = 16;
+    }
+
+    @stage(10)
+    @hidden table limits_from_15 {
+        key = {
+            hdr.rest.v15: ternary;
+            hdr.rest.v14: ternary;
+            hdr.rest.v13: ternary;
+            hdr.rest.v12: ternary;
+            hdr.rest.v11: ternary;
+            hdr.rest.v10: ternary;
+            hdr.rest.v9: ternary;
+            hdr.rest.v8: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(11)
+    @hidden table limits_from_7 {
+        key = {
+            hdr.rest.v7: ternary;
+            hdr.rest.v6: ternary;
+            hdr.rest.v5: ternary;
+            hdr.rest.v4: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _): note();
+            (0x80000000, _, _, _): note();
+            (_, 0x7fffffff, _, _): note();
+            (_, 0x80000000, _, _): note();
+            (_, _, 0x7fffffff, _): note();
+            (_, _, 0x80000000, _): note();
+            (_, _, _, 0x7fffffff): note();
+            (_, _, _, 0x80000000): note();
+        }
+        size = 8;
     }
 
     apply {
-        limits_from_16.apply();
-        limits_from_24.apply();
+        limits_from_31.apply();
+        limits_from_23.apply();
+        limits_from_15.apply();
+        limits_from_7.apply();
     }
 }
 
@@ -1565,76 +1659,29 @@ control IngressLimits(inout ingress_headers_t hdr) {
 control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {
     @hidden action note() { meta.limit = 1; }
 
-    @hidden table limits_from_0 {
+    @hidden table limits_from_3 {
         key = {
-            hdr.values.v0: ternary;
-            hdr.values.v1: ternary;
-            hdr.values.v2: ternary;
-            hdr.values.v3: ternary;
-            hdr.values.v4: ternary;
-            hdr.values.v5: ternary;
-            hdr.values.v6: ternary;
-            hdr.values.v7: ternary;
+            hdr.front.v3: ternary;
+            hdr.front.v2: ternary;
+            hdr.front.v1: ternary;
+            hdr.front.v0: ternary;
         }
         actions = { note; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
+            (0x7fffffff, _, _, _): note();
+            (0x80000000, _, _, _): note();
+            (_, 0x7fffffff, _, _): note();
+            (_, 0x80000000, _, _): note();
+            (_, _, 0x7fffffff, _): note();
+            (_, _, 0x80000000, _): note();
+            (_, _, _, 0x7fffffff): note();
+            (_, _, _, 0x80000000): note();
         }
-        size = 16;
-    }
-
-    @hidden table limits_from_8 {
-        key = {
-            hdr.values.v8: ternary;
-            hdr.values.v9: ternary;
-            hdr.values.v10: ternary;
-            hdr.values.v11: ternary;
-            hdr.values.v12: ternary;
-            hdr.values.v13: ternary;
-            hdr.values.v14: ternary;
-            hdr.values.v15: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
+        size = 8;
     }
 
     apply {
-        limits_from_0.apply();
-        limits_from_8.apply();
+        limits_from_3.apply();
     }
 }

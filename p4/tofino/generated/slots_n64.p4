@@ -5,7 +5,7 @@
 // flag for both. The first values are decided on by what decides on the mode, so that they need no
 // stage after it.
 control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
-    Register<int<32>, index_t>(SLOTS, 0) value_63;
+    Register<int<32>, index_t>(CELLS, 0) value_63;
     RegisterAction<int<32>, index_t, bit<32>>(value_63) put_63 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v63;
@@ -13,7 +13,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_63) sum_63 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v63;
             }
             now = (bit<32>)slot;
@@ -27,6 +27,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_63() { put_63.execute(meta.slot); }
     @hidden action add_63() { hdr.rest.v63 = sum_63.execute(meta.slot); }
     @hidden action read_63() { hdr.rest.v63 = get_63.execute(meta.slot); }
+    @stage(4)
     @hidden table use_63 {
         key = {
             meta.fate: ternary;
@@ -107,7 +108,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_62;
+    Register<int<32>, index_t>(CELLS, 0) value_62;
     RegisterAction<int<32>, index_t, bit<32>>(value_62) put_62 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v62;
@@ -115,7 +116,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_62) sum_62 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v62;
             }
             now = (bit<32>)slot;
@@ -129,6 +130,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_62() { put_62.execute(meta.slot); }
     @hidden action add_62() { hdr.rest.v62 = sum_62.execute(meta.slot); }
     @hidden action read_62() { hdr.rest.v62 = get_62.execute(meta.slot); }
+    @stage(4)
     @hidden table use_62 {
         key = {
             meta.fate: ternary;
@@ -209,7 +211,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_61;
+    Register<int<32>, index_t>(CELLS, 0) value_61;
     RegisterAction<int<32>, index_t, bit<32>>(value_61) put_61 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v61;
@@ -217,7 +219,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_61) sum_61 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v61;
             }
             now = (bit<32>)slot;
@@ -231,6 +233,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_61() { put_61.execute(meta.slot); }
     @hidden action add_61() { hdr.rest.v61 = sum_61.execute(meta.slot); }
     @hidden action read_61() { hdr.rest.v61 = get_61.execute(meta.slot); }
+    @stage(4)
     @hidden table use_61 {
         key = {
             meta.fate: ternary;
@@ -311,7 +314,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_60;
+    Register<int<32>, index_t>(CELLS, 0) value_60;
     RegisterAction<int<32>, index_t, bit<32>>(value_60) put_60 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v60;
@@ -319,7 +322,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_60) sum_60 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v60;
             }
             now = (bit<32>)slot;
@@ -333,6 +336,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_60() { put_60.execute(meta.slot); }
     @hidden action add_60() { hdr.rest.v60 = sum_60.execute(meta.slot); }
     @hidden action read_60() { hdr.rest.v60 = get_60.execute(meta.slot); }
+    @stage(4)
     @hidden table use_60 {
         key = {
             meta.fate: ternary;
@@ -413,7 +417,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 66;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_59;
+    Register<int<32>, index_t>(CELLS, 0) value_59;
     RegisterAction<int<32>, index_t, bit<32>>(value_59) put_59 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v59;
@@ -421,7 +425,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_59) sum_59 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v59;
             }
             now = (bit<32>)slot;
@@ -435,6 +439,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_59() { put_59.execute(meta.slot); }
     @hidden action add_59() { hdr.rest.v59 = sum_59.execute(meta.slot); }
     @hidden action read_59() { hdr.rest.v59 = get_59.execute(meta.slot); }
+    @stage(5)
     @hidden table use_59 {
         key = { meta.mode: exact; }
         actions = { store_59; add_59; read_59; @defaultonly NoAction; }
@@ -447,7 +452,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_58;
+    Register<int<32>, index_t>(CELLS, 0) value_58;
     RegisterAction<int<32>, index_t, bit<32>>(value_58) put_58 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v58;
@@ -455,7 +460,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_58) sum_58 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v58;
             }
             now = (bit<32>)slot;
@@ -469,6 +474,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_58() { put_58.execute(meta.slot); }
     @hidden action add_58() { hdr.rest.v58 = sum_58.execute(meta.slot); }
     @hidden action read_58() { hdr.rest.v58 = get_58.execute(meta.slot); }
+    @stage(5)
     @hidden table use_58 {
         key = { meta.mode: exact; }
         actions = { store_58; add_58; read_58; @defaultonly NoAction; }
@@ -481,7 +487,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_57;
+    Register<int<32>, index_t>(CELLS, 0) value_57;
     RegisterAction<int<32>, index_t, bit<32>>(value_57) put_57 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v57;
@@ -489,7 +495,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_57) sum_57 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v57;
             }
             now = (bit<32>)slot;
@@ -503,6 +509,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_57() { put_57.execute(meta.slot); }
     @hidden action add_57() { hdr.rest.v57 = sum_57.execute(meta.slot); }
     @hidden action read_57() { hdr.rest.v57 = get_57.execute(meta.slot); }
+    @stage(5)
     @hidden table use_57 {
         key = { meta.mode: exact; }
         actions = { store_57; add_57; read_57; @defaultonly NoAction; }
@@ -515,7 +522,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_56;
+    Register<int<32>, index_t>(CELLS, 0) value_56;
     RegisterAction<int<32>, index_t, bit<32>>(value_56) put_56 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v56;
@@ -523,7 +530,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_56) sum_56 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v56;
             }
             now = (bit<32>)slot;
@@ -537,6 +544,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_56() { put_56.execute(meta.slot); }
     @hidden action add_56() { hdr.rest.v56 = sum_56.execute(meta.slot); }
     @hidden action read_56() { hdr.rest.v56 = get_56.execute(meta.slot); }
+    @stage(5)
     @hidden table use_56 {
         key = { meta.mode: exact; }
         actions = { store_56; add_56; read_56; @defaultonly NoAction; }
@@ -549,7 +557,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_55;
+    Register<int<32>, index_t>(CELLS, 0) value_55;
     RegisterAction<int<32>, index_t, bit<32>>(value_55) put_55 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v55;
@@ -557,7 +565,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_55) sum_55 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v55;
             }
             now = (bit<32>)slot;
@@ -571,6 +579,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_55() { put_55.execute(meta.slot); }
     @hidden action add_55() { hdr.rest.v55 = sum_55.execute(meta.slot); }
     @hidden action read_55() { hdr.rest.v55 = get_55.execute(meta.slot); }
+    @stage(6)
     @hidden table use_55 {
         key = { meta.mode: exact; }
         actions = { store_55; add_55; read_55; @defaultonly NoAction; }
@@ -583,7 +592,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_54;
+    Register<int<32>, index_t>(CELLS, 0) value_54;
     RegisterAction<int<32>, index_t, bit<32>>(value_54) put_54 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v54;
@@ -591,7 +600,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_54) sum_54 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v54;
             }
             now = (bit<32>)slot;
@@ -605,6 +614,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_54() { put_54.execute(meta.slot); }
     @hidden action add_54() { hdr.rest.v54 = sum_54.execute(meta.slot); }
     @hidden action read_54() { hdr.rest.v54 = get_54.execute(meta.slot); }
+    @stage(6)
     @hidden table use_54 {
         key = { meta.mode: exact; }
         actions = { store_54; add_54; read_54; @defaultonly NoAction; }
@@ -617,7 +627,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_53;
+    Register<int<32>, index_t>(CELLS, 0) value_53;
     RegisterAction<int<32>, index_t, bit<32>>(value_53) put_53 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v53;
@@ -625,7 +635,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_53) sum_53 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v53;
             }
             now = (bit<32>)slot;
@@ -639,6 +649,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_53() { put_53.execute(meta.slot); }
     @hidden action add_53() { hdr.rest.v53 = sum_53.execute(meta.slot); }
     @hidden action read_53() { hdr.rest.v53 = get_53.execute(meta.slot); }
+    @stage(6)
     @hidden table use_53 {
         key = { meta.mode: exact; }
         actions = { store_53; add_53; read_53; @defaultonly NoAction; }
@@ -651,7 +662,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_52;
+    Register<int<32>, index_t>(CELLS, 0) value_52;
     RegisterAction<int<32>, index_t, bit<32>>(value_52) put_52 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v52;
@@ -659,7 +670,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_52) sum_52 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v52;
             }
             now = (bit<32>)slot;
@@ -673,6 +684,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_52() { put_52.execute(meta.slot); }
     @hidden action add_52() { hdr.rest.v52 = sum_52.execute(meta.slot); }
     @hidden action read_52() { hdr.rest.v52 = get_52.execute(meta.slot); }
+    @stage(6)
     @hidden table use_52 {
         key = { meta.mode: exact; }
         actions = { store_52; add_52; read_52; @defaultonly NoAction; }
@@ -685,7 +697,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_51;
+    Register<int<32>, index_t>(CELLS, 0) value_51;
     RegisterAction<int<32>, index_t, bit<32>>(value_51) put_51 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v51;
@@ -693,7 +705,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_51) sum_51 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v51;
             }
             now = (bit<32>)slot;
@@ -707,6 +719,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_51() { put_51.execute(meta.slot); }
     @hidden action add_51() { hdr.rest.v51 = sum_51.execute(meta.slot); }
     @hidden action read_51() { hdr.rest.v51 = get_51.execute(meta.slot); }
+    @stage(7)
     @hidden table use_51 {
         key = { meta.mode: exact; }
         actions = { store_51; add_51; read_51; @defaultonly NoAction; }
@@ -719,7 +732,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_50;
+    Register<int<32>, index_t>(CELLS, 0) value_50;
     RegisterAction<int<32>, index_t, bit<32>>(value_50) put_50 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v50;
@@ -727,7 +740,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_50) sum_50 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v50;
             }
             now = (bit<32>)slot;
@@ -741,6 +754,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_50() { put_50.execute(meta.slot); }
     @hidden action add_50() { hdr.rest.v50 = sum_50.execute(meta.slot); }
     @hidden action read_50() { hdr.rest.v50 = get_50.execute(meta.slot); }
+    @stage(7)
     @hidden table use_50 {
         key = { meta.mode: exact; }
         actions = { store_50; add_50; read_50; @defaultonly NoAction; }
@@ -753,7 +767,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_49;
+    Register<int<32>, index_t>(CELLS, 0) value_49;
     RegisterAction<int<32>, index_t, bit<32>>(value_49) put_49 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v49;
@@ -761,7 +775,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_49) sum_49 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v49;
             }
             now = (bit<32>)slot;
@@ -775,6 +789,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_49() { put_49.execute(meta.slot); }
     @hidden action add_49() { hdr.rest.v49 = sum_49.execute(meta.slot); }
     @hidden action read_49() { hdr.rest.v49 = get_49.execute(meta.slot); }
+    @stage(7)
     @hidden table use_49 {
         key = { meta.mode: exact; }
         actions = { store_49; add_49; read_49; @defaultonly NoAction; }
@@ -787,7 +802,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_48;
+    Register<int<32>, index_t>(CELLS, 0) value_48;
     RegisterAction<int<32>, index_t, bit<32>>(value_48) put_48 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v48;
@@ -795,7 +810,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_48) sum_48 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v48;
             }
             now = (bit<32>)slot;
@@ -809,6 +824,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_48() { put_48.execute(meta.slot); }
     @hidden action add_48() { hdr.rest.v48 = sum_48.execute(meta.slot); }
     @hidden action read_48() { hdr.rest.v48 = get_48.execute(meta.slot); }
+    @stage(7)
     @hidden table use_48 {
         key = { meta.mode: exact; }
         actions = { store_48; add_48; read_48; @defaultonly NoAction; }
@@ -821,7 +837,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_47;
+    Register<int<32>, index_t>(CELLS, 0) value_47;
     RegisterAction<int<32>, index_t, bit<32>>(value_47) put_47 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v47;
@@ -829,7 +845,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_47) sum_47 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v47;
             }
             now = (bit<32>)slot;
@@ -843,6 +859,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_47() { put_47.execute(meta.slot); }
     @hidden action add_47() { hdr.rest.v47 = sum_47.execute(meta.slot); }
     @hidden action read_47() { hdr.rest.v47 = get_47.execute(meta.slot); }
+    @stage(8)
     @hidden table use_47 {
         key = { meta.mode: exact; }
         actions = { store_47; add_47; read_47; @defaultonly NoAction; }
@@ -855,7 +872,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_46;
+    Register<int<32>, index_t>(CELLS, 0) value_46;
     RegisterAction<int<32>, index_t, bit<32>>(value_46) put_46 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v46;
@@ -863,7 +880,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_46) sum_46 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v46;
             }
             now = (bit<32>)slot;
@@ -877,6 +894,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_46() { put_46.execute(meta.slot); }
     @hidden action add_46() { hdr.rest.v46 = sum_46.execute(meta.slot); }
     @hidden action read_46() { hdr.rest.v46 = get_46.execute(meta.slot); }
+    @stage(8)
     @hidden table use_46 {
         key = { meta.mode: exact; }
         actions = { store_46; add_46; read_46; @defaultonly NoAction; }
@@ -889,7 +907,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_45;
+    Register<int<32>, index_t>(CELLS, 0) value_45;
     RegisterAction<int<32>, index_t, bit<32>>(value_45) put_45 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v45;
@@ -897,7 +915,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_45) sum_45 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v45;
             }
             now = (bit<32>)slot;
@@ -911,6 +929,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_45() { put_45.execute(meta.slot); }
     @hidden action add_45() { hdr.rest.v45 = sum_45.execute(meta.slot); }
     @hidden action read_45() { hdr.rest.v45 = get_45.execute(meta.slot); }
+    @stage(8)
     @hidden table use_45 {
         key = { meta.mode: exact; }
         actions = { store_45; add_45; read_45; @defaultonly NoAction; }
@@ -923,7 +942,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_44;
+    Register<int<32>, index_t>(CELLS, 0) value_44;
     RegisterAction<int<32>, index_t, bit<32>>(value_44) put_44 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v44;
@@ -931,7 +950,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_44) sum_44 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v44;
             }
             now = (bit<32>)slot;
@@ -945,6 +964,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_44() { put_44.execute(meta.slot); }
     @hidden action add_44() { hdr.rest.v44 = sum_44.execute(meta.slot); }
     @hidden action read_44() { hdr.rest.v44 = get_44.execute(meta.slot); }
+    @stage(8)
     @hidden table use_44 {
         key = { meta.mode: exact; }
         actions = { store_44; add_44; read_44; @defaultonly NoAction; }
@@ -957,7 +977,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_43;
+    Register<int<32>, index_t>(CELLS, 0) value_43;
     RegisterAction<int<32>, index_t, bit<32>>(value_43) put_43 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v43;
@@ -965,7 +985,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_43) sum_43 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v43;
             }
             now = (bit<32>)slot;
@@ -979,6 +999,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_43() { put_43.execute(meta.slot); }
     @hidden action add_43() { hdr.rest.v43 = sum_43.execute(meta.slot); }
     @hidden action read_43() { hdr.rest.v43 = get_43.execute(meta.slot); }
+    @stage(9)
     @hidden table use_43 {
         key = { meta.mode: exact; }
         actions = { store_43; add_43; read_43; @defaultonly NoAction; }
@@ -991,7 +1012,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_42;
+    Register<int<32>, index_t>(CELLS, 0) value_42;
     RegisterAction<int<32>, index_t, bit<32>>(value_42) put_42 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v42;
@@ -999,7 +1020,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_42) sum_42 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v42;
             }
             now = (bit<32>)slot;
@@ -1013,6 +1034,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_42() { put_42.execute(meta.slot); }
     @hidden action add_42() { hdr.rest.v42 = sum_42.execute(meta.slot); }
     @hidden action read_42() { hdr.rest.v42 = get_42.execute(meta.slot); }
+    @stage(9)
     @hidden table use_42 {
         key = { meta.mode: exact; }
         actions = { store_42; add_42; read_42; @defaultonly NoAction; }
@@ -1025,7 +1047,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_41;
+    Register<int<32>, index_t>(CELLS, 0) value_41;
     RegisterAction<int<32>, index_t, bit<32>>(value_41) put_41 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v41;
@@ -1033,7 +1055,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_41) sum_41 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v41;
             }
             now = (bit<32>)slot;
@@ -1047,6 +1069,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_41() { put_41.execute(meta.slot); }
     @hidden action add_41() { hdr.rest.v41 = sum_41.execute(meta.slot); }
     @hidden action read_41() { hdr.rest.v41 = get_41.execute(meta.slot); }
+    @stage(9)
     @hidden table use_41 {
         key = { meta.mode: exact; }
         actions = { store_41; add_41; read_41; @defaultonly NoAction; }
@@ -1059,7 +1082,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_40;
+    Register<int<32>, index_t>(CELLS, 0) value_40;
     RegisterAction<int<32>, index_t, bit<32>>(value_40) put_40 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v40;
@@ -1067,7 +1090,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_40) sum_40 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v40;
             }
             now = (bit<32>)slot;
@@ -1081,6 +1104,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_40() { put_40.execute(meta.slot); }
     @hidden action add_40() { hdr.rest.v40 = sum_40.execute(meta.slot); }
     @hidden action read_40() { hdr.rest.v40 = get_40.execute(meta.slot); }
+    @stage(9)
     @hidden table use_40 {
         key = { meta.mode: exact; }
         actions = { store_40; add_40; read_40; @defaultonly NoAction; }
@@ -1093,7 +1117,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_39;
+    Register<int<32>, index_t>(CELLS, 0) value_39;
     RegisterAction<int<32>, index_t, bit<32>>(value_39) put_39 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v39;
@@ -1101,7 +1125,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_39) sum_39 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v39;
             }
             now = (bit<32>)slot;
@@ -1115,6 +1139,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_39() { put_39.execute(meta.slot); }
     @hidden action add_39() { hdr.rest.v39 = sum_39.execute(meta.slot); }
     @hidden action read_39() { hdr.rest.v39 = get_39.execute(meta.slot); }
+    @stage(10)
     @hidden table use_39 {
         key = { meta.mode: exact; }
         actions = { store_39; add_39; read_39; @defaultonly NoAction; }
@@ -1127,7 +1152,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_38;
+    Register<int<32>, index_t>(CELLS, 0) value_38;
     RegisterAction<int<32>, index_t, bit<32>>(value_38) put_38 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v38;
@@ -1135,7 +1160,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_38) sum_38 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v38;
             }
             now = (bit<32>)slot;
@@ -1149,6 +1174,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_38() { put_38.execute(meta.slot); }
     @hidden action add_38() { hdr.rest.v38 = sum_38.execute(meta.slot); }
     @hidden action read_38() { hdr.rest.v38 = get_38.execute(meta.slot); }
+    @stage(10)
     @hidden table use_38 {
         key = { meta.mode: exact; }
         actions = { store_38; add_38; read_38; @defaultonly NoAction; }
@@ -1161,7 +1187,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_37;
+    Register<int<32>, index_t>(CELLS, 0) value_37;
     RegisterAction<int<32>, index_t, bit<32>>(value_37) put_37 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v37;
@@ -1169,7 +1195,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_37) sum_37 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v37;
             }
             now = (bit<32>)slot;
@@ -1183,6 +1209,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_37() { put_37.execute(meta.slot); }
     @hidden action add_37() { hdr.rest.v37 = sum_37.execute(meta.slot); }
     @hidden action read_37() { hdr.rest.v37 = get_37.execute(meta.slot); }
+    @stage(10)
     @hidden table use_37 {
         key = { meta.mode: exact; }
         actions = { store_37; add_37; read_37; @defaultonly NoAction; }
@@ -1195,7 +1222,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_36;
+    Register<int<32>, index_t>(CELLS, 0) value_36;
     RegisterAction<int<32>, index_t, bit<32>>(value_36) put_36 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v36;
@@ -1203,7 +1230,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_36) sum_36 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v36;
             }
             now = (bit<32>)slot;
@@ -1217,6 +1244,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_36() { put_36.execute(meta.slot); }
     @hidden action add_36() { hdr.rest.v36 = sum_36.execute(meta.slot); }
     @hidden action read_36() { hdr.rest.v36 = get_36.execute(meta.slot); }
+    @stage(10)
     @hidden table use_36 {
         key = { meta.mode: exact; }
         actions = { store_36; add_36; read_36; @defaultonly NoAction; }
@@ -1229,7 +1257,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_35;
+    Register<int<32>, index_t>(CELLS, 0) value_35;
     RegisterAction<int<32>, index_t, bit<32>>(value_35) put_35 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v35;
@@ -1237,7 +1265,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_35) sum_35 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v35;
             }
             now = (bit<32>)slot;
@@ -1251,6 +1279,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_35() { put_35.execute(meta.slot); }
     @hidden action add_35() { hdr.rest.v35 = sum_35.execute(meta.slot); }
     @hidden action read_35() { hdr.rest.v35 = get_35.execute(meta.slot); }
+    @stage(11)
     @hidden table use_35 {
         key = { meta.mode: exact; }
         actions = { store_35; add_35; read_35; @defaultonly NoAction; }
@@ -1263,7 +1292,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_34;
+    Register<int<32>, index_t>(CELLS, 0) value_34;
     RegisterAction<int<32>, index_t, bit<32>>(value_34) put_34 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v34;
@@ -1271,7 +1300,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_34) sum_34 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v34;
             }
             now = (bit<32>)slot;
@@ -1285,6 +1314,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_34() { put_34.execute(meta.slot); }
     @hidden action add_34() { hdr.rest.v34 = sum_34.execute(meta.slot); }
     @hidden action read_34() { hdr.rest.v34 = get_34.execute(meta.slot); }
+    @stage(11)
     @hidden table use_34 {
         key = { meta.mode: exact; }
         actions = { store_34; add_34; read_34; @defaultonly NoAction; }
@@ -1297,7 +1327,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_33;
+    Register<int<32>, index_t>(CELLS, 0) value_33;
     RegisterAction<int<32>, index_t, bit<32>>(value_33) put_33 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v33;
@@ -1305,7 +1335,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_33) sum_33 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v33;
             }
             now = (bit<32>)slot;
@@ -1319,6 +1349,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_33() { put_33.execute(meta.slot); }
     @hidden action add_33() { hdr.rest.v33 = sum_33.execute(meta.slot); }
     @hidden action read_33() { hdr.rest.v33 = get_33.execute(meta.slot); }
+    @stage(11)
     @hidden table use_33 {
         key = { meta.mode: exact; }
         actions = { store_33; add_33; read_33; @defaultonly NoAction; }
@@ -1331,7 +1362,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_32;
+    Register<int<32>, index_t>(CELLS, 0) value_32;
     RegisterAction<int<32>, index_t, bit<32>>(value_32) put_32 = {
         void apply(inout int<32> slot) {
             slot = (int<32>)hdr.rest.v32;
@@ -1339,7 +1370,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_32) sum_32 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
+            if (slot != HIGHEST && slot >= -HIGHEST) {
                 slot = slot |+| (int<32>)hdr.rest.v32;
             }
             now = (bit<32>)slot;
@@ -1353,6 +1384,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     @hidden action store_32() { put_32.execute(meta.slot); }
     @hidden action add_32() { hdr.rest.v32 = sum_32.execute(meta.slot); }
     @hidden action read_32() { hdr.rest.v32 = get_32.execute(meta.slot); }
+    @stage(11)
     @hidden table use_32 {
         key = { meta.mode: exact; }
         actions = { store_32; add_32; read_32; @defaultonly NoAction; }
@@ -1365,16 +1397,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_31;
+    Register<int<32>, index_t>(CELLS, 0) value_31;
     RegisterAction<int<32>, index_t, bit<32>>(value_31) put_31 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v31;
+            slot = (int<32>)hdr.rest.v31;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_31) sum_31 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v31;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v31;
             }
             now = (bit<32>)slot;
         }
@@ -1385,8 +1417,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_31() { put_31.execute(meta.slot); }
-    @hidden action add_31() { hdr.values.v31 = sum_31.execute(meta.slot); }
-    @hidden action read_31() { hdr.values.v31 = get_31.execute(meta.slot); }
+    @hidden action add_31() { hdr.rest.v31 = sum_31.execute(meta.slot); }
+    @hidden action read_31() { hdr.rest.v31 = get_31.execute(meta.slot); }
+    @stage(12)
     @hidden table use_31 {
         key = { meta.mode: exact; }
         actions = { store_31; add_31; read_31; @defaultonly NoAction; }
@@ -1399,16 +1432,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_30;
+    Register<int<32>, index_t>(CELLS, 0) value_30;
     RegisterAction<int<32>, index_t, bit<32>>(value_30) put_30 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v30;
+            slot = (int<32>)hdr.rest.v30;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_30) sum_30 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v30;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v30;
             }
             now = (bit<32>)slot;
         }
@@ -1419,8 +1452,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_30() { put_30.execute(meta.slot); }
-    @hidden action add_30() { hdr.values.v30 = sum_30.execute(meta.slot); }
-    @hidden action read_30() { hdr.values.v30 = get_30.execute(meta.slot); }
+    @hidden action add_30() { hdr.rest.v30 = sum_30.execute(meta.slot); }
+    @hidden action read_30() { hdr.rest.v30 = get_30.execute(meta.slot); }
+    @stage(12)
     @hidden table use_30 {
         key = { meta.mode: exact; }
         actions = { store_30; add_30; read_30; @defaultonly NoAction; }
@@ -1433,16 +1467,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_29;
+    Register<int<32>, index_t>(CELLS, 0) value_29;
     RegisterAction<int<32>, index_t, bit<32>>(value_29) put_29 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v29;
+            slot = (int<32>)hdr.rest.v29;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_29) sum_29 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v29;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v29;
             }
             now = (bit<32>)slot;
         }
@@ -1453,8 +1487,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_29() { put_29.execute(meta.slot); }
-    @hidden action add_29() { hdr.values.v29 = sum_29.execute(meta.slot); }
-    @hidden action read_29() { hdr.values.v29 = get_29.execute(meta.slot); }
+    @hidden action add_29() { hdr.rest.v29 = sum_29.execute(meta.slot); }
+    @hidden action read_29() { hdr.rest.v29 = get_29.execute(meta.slot); }
+    @stage(12)
     @hidden table use_29 {
         key = { meta.mode: exact; }
         actions = { store_29; add_29; read_29; @defaultonly NoAction; }
@@ -1467,16 +1502,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_28;
+    Register<int<32>, index_t>(CELLS, 0) value_28;
     RegisterAction<int<32>, index_t, bit<32>>(value_28) put_28 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v28;
+            slot = (int<32>)hdr.rest.v28;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_28) sum_28 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v28;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v28;
             }
             now = (bit<32>)slot;
         }
@@ -1487,8 +1522,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_28() { put_28.execute(meta.slot); }
-    @hidden action add_28() { hdr.values.v28 = sum_28.execute(meta.slot); }
-    @hidden action read_28() { hdr.values.v28 = get_28.execute(meta.slot); }
+    @hidden action add_28() { hdr.rest.v28 = sum_28.execute(meta.slot); }
+    @hidden action read_28() { hdr.rest.v28 = get_28.execute(meta.slot); }
+    @stage(12)
     @hidden table use_28 {
         key = { meta.mode: exact; }
         actions = { store_28; add_28; read_28; @defaultonly NoAction; }
@@ -1501,16 +1537,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_27;
+    Register<int<32>, index_t>(CELLS, 0) value_27;
     RegisterAction<int<32>, index_t, bit<32>>(value_27) put_27 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v27;
+            slot = (int<32>)hdr.rest.v27;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_27) sum_27 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v27;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v27;
             }
             now = (bit<32>)slot;
         }
@@ -1521,8 +1557,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_27() { put_27.execute(meta.slot); }
-    @hidden action add_27() { hdr.values.v27 = sum_27.execute(meta.slot); }
-    @hidden action read_27() { hdr.values.v27 = get_27.execute(meta.slot); }
+    @hidden action add_27() { hdr.rest.v27 = sum_27.execute(meta.slot); }
+    @hidden action read_27() { hdr.rest.v27 = get_27.execute(meta.slot); }
+    @stage(13)
     @hidden table use_27 {
         key = { meta.mode: exact; }
         actions = { store_27; add_27; read_27; @defaultonly NoAction; }
@@ -1535,16 +1572,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_26;
+    Register<int<32>, index_t>(CELLS, 0) value_26;
     RegisterAction<int<32>, index_t, bit<32>>(value_26) put_26 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v26;
+            slot = (int<32>)hdr.rest.v26;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_26) sum_26 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v26;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v26;
             }
             now = (bit<32>)slot;
         }
@@ -1555,8 +1592,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_26() { put_26.execute(meta.slot); }
-    @hidden action add_26() { hdr.values.v26 = sum_26.execute(meta.slot); }
-    @hidden action read_26() { hdr.values.v26 = get_26.execute(meta.slot); }
+    @hidden action add_26() { hdr.rest.v26 = sum_26.execute(meta.slot); }
+    @hidden action read_26() { hdr.rest.v26 = get_26.execute(meta.slot); }
+    @stage(13)
     @hidden table use_26 {
         key = { meta.mode: exact; }
         actions = { store_26; add_26; read_26; @defaultonly NoAction; }
@@ -1569,16 +1607,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_25;
+    Register<int<32>, index_t>(CELLS, 0) value_25;
     RegisterAction<int<32>, index_t, bit<32>>(value_25) put_25 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v25;
+            slot = (int<32>)hdr.rest.v25;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_25) sum_25 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v25;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v25;
             }
             now = (bit<32>)slot;
         }
@@ -1589,8 +1627,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_25() { put_25.execute(meta.slot); }
-    @hidden action add_25() { hdr.values.v25 = sum_25.execute(meta.slot); }
-    @hidden action read_25() { hdr.values.v25 = get_25.execute(meta.slot); }
+    @hidden action add_25() { hdr.rest.v25 = sum_25.execute(meta.slot); }
+    @hidden action read_25() { hdr.rest.v25 = get_25.execute(meta.slot); }
+    @stage(13)
     @hidden table use_25 {
         key = { meta.mode: exact; }
         actions = { store_25; add_25; read_25; @defaultonly NoAction; }
@@ -1603,16 +1642,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_24;
+    Register<int<32>, index_t>(CELLS, 0) value_24;
     RegisterAction<int<32>, index_t, bit<32>>(value_24) put_24 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v24;
+            slot = (int<32>)hdr.rest.v24;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_24) sum_24 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v24;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v24;
             }
             now = (bit<32>)slot;
         }
@@ -1623,8 +1662,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_24() { put_24.execute(meta.slot); }
-    @hidden action add_24() { hdr.values.v24 = sum_24.execute(meta.slot); }
-    @hidden action read_24() { hdr.values.v24 = get_24.execute(meta.slot); }
+    @hidden action add_24() { hdr.rest.v24 = sum_24.execute(meta.slot); }
+    @hidden action read_24() { hdr.rest.v24 = get_24.execute(meta.slot); }
+    @stage(13)
     @hidden table use_24 {
         key = { meta.mode: exact; }
         actions = { store_24; add_24; read_24; @defaultonly NoAction; }
@@ -1637,16 +1677,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_23;
+    Register<int<32>, index_t>(CELLS, 0) value_23;
     RegisterAction<int<32>, index_t, bit<32>>(value_23) put_23 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v23;
+            slot = (int<32>)hdr.rest.v23;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_23) sum_23 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v23;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v23;
             }
             now = (bit<32>)slot;
         }
@@ -1657,8 +1697,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_23() { put_23.execute(meta.slot); }
-    @hidden action add_23() { hdr.values.v23 = sum_23.execute(meta.slot); }
-    @hidden action read_23() { hdr.values.v23 = get_23.execute(meta.slot); }
+    @hidden action add_23() { hdr.rest.v23 = sum_23.execute(meta.slot); }
+    @hidden action read_23() { hdr.rest.v23 = get_23.execute(meta.slot); }
+    @stage(14)
     @hidden table use_23 {
         key = { meta.mode: exact; }
         actions = { store_23; add_23; read_23; @defaultonly NoAction; }
@@ -1671,16 +1712,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_22;
+    Register<int<32>, index_t>(CELLS, 0) value_22;
     RegisterAction<int<32>, index_t, bit<32>>(value_22) put_22 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v22;
+            slot = (int<32>)hdr.rest.v22;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_22) sum_22 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v22;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v22;
             }
             now = (bit<32>)slot;
         }
@@ -1691,8 +1732,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_22() { put_22.execute(meta.slot); }
-    @hidden action add_22() { hdr.values.v22 = sum_22.execute(meta.slot); }
-    @hidden action read_22() { hdr.values.v22 = get_22.execute(meta.slot); }
+    @hidden action add_22() { hdr.rest.v22 = sum_22.execute(meta.slot); }
+    @hidden action read_22() { hdr.rest.v22 = get_22.execute(meta.slot); }
+    @stage(14)
     @hidden table use_22 {
         key = { meta.mode: exact; }
         actions = { store_22; add_22; read_22; @defaultonly NoAction; }
@@ -1705,16 +1747,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_21;
+    Register<int<32>, index_t>(CELLS, 0) value_21;
     RegisterAction<int<32>, index_t, bit<32>>(value_21) put_21 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v21;
+            slot = (int<32>)hdr.rest.v21;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_21) sum_21 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v21;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v21;
             }
             now = (bit<32>)slot;
         }
@@ -1725,8 +1767,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_21() { put_21.execute(meta.slot); }
-    @hidden action add_21() { hdr.values.v21 = sum_21.execute(meta.slot); }
-    @hidden action read_21() { hdr.values.v21 = get_21.execute(meta.slot); }
+    @hidden action add_21() { hdr.rest.v21 = sum_21.execute(meta.slot); }
+    @hidden action read_21() { hdr.rest.v21 = get_21.execute(meta.slot); }
+    @stage(14)
     @hidden table use_21 {
         key = { meta.mode: exact; }
         actions = { store_21; add_21; read_21; @defaultonly NoAction; }
@@ -1739,16 +1782,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_20;
+    Register<int<32>, index_t>(CELLS, 0) value_20;
     RegisterAction<int<32>, index_t, bit<32>>(value_20) put_20 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v20;
+            slot = (int<32>)hdr.rest.v20;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_20) sum_20 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v20;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v20;
             }
             now = (bit<32>)slot;
         }
@@ -1759,8 +1802,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_20() { put_20.execute(meta.slot); }
-    @hidden action add_20() { hdr.values.v20 = sum_20.execute(meta.slot); }
-    @hidden action read_20() { hdr.values.v20 = get_20.execute(meta.slot); }
+    @hidden action add_20() { hdr.rest.v20 = sum_20.execute(meta.slot); }
+    @hidden action read_20() { hdr.rest.v20 = get_20.execute(meta.slot); }
+    @stage(14)
     @hidden table use_20 {
         key = { meta.mode: exact; }
         actions = { store_20; add_20; read_20; @defaultonly NoAction; }
@@ -1773,16 +1817,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_19;
+    Register<int<32>, index_t>(CELLS, 0) value_19;
     RegisterAction<int<32>, index_t, bit<32>>(value_19) put_19 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v19;
+            slot = (int<32>)hdr.rest.v19;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_19) sum_19 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v19;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v19;
             }
             now = (bit<32>)slot;
         }
@@ -1793,8 +1837,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_19() { put_19.execute(meta.slot); }
-    @hidden action add_19() { hdr.values.v19 = sum_19.execute(meta.slot); }
-    @hidden action read_19() { hdr.values.v19 = get_19.execute(meta.slot); }
+    @hidden action add_19() { hdr.rest.v19 = sum_19.execute(meta.slot); }
+    @hidden action read_19() { hdr.rest.v19 = get_19.execute(meta.slot); }
+    @stage(15)
     @hidden table use_19 {
         key = { meta.mode: exact; }
         actions = { store_19; add_19; read_19; @defaultonly NoAction; }
@@ -1807,16 +1852,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_18;
+    Register<int<32>, index_t>(CELLS, 0) value_18;
     RegisterAction<int<32>, index_t, bit<32>>(value_18) put_18 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v18;
+            slot = (int<32>)hdr.rest.v18;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_18) sum_18 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v18;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v18;
             }
             now = (bit<32>)slot;
         }
@@ -1827,8 +1872,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_18() { put_18.execute(meta.slot); }
-    @hidden action add_18() { hdr.values.v18 = sum_18.execute(meta.slot); }
-    @hidden action read_18() { hdr.values.v18 = get_18.execute(meta.slot); }
+    @hidden action add_18() { hdr.rest.v18 = sum_18.execute(meta.slot); }
+    @hidden action read_18() { hdr.rest.v18 = get_18.execute(meta.slot); }
+    @stage(15)
     @hidden table use_18 {
         key = { meta.mode: exact; }
         actions = { store_18; add_18; read_18; @defaultonly NoAction; }
@@ -1841,16 +1887,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_17;
+    Register<int<32>, index_t>(CELLS, 0) value_17;
     RegisterAction<int<32>, index_t, bit<32>>(value_17) put_17 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v17;
+            slot = (int<32>)hdr.rest.v17;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_17) sum_17 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v17;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v17;
             }
             now = (bit<32>)slot;
         }
@@ -1861,8 +1907,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_17() { put_17.execute(meta.slot); }
-    @hidden action add_17() { hdr.values.v17 = sum_17.execute(meta.slot); }
-    @hidden action read_17() { hdr.values.v17 = get_17.execute(meta.slot); }
+    @hidden action add_17() { hdr.rest.v17 = sum_17.execute(meta.slot); }
+    @hidden action read_17() { hdr.rest.v17 = get_17.execute(meta.slot); }
+    @stage(15)
     @hidden table use_17 {
         key = { meta.mode: exact; }
         actions = { store_17; add_17; read_17; @defaultonly NoAction; }
@@ -1875,16 +1922,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_16;
+    Register<int<32>, index_t>(CELLS, 0) value_16;
     RegisterAction<int<32>, index_t, bit<32>>(value_16) put_16 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v16;
+            slot = (int<32>)hdr.rest.v16;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_16) sum_16 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v16;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v16;
             }
             now = (bit<32>)slot;
         }
@@ -1895,8 +1942,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_16() { put_16.execute(meta.slot); }
-    @hidden action add_16() { hdr.values.v16 = sum_16.execute(meta.slot); }
-    @hidden action read_16() { hdr.values.v16 = get_16.execute(meta.slot); }
+    @hidden action add_16() { hdr.rest.v16 = sum_16.execute(meta.slot); }
+    @hidden action read_16() { hdr.rest.v16 = get_16.execute(meta.slot); }
+    @stage(15)
     @hidden table use_16 {
         key = { meta.mode: exact; }
         actions = { store_16; add_16; read_16; @defaultonly NoAction; }
@@ -1909,16 +1957,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_15;
+    Register<int<32>, index_t>(CELLS, 0) value_15;
     RegisterAction<int<32>, index_t, bit<32>>(value_15) put_15 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v15;
+            slot = (int<32>)hdr.rest.v15;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_15) sum_15 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v15;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v15;
             }
             now = (bit<32>)slot;
         }
@@ -1929,8 +1977,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_15() { put_15.execute(meta.slot); }
-    @hidden action add_15() { hdr.values.v15 = sum_15.execute(meta.slot); }
-    @hidden action read_15() { hdr.values.v15 = get_15.execute(meta.slot); }
+    @hidden action add_15() { hdr.rest.v15 = sum_15.execute(meta.slot); }
+    @hidden action read_15() { hdr.rest.v15 = get_15.execute(meta.slot); }
+    @stage(16)
     @hidden table use_15 {
         key = { meta.mode: exact; }
         actions = { store_15; add_15; read_15; @defaultonly NoAction; }
@@ -1943,16 +1992,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_14;
+    Register<int<32>, index_t>(CELLS, 0) value_14;
     RegisterAction<int<32>, index_t, bit<32>>(value_14) put_14 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v14;
+            slot = (int<32>)hdr.rest.v14;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_14) sum_14 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v14;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v14;
             }
             now = (bit<32>)slot;
         }
@@ -1963,8 +2012,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_14() { put_14.execute(meta.slot); }
-    @hidden action add_14() { hdr.values.v14 = sum_14.execute(meta.slot); }
-    @hidden action read_14() { hdr.values.v14 = get_14.execute(meta.slot); }
+    @hidden action add_14() { hdr.rest.v14 = sum_14.execute(meta.slot); }
+    @hidden action read_14() { hdr.rest.v14 = get_14.execute(meta.slot); }
+    @stage(16)
     @hidden table use_14 {
         key = { meta.mode: exact; }
         actions = { store_14; add_14; read_14; @defaultonly NoAction; }
@@ -1977,16 +2027,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_13;
+    Register<int<32>, index_t>(CELLS, 0) value_13;
     RegisterAction<int<32>, index_t, bit<32>>(value_13) put_13 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v13;
+            slot = (int<32>)hdr.rest.v13;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_13) sum_13 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v13;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v13;
             }
             now = (bit<32>)slot;
         }
@@ -1997,8 +2047,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_13() { put_13.execute(meta.slot); }
-    @hidden action add_13() { hdr.values.v13 = sum_13.execute(meta.slot); }
-    @hidden action read_13() { hdr.values.v13 = get_13.execute(meta.slot); }
+    @hidden action add_13() { hdr.rest.v13 = sum_13.execute(meta.slot); }
+    @hidden action read_13() { hdr.rest.v13 = get_13.execute(meta.slot); }
+    @stage(16)
     @hidden table use_13 {
         key = { meta.mode: exact; }
         actions = { store_13; add_13; read_13; @defaultonly NoAction; }
@@ -2011,16 +2062,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_12;
+    Register<int<32>, index_t>(CELLS, 0) value_12;
     RegisterAction<int<32>, index_t, bit<32>>(value_12) put_12 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v12;
+            slot = (int<32>)hdr.rest.v12;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_12) sum_12 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v12;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v12;
             }
             now = (bit<32>)slot;
         }
@@ -2031,8 +2082,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_12() { put_12.execute(meta.slot); }
-    @hidden action add_12() { hdr.values.v12 = sum_12.execute(meta.slot); }
-    @hidden action read_12() { hdr.values.v12 = get_12.execute(meta.slot); }
+    @hidden action add_12() { hdr.rest.v12 = sum_12.execute(meta.slot); }
+    @hidden action read_12() { hdr.rest.v12 = get_12.execute(meta.slot); }
+    @stage(16)
     @hidden table use_12 {
         key = { meta.mode: exact; }
         actions = { store_12; add_12; read_12; @defaultonly NoAction; }
@@ -2045,16 +2097,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_11;
+    Register<int<32>, index_t>(CELLS, 0) value_11;
     RegisterAction<int<32>, index_t, bit<32>>(value_11) put_11 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v11;
+            slot = (int<32>)hdr.rest.v11;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_11) sum_11 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v11;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v11;
             }
             now = (bit<32>)slot;
         }
@@ -2065,8 +2117,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_11() { put_11.execute(meta.slot); }
-    @hidden action add_11() { hdr.values.v11 = sum_11.execute(meta.slot); }
-    @hidden action read_11() { hdr.values.v11 = get_11.execute(meta.slot); }
+    @hidden action add_11() { hdr.rest.v11 = sum_11.execute(meta.slot); }
+    @hidden action read_11() { hdr.rest.v11 = get_11.execute(meta.slot); }
+    @stage(17)
     @hidden table use_11 {
         key = { meta.mode: exact; }
         actions = { store_11; add_11; read_11; @defaultonly NoAction; }
@@ -2079,16 +2132,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_10;
+    Register<int<32>, index_t>(CELLS, 0) value_10;
     RegisterAction<int<32>, index_t, bit<32>>(value_10) put_10 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v10;
+            slot = (int<32>)hdr.rest.v10;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_10) sum_10 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v10;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v10;
             }
             now = (bit<32>)slot;
         }
@@ -2099,8 +2152,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_10() { put_10.execute(meta.slot); }
-    @hidden action add_10() { hdr.values.v10 = sum_10.execute(meta.slot); }
-    @hidden action read_10() { hdr.values.v10 = get_10.execute(meta.slot); }
+    @hidden action add_10() { hdr.rest.v10 = sum_10.execute(meta.slot); }
+    @hidden action read_10() { hdr.rest.v10 = get_10.execute(meta.slot); }
+    @stage(17)
     @hidden table use_10 {
         key = { meta.mode: exact; }
         actions = { store_10; add_10; read_10; @defaultonly NoAction; }
@@ -2113,16 +2167,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_9;
+    Register<int<32>, index_t>(CELLS, 0) value_9;
     RegisterAction<int<32>, index_t, bit<32>>(value_9) put_9 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v9;
+            slot = (int<32>)hdr.rest.v9;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_9) sum_9 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v9;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v9;
             }
             now = (bit<32>)slot;
         }
@@ -2133,8 +2187,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_9() { put_9.execute(meta.slot); }
-    @hidden action add_9() { hdr.values.v9 = sum_9.execute(meta.slot); }
-    @hidden action read_9() { hdr.values.v9 = get_9.execute(meta.slot); }
+    @hidden action add_9() { hdr.rest.v9 = sum_9.execute(meta.slot); }
+    @hidden action read_9() { hdr.rest.v9 = get_9.execute(meta.slot); }
+    @stage(17)
     @hidden table use_9 {
         key = { meta.mode: exact; }
         actions = { store_9; add_9; read_9; @defaultonly NoAction; }
@@ -2147,16 +2202,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_8;
+    Register<int<32>, index_t>(CELLS, 0) value_8;
     RegisterAction<int<32>, index_t, bit<32>>(value_8) put_8 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v8;
+            slot = (int<32>)hdr.rest.v8;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_8) sum_8 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v8;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v8;
             }
             now = (bit<32>)slot;
         }
@@ -2167,8 +2222,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_8() { put_8.execute(meta.slot); }
-    @hidden action add_8() { hdr.values.v8 = sum_8.execute(meta.slot); }
-    @hidden action read_8() { hdr.values.v8 = get_8.execute(meta.slot); }
+    @hidden action add_8() { hdr.rest.v8 = sum_8.execute(meta.slot); }
+    @hidden action read_8() { hdr.rest.v8 = get_8.execute(meta.slot); }
+    @stage(17)
     @hidden table use_8 {
         key = { meta.mode: exact; }
         actions = { store_8; add_8; read_8; @defaultonly NoAction; }
@@ -2181,16 +2237,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_7;
+    Register<int<32>, index_t>(CELLS, 0) value_7;
     RegisterAction<int<32>, index_t, bit<32>>(value_7) put_7 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v7;
+            slot = (int<32>)hdr.rest.v7;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_7) sum_7 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v7;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v7;
             }
             now = (bit<32>)slot;
         }
@@ -2201,8 +2257,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_7() { put_7.execute(meta.slot); }
-    @hidden action add_7() { hdr.values.v7 = sum_7.execute(meta.slot); }
-    @hidden action read_7() { hdr.values.v7 = get_7.execute(meta.slot); }
+    @hidden action add_7() { hdr.rest.v7 = sum_7.execute(meta.slot); }
+    @hidden action read_7() { hdr.rest.v7 = get_7.execute(meta.slot); }
+    @stage(18)
     @hidden table use_7 {
         key = { meta.mode: exact; }
         actions = { store_7; add_7; read_7; @defaultonly NoAction; }
@@ -2215,16 +2272,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_6;
+    Register<int<32>, index_t>(CELLS, 0) value_6;
     RegisterAction<int<32>, index_t, bit<32>>(value_6) put_6 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v6;
+            slot = (int<32>)hdr.rest.v6;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_6) sum_6 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v6;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v6;
             }
             now = (bit<32>)slot;
         }
@@ -2235,8 +2292,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_6() { put_6.execute(meta.slot); }
-    @hidden action add_6() { hdr.values.v6 = sum_6.execute(meta.slot); }
-    @hidden action read_6() { hdr.values.v6 = get_6.execute(meta.slot); }
+    @hidden action add_6() { hdr.rest.v6 = sum_6.execute(meta.slot); }
+    @hidden action read_6() { hdr.rest.v6 = get_6.execute(meta.slot); }
+    @stage(18)
     @hidden table use_6 {
         key = { meta.mode: exact; }
         actions = { store_6; add_6; read_6; @defaultonly NoAction; }
@@ -2249,16 +2307,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_5;
+    Register<int<32>, index_t>(CELLS, 0) value_5;
     RegisterAction<int<32>, index_t, bit<32>>(value_5) put_5 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v5;
+            slot = (int<32>)hdr.rest.v5;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_5) sum_5 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v5;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v5;
             }
             now = (bit<32>)slot;
         }
@@ -2269,8 +2327,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_5() { put_5.execute(meta.slot); }
-    @hidden action add_5() { hdr.values.v5 = sum_5.execute(meta.slot); }
-    @hidden action read_5() { hdr.values.v5 = get_5.execute(meta.slot); }
+    @hidden action add_5() { hdr.rest.v5 = sum_5.execute(meta.slot); }
+    @hidden action read_5() { hdr.rest.v5 = get_5.execute(meta.slot); }
+    @stage(18)
     @hidden table use_5 {
         key = { meta.mode: exact; }
         actions = { store_5; add_5; read_5; @defaultonly NoAction; }
@@ -2283,16 +2342,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_4;
+    Register<int<32>, index_t>(CELLS, 0) value_4;
     RegisterAction<int<32>, index_t, bit<32>>(value_4) put_4 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v4;
+            slot = (int<32>)hdr.rest.v4;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_4) sum_4 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v4;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.rest.v4;
             }
             now = (bit<32>)slot;
         }
@@ -2303,8 +2362,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_4() { put_4.execute(meta.slot); }
-    @hidden action add_4() { hdr.values.v4 = sum_4.execute(meta.slot); }
-    @hidden action read_4() { hdr.values.v4 = get_4.execute(meta.slot); }
+    @hidden action add_4() { hdr.rest.v4 = sum_4.execute(meta.slot); }
+    @hidden action read_4() { hdr.rest.v4 = get_4.execute(meta.slot); }
+    @stage(18)
     @hidden table use_4 {
         key = { meta.mode: exact; }
         actions = { store_4; add_4; read_4; @defaultonly NoAction; }
@@ -2317,16 +2377,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_3;
+    Register<int<32>, index_t>(CELLS, 0) value_3;
     RegisterAction<int<32>, index_t, bit<32>>(value_3) put_3 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v3;
+            slot = (int<32>)hdr.front.v3;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_3) sum_3 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v3;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v3;
             }
             now = (bit<32>)slot;
         }
@@ -2337,8 +2397,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_3() { put_3.execute(meta.slot); }
-    @hidden action add_3() { hdr.values.v3 = sum_3.execute(meta.slot); }
-    @hidden action read_3() { hdr.values.v3 = get_3.execute(meta.slot); }
+    @hidden action add_3() { hdr.front.v3 = sum_3.execute(meta.slot); }
+    @hidden action read_3() { hdr.front.v3 = get_3.execute(meta.slot); }
+    @stage(19)
     @hidden table use_3 {
         key = { meta.mode: exact; }
         actions = { store_3; add_3; read_3; @defaultonly NoAction; }
@@ -2351,16 +2412,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_2;
+    Register<int<32>, index_t>(CELLS, 0) value_2;
     RegisterAction<int<32>, index_t, bit<32>>(value_2) put_2 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v2;
+            slot = (int<32>)hdr.front.v2;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_2) sum_2 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v2;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v2;
             }
             now = (bit<32>)slot;
         }
@@ -2371,8 +2432,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_2() { put_2.execute(meta.slot); }
-    @hidden action add_2() { hdr.values.v2 = sum_2.execute(meta.slot); }
-    @hidden action read_2() { hdr.values.v2 = get_2.execute(meta.slot); }
+    @hidden action add_2() { hdr.front.v2 = sum_2.execute(meta.slot); }
+    @hidden action read_2() { hdr.front.v2 = get_2.execute(meta.slot); }
+    @stage(19)
     @hidden table use_2 {
         key = { meta.mode: exact; }
         actions = { store_2; add_2; read_2; @defaultonly NoAction; }
@@ -2385,16 +2447,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_1;
+    Register<int<32>, index_t>(CELLS, 0) value_1;
     RegisterAction<int<32>, index_t, bit<32>>(value_1) put_1 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v1;
+            slot = (int<32>)hdr.front.v1;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_1) sum_1 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v1;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v1;
             }
             now = (bit<32>)slot;
         }
@@ -2405,8 +2467,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_1() { put_1.execute(meta.slot); }
-    @hidden action add_1() { hdr.values.v1 = sum_1.execute(meta.slot); }
-    @hidden action read_1() { hdr.values.v1 = get_1.execute(meta.slot); }
+    @hidden action add_1() { hdr.front.v1 = sum_1.execute(meta.slot); }
+    @hidden action read_1() { hdr.front.v1 = get_1.execute(meta.slot); }
+    @stage(19)
     @hidden table use_1 {
         key = { meta.mode: exact; }
         actions = { store_1; add_1; read_1; @defaultonly NoAction; }
@@ -2419,16 +2482,16 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         size = 4;
     }
 
-    Register<int<32>, index_t>(SLOTS, 0) value_0;
+    Register<int<32>, index_t>(CELLS, 0) value_0;
     RegisterAction<int<32>, index_t, bit<32>>(value_0) put_0 = {
         void apply(inout int<32> slot) {
-            slot = (int<32>)hdr.values.v0;
+            slot = (int<32>)hdr.front.v0;
         }
     };
     RegisterAction<int<32>, index_t, bit<32>>(value_0) sum_0 = {
         void apply(inout int<32> slot, out bit<32> now) {
-            if (slot != HIGHEST && slot != LOWEST) {
-                slot = slot |+| (int<32>)hdr.values.v0;
+            if (slot != HIGHEST && slot >= -HIGHEST) {
+                slot = slot |+| (int<32>)hdr.front.v0;
             }
             now = (bit<32>)slot;
         }
@@ -2439,8 +2502,9 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
         }
     };
     @hidden action store_0() { put_0.execute(meta.slot); }
-    @hidden action add_0() { hdr.values.v0 = sum_0.execute(meta.slot); }
-    @hidden action read_0() { hdr.values.v0 = get_0.execute(meta.slot); }
+    @hidden action add_0() { hdr.front.v0 = sum_0.execute(meta.slot); }
+    @hidden action read_0() { hdr.front.v0 = get_0.execute(meta.slot); }
+    @stage(19)
     @hidden table use_0 {
         key = { meta.mode: exact; }
         actions = { store_0; add_0; read_0; @defaultonly NoAction; }
@@ -2603,122 +2667,21 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     }
 }
 
-// Is a value at a limit? Of those that egress does not parse.
+// Is a value at a limit? Of those before the last stage, in the order of the sums.
 control IngressLimits(inout ingress_headers_t hdr) {
     @hidden action note() { hdr.bridge.limit = 1; }
 
-    @hidden table limits_from_32 {
+    @stage(6)
+    @hidden table limits_from_63 {
         key = {
-            hdr.rest.v32: ternary;
-            hdr.rest.v33: ternary;
-            hdr.rest.v34: ternary;
-            hdr.rest.v35: ternary;
-            hdr.rest.v36: ternary;
-            hdr.rest.v37: ternary;
-            hdr.rest.v38: ternary;
-            hdr.rest.v39: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
-    }
-
-    @hidden table limits_from_40 {
-        key = {
-            hdr.rest.v40: ternary;
-            hdr.rest.v41: ternary;
-            hdr.rest.v42: ternary;
-            hdr.rest.v43: ternary;
-            hdr.rest.v44: ternary;
-            hdr.rest.v45: ternary;
-            hdr.rest.v46: ternary;
-            hdr.rest.v47: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
-    }
-
-    @hidden table limits_from_48 {
-        key = {
-            hdr.rest.v48: ternary;
-            hdr.rest.v49: ternary;
-            hdr.rest.v50: ternary;
-            hdr.rest.v51: ternary;
-            hdr.rest.v52: ternary;
-            hdr.rest.v53: ternary;
-            hdr.rest.v54: ternary;
-            hdr.rest.v55: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
-    }
-
-    @hidden table limits_from_56 {
-        key = {
-            hdr.rest.v56: ternary;
-            hdr.rest.v57: ternary;
-            hdr.rest.v58: ternary;
-            hdr.rest.v59: ternary;
-            hdr.rest.v60: ternary;
-            hdr.rest.v61: ternary;
-            hdr.rest.v62: ternary;
             hdr.rest.v63: ternary;
+            hdr.rest.v62: ternary;
+            hdr.rest.v61: ternary;
+            hdr.rest.v60: ternary;
+            hdr.rest.v59: ternary;
+            hdr.rest.v58: ternary;
+            hdr.rest.v57: ternary;
+            hdr.rest.v56: ternary;
         }
         actions = { note; @defaultonly NoAction; }
         const default_action = NoAction();
@@ -2741,13 +2704,250 @@ control IngressLimits(inout ingress_headers_t hdr) {
             (_, _, _, _, _, _, _, 0x80000000): note();
         }
         size = 16;
+    }
+
+    @stage(8)
+    @hidden table limits_from_55 {
+        key = {
+            hdr.rest.v55: ternary;
+            hdr.rest.v54: ternary;
+            hdr.rest.v53: ternary;
+            hdr.rest.v52: ternary;
+            hdr.rest.v51: ternary;
+            hdr.rest.v50: ternary;
+            hdr.rest.v49: ternary;
+            hdr.rest.v48: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(10)
+    @hidden table limits_from_47 {
+        key = {
+            hdr.rest.v47: ternary;
+            hdr.rest.v46: ternary;
+            hdr.rest.v45: ternary;
+            hdr.rest.v44: ternary;
+            hdr.rest.v43: ternary;
+            hdr.rest.v42: ternary;
+            hdr.rest.v41: ternary;
+            hdr.rest.v40: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(12)
+    @hidden table limits_from_39 {
+        key = {
+            hdr.rest.v39: ternary;
+            hdr.rest.v38: ternary;
+            hdr.rest.v37: ternary;
+            hdr.rest.v36: ternary;
+            hdr.rest.v35: ternary;
+            hdr.rest.v34: ternary;
+            hdr.rest.v33: ternary;
+            hdr.rest.v32: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(14)
+    @hidden table limits_from_31 {
+        key = {
+            hdr.rest.v31: ternary;
+            hdr.rest.v30: ternary;
+            hdr.rest.v29: ternary;
+            hdr.rest.v28: ternary;
+            hdr.rest.v27: ternary;
+            hdr.rest.v26: ternary;
+            hdr.rest.v25: ternary;
+            hdr.rest.v24: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(16)
+    @hidden table limits_from_23 {
+        key = {
+            hdr.rest.v23: ternary;
+            hdr.rest.v22: ternary;
+            hdr.rest.v21: ternary;
+            hdr.rest.v20: ternary;
+            hdr.rest.v19: ternary;
+            hdr.rest.v18: ternary;
+            hdr.rest.v17: ternary;
+            hdr.rest.v16: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(18)
+    @hidden table limits_from_15 {
+        key = {
+            hdr.rest.v15: ternary;
+            hdr.rest.v14: ternary;
+            hdr.rest.v13: ternary;
+            hdr.rest.v12: ternary;
+            hdr.rest.v11: ternary;
+            hdr.rest.v10: ternary;
+            hdr.rest.v9: ternary;
+            hdr.rest.v8: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _, _, _, _, _): note();
+            (0x80000000, _, _, _, _, _, _, _): note();
+            (_, 0x7fffffff, _, _, _, _, _, _): note();
+            (_, 0x80000000, _, _, _, _, _, _): note();
+            (_, _, 0x7fffffff, _, _, _, _, _): note();
+            (_, _, 0x80000000, _, _, _, _, _): note();
+            (_, _, _, 0x7fffffff, _, _, _, _): note();
+            (_, _, _, 0x80000000, _, _, _, _): note();
+            (_, _, _, _, 0x7fffffff, _, _, _): note();
+            (_, _, _, _, 0x80000000, _, _, _): note();
+            (_, _, _, _, _, 0x7fffffff, _, _): note();
+            (_, _, _, _, _, 0x80000000, _, _): note();
+            (_, _, _, _, _, _, 0x7fffffff, _): note();
+            (_, _, _, _, _, _, 0x80000000, _): note();
+            (_, _, _, _, _, _, _, 0x7fffffff): note();
+            (_, _, _, _, _, _, _, 0x80000000): note();
+        }
+        size = 16;
+    }
+
+    @stage(19)
+    @hidden table limits_from_7 {
+        key = {
+            hdr.rest.v7: ternary;
+            hdr.rest.v6: ternary;
+            hdr.rest.v5: ternary;
+            hdr.rest.v4: ternary;
+        }
+        actions = { note; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0x7fffffff, _, _, _): note();
+            (0x80000000, _, _, _): note();
+            (_, 0x7fffffff, _, _): note();
+            (_, 0x80000000, _, _): note();
+            (_, _, 0x7fffffff, _): note();
+            (_, _, 0x80000000, _): note();
+            (_, _, _, 0x7fffffff): note();
+            (_, _, _, 0x80000000): note();
+        }
+        size = 8;
     }
 
     apply {
-        limits_from_32.apply();
-        limits_from_40.apply();
-        limits_from_48.apply();
-        limits_from_56.apply();
+        limits_from_63.apply();
+        limits_from_55.apply();
+        limits_from_47.apply();
+        limits_from_39.apply();
+        limits_from_31.apply();
+        limits_from_23.apply();
+        limits_from_15.apply();
+        limits_from_7.apply();
     }
 }
 
@@ -2755,146 +2955,29 @@ control IngressLimits(inout ingress_headers_t hdr) {
 control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {
     @hidden action note() { meta.limit = 1; }
 
-    @hidden table limits_from_0 {
+    @hidden table limits_from_3 {
         key = {
-            hdr.values.v0: ternary;
-            hdr.values.v1: ternary;
-            hdr.values.v2: ternary;
-            hdr.values.v3: ternary;
-            hdr.values.v4: ternary;
-            hdr.values.v5: ternary;
-            hdr.values.v6: ternary;
-            hdr.values.v7: ternary;
+            hdr.front.v3: ternary;
+            hdr.front.v2: ternary;
+            hdr.front.v1: ternary;
+            hdr.front.v0: ternary;
         }
         actions = { note; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
+            (0x7fffffff, _, _, _): note();
+            (0x80000000, _, _, _): note();
+            (_, 0x7fffffff, _, _): note();
+            (_, 0x80000000, _, _): note();
+            (_, _, 0x7fffffff, _): note();
+            (_, _, 0x80000000, _): note();
+            (_, _, _, 0x7fffffff): note();
+            (_, _, _, 0x80000000): note();
         }
-        size = 16;
-    }
-
-    @hidden table limits_from_8 {
-        key = {
-            hdr.values.v8: ternary;
-            hdr.values.v9: ternary;
-            hdr.values.v10: ternary;
-            hdr.values.v11: ternary;
-            hdr.values.v12: ternary;
-            hdr.values.v13: ternary;
-            hdr.values.v14: ternary;
-            hdr.values.v15: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
-    }
-
-    @hidden table limits_from_16 {
-        key = {
-            hdr.values.v16: ternary;
-            hdr.values.v17: ternary;
-            hdr.values.v18: ternary;
-            hdr.values.v19: ternary;
-            hdr.values.v20: ternary;
-            hdr.values.v21: ternary;
-            hdr.values.v22: ternary;
-            hdr.values.v23: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
-    }
-
-    @hidden table limits_from_24 {
-        key = {
-            hdr.values.v24: ternary;
-            hdr.values.v25: ternary;
-            hdr.values.v26: ternary;
-            hdr.values.v27: ternary;
-            hdr.values.v28: ternary;
-            hdr.values.v29: ternary;
-            hdr.values.v30: ternary;
-            hdr.values.v31: ternary;
-        }
-        actions = { note; @defaultonly NoAction; }
-        const default_action = NoAction();
-        const entries = {
-            (0x7fffffff, _, _, _, _, _, _, _): note();
-            (0x80000000, _, _, _, _, _, _, _): note();
-            (_, 0x7fffffff, _, _, _, _, _, _): note();
-            (_, 0x80000000, _, _, _, _, _, _): note();
-            (_, _, 0x7fffffff, _, _, _, _, _): note();
-            (_, _, 0x80000000, _, _, _, _, _): note();
-            (_, _, _, 0x7fffffff, _, _, _, _): note();
-            (_, _, _, 0x80000000, _, _, _, _): note();
-            (_, _, _, _, 0x7fffffff, _, _, _): note();
-            (_, _, _, _, 0x80000000, _, _, _): note();
-            (_, _, _, _, _, 0x7fffffff, _, _): note();
-            (_, _, _, _, _, 0x80000000, _, _): note();
-            (_, _, _, _, _, _, 0x7fffffff, _): note();
-            (_, _, _, _, _, _, 0x80000000, _): note();
-            (_, _, _, _, _, _, _, 0x7fffffff): note();
-            (_, _, _, _, _, _, _, 0x80000000): note();
-        }
-        size = 16;
+        size = 8;
     }
 
     apply {
-        limits_from_0.apply();
-        limits_from_8.apply();
-        limits_from_16.apply();
-        limits_from_24.apply();
+        limits_from_3.apply();
     }
 }

@@ -1,13 +1,14 @@
 // Printed by p4/src/tofino/: change that, not this.
 
-const bit<16> VALUES = 32;
-
 // Those that egress looks at, too.
-header values_h {
+header front_h {
     bit<32> v0;
     bit<32> v1;
     bit<32> v2;
     bit<32> v3;
+}
+
+header rest_h {
     bit<32> v4;
     bit<32> v5;
     bit<32> v6;
@@ -20,9 +21,6 @@ header values_h {
     bit<32> v13;
     bit<32> v14;
     bit<32> v15;
-}
-
-header rest_h {
     bit<32> v16;
     bit<32> v17;
     bit<32> v18;

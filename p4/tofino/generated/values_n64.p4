@@ -1,13 +1,14 @@
 // Printed by p4/src/tofino/: change that, not this.
 
-const bit<16> VALUES = 64;
-
 // Those that egress looks at, too.
-header values_h {
+header front_h {
     bit<32> v0;
     bit<32> v1;
     bit<32> v2;
     bit<32> v3;
+}
+
+header rest_h {
     bit<32> v4;
     bit<32> v5;
     bit<32> v6;
@@ -36,9 +37,6 @@ header values_h {
     bit<32> v29;
     bit<32> v30;
     bit<32> v31;
-}
-
-header rest_h {
     bit<32> v32;
     bit<32> v33;
     bit<32> v34;

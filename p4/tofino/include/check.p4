@@ -6,6 +6,7 @@ control Check(in ingress_headers_t hdr, inout ingress_metadata_t meta,
         meta.reason = reason;
     }
 
+    @stage(0)
     @hidden table check {
         key = {
             meta.class: ternary;
@@ -13,11 +14,12 @@ control Check(in ingress_headers_t hdr, inout ingress_metadata_t meta,
             hdr.inart.version: range;
             hdr.inart.kind: range;
             hdr.inart.flags: ternary;
-            hdr.inart.length: range;
+            hdr.inart.form[15:0]: range @name("length");
         }
         actions = { refuse_frame; NoAction; }
         const default_action = NoAction();
         const entries = {
+            (Class.AGAIN, _, _, _, _, _): NoAction();
             (Class.TAGGED, _, _, _, _, _): refuse_frame(Reason.TAGGED);
             (_, 1 .. 0xffff, _, _, _, _): refuse_frame(Reason.TOO_SHORT);
             (Class.OTHER, _, _, _, _, _): NoAction();

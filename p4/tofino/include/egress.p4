@@ -2,7 +2,6 @@ parser InArtEgressParser(packet_in packet, out egress_headers_t hdr, out egress_
                          out egress_intrinsic_metadata_t intrinsic) {
     state start {
         packet.extract(intrinsic);
-        meta.resend = 0;
         meta.own_hi = 0;
         meta.own_lo = 0;
         meta.start_hi = 0;
@@ -10,10 +9,28 @@ parser InArtEgressParser(packet_in packet, out egress_headers_t hdr, out egress_
         meta.asked_hi = 0;
         meta.asked_lo = 0;
         meta.answered = 0;
+        meta.outcome = Outcome.FORWARDED;
         meta.limit = 0;
         meta.long_queue = 0;
         meta.drop = 0;
         packet.extract(meta.bridge);
+#if PASSES == 2
+        transition select(meta.bridge.again) {
+            1: again;
+            default: ethernet;
+        }
+    }
+
+    state again {
+        packet.extract(hdr.again);
+        packet.extract(hdr.ethernet);
+        packet.extract(hdr.inart);
+        packet.extract(hdr.front);
+        transition accept;
+    }
+
+    state ethernet {
+#endif
         packet.extract(hdr.ethernet);
         transition select(meta.bridge.inart, meta.bridge.complete) {
             (0, _): accept;
@@ -29,7 +46,10 @@ parser InArtEgressParser(packet_in packet, out egress_headers_t hdr, out egress_
 
     state partial {
         packet.extract(hdr.inart);
-        packet.extract(hdr.values);
+#if PASSES == 2
+        packet.extract(hdr.front_done);
+#endif
+        packet.extract(hdr.front);
         transition accept;
     }
 }
@@ -49,8 +69,8 @@ control Waves(inout egress_headers_t hdr, inout egress_metadata_t meta) {
     };
     RegisterAction<bit<32>, index_t, bit<32>>(asked_hi) ask_hi = {
         void apply(inout bit<32> slot, out bit<32> now) {
+            now = ~slot & meta.own_hi;
             slot = slot ^ meta.own_hi;
-            now = slot;
         }
     };
     RegisterAction<bit<32>, index_t, bit<32>>(asked_lo) begin_lo = {
@@ -60,8 +80,8 @@ control Waves(inout egress_headers_t hdr, inout egress_metadata_t meta) {
     };
     RegisterAction<bit<32>, index_t, bit<32>>(asked_lo) ask_lo = {
         void apply(inout bit<32> slot, out bit<32> now) {
+            now = ~slot & meta.own_lo;
             slot = slot ^ meta.own_lo;
-            now = slot;
         }
     };
 
@@ -102,9 +122,12 @@ control Waves(inout egress_headers_t hdr, inout egress_metadata_t meta) {
     @hidden action set_ask_hi() { meta.asked_hi = ask_hi.execute(meta.bridge.slot); }
     @hidden table ask_of_hi {
         key = { meta.bridge.repeat: exact; }
-        actions = { set_begin_hi; set_ask_hi; }
-        const default_action = set_begin_hi();
-        const entries = { 1: set_ask_hi(); }
+        actions = { set_begin_hi; set_ask_hi; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: set_begin_hi();
+            1: set_ask_hi();
+        }
         size = 2;
     }
 
@@ -112,9 +135,12 @@ control Waves(inout egress_headers_t hdr, inout egress_metadata_t meta) {
     @hidden action set_ask_lo() { meta.asked_lo = ask_lo.execute(meta.bridge.slot); }
     @hidden table ask_of_lo {
         key = { meta.bridge.repeat: exact; }
-        actions = { set_begin_lo; set_ask_lo; }
-        const default_action = set_begin_lo();
-        const entries = { 1: set_ask_lo(); }
+        actions = { set_begin_lo; set_ask_lo; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: set_begin_lo();
+            1: set_ask_lo();
+        }
         size = 2;
     }
 
@@ -125,31 +151,25 @@ control Waves(inout egress_headers_t hdr, inout egress_metadata_t meta) {
     @hidden table answer {
         key = {
             meta.bridge.repeat: ternary;
-            meta.resend: ternary;
+            hdr.inart.flags[0:0]: ternary @name("resend");
             meta.asked_hi: ternary;
             meta.asked_lo: ternary;
         }
-        actions = { set_unasked; set_asked; ask_even; ask_odd; }
-        const default_action = ask_even();      // the seat's bit is 1 now
+        actions = { set_unasked; set_asked; ask_even; ask_odd; @defaultonly NoAction; }
+        const default_action = NoAction();
         const entries = {
             (0, 0, _, _): set_unasked();
             (0, 1, _, _): set_asked();
             (1, _, 0, 0): ask_odd();
+            (1, _, _, _): ask_even();           // the seat's bit is 1 now
         }
         size = 4;
     }
 
     apply {
-        meta.resend = hdr.inart.flags[0:0];
         seats.apply(hdr, meta);
-        if (meta.resend == 1) {
-            meta.start_hi = meta.own_hi;
-            meta.start_lo = meta.own_lo;
-        }
         ask_of_hi.apply();
         ask_of_lo.apply();
-        meta.asked_hi = meta.asked_hi & meta.own_hi;
-        meta.asked_lo = meta.asked_lo & meta.own_lo;
         answer.apply();
     }
 }
@@ -183,24 +203,55 @@ control InArtEgress(inout egress_headers_t hdr, inout egress_metadata_t meta,
         size = 2;
     }
 
+    @hidden action answer(Outcome outcome) {
+        meta.outcome = outcome;
+    }
+
+    @hidden action absorb(Outcome outcome) {
+        meta.outcome = outcome;
+        meta.drop = 1;
+    }
+
+    // What becomes of a repeat for a complete slot.
+    @hidden table finish {
+        key = { meta.answered: exact; }
+        actions = { answer; absorb; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: absorb(Outcome.ABSORBED);
+            1: answer(Outcome.REPEATED);
+        }
+        size = 2;
+    }
+
     apply {
         if (hdr.inart.isValid()) {
             queue.apply();
+            if (meta.bridge.complete == 1) {
+                waves.apply(hdr, meta);
+            }
+            if (hdr.front.isValid()) {
+                limits.apply(hdr, meta);
+            }
+#if PASSES == 2
+            // In its second pass a frame is no longer as it came in.
+            if (intrinsic.pkt_length != FRAME_AND_FCS_BYTES && meta.bridge.complete == 0) {
+#else
             if (intrinsic.pkt_length != FRAME_AND_FCS_BYTES) {
+#endif
                 meta.drop = 1;
                 drops.count((bit<8>)Reason.WRONG_SIZE);
-            } else if (meta.bridge.complete == 1) {
-                limits.apply(hdr, meta);
-                waves.apply(hdr, meta);
-                if (meta.bridge.repeat == 1) {
-                    if (meta.answered == 1) {
-                        outcomes.count((bit<8>)Outcome.REPEATED);
-                    } else {
-                        meta.drop = 1;
-                        outcomes.count((bit<8>)Outcome.ABSORBED);
-                    }
-                }
-                if (meta.limit == 1 || meta.bridge.limit == 1) {
+            } else if (meta.bridge.repeat == 1) {
+                finish.apply();
+                outcomes.count((bit<8>)meta.outcome);
+            }
+            if (meta.limit == 1 || meta.bridge.limit == 1) {
+#if PASSES == 2
+                if (meta.bridge.again == 1) {
+                    hdr.again.limit = 1;
+                } else
+#endif
+                if (meta.bridge.complete == 1) {
                     hdr.inart.flags = hdr.inart.flags | FLAG_OVERFLOW;
                 }
             }

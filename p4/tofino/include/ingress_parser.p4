@@ -3,12 +3,14 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
     state start {
         packet.extract(intrinsic);
         packet.advance(PORT_METADATA_SIZE);
+        meta.inart = 0;
         meta.sound = 0;
         meta.in_block = 0;
         meta.reason = Reason.NONE;
         meta.outcome = Outcome.FORWARDED;
         meta.route = Route.NONE;
         meta.port = 0;
+        meta.ingress = intrinsic.ingress_port;
         meta.base = 0;
         meta.masked = 0;
         meta.foreign_hi = 0;
@@ -22,9 +24,7 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
         meta.group = 0;
         meta.sent = 0;
         meta.mark = 0;
-        meta.plan = 0;
         meta.part = 0;
-        meta.shape = 0;
         meta.slot = 0;
         meta.claimed = 0;
         meta.taken = 0;
@@ -38,6 +38,46 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
         meta.missing_hi = 0;
         meta.missing_lo = 0;
         meta.sticky = 0;
+#if PASSES == 2
+        meta.complete_before = 0;
+        meta.limit_before = 0;
+        meta.loop = 0;
+        meta.around = 0;
+#endif
+#if PASSES == 2
+        transition select(intrinsic.ingress_port) {
+            RECIRCULATION_PORT &&& PORT_IN_PIPE: again;
+            default: first;
+        }
+    }
+
+    // Whatever is not known again is known from the first pass: the frame may be added to the slot.
+    state again {
+        meta.class = Class.AGAIN;
+        meta.inart = 1;
+        meta.sound = 1;
+        meta.in_block = 1;
+        meta.route = Route.ADD;
+        packet.extract(hdr.before);
+        meta.complete_before = hdr.before.complete[0:0];
+        meta.limit_before = hdr.before.limit[0:0];
+        meta.ingress = hdr.before.ingress[8:0];
+        meta.port = hdr.before.port[8:0];
+        meta.base = hdr.before.slot;
+        meta.masked = SECOND_PASS;
+        meta.expected_hi = hdr.before.expected_hi;
+        meta.expected_lo = hdr.before.expected_lo;
+        packet.extract(hdr.ethernet);
+        packet.extract(hdr.inart);
+        packet.extract(hdr.front_done);
+        packet.extract(hdr.front);
+        packet.extract(hdr.rest_done);
+        packet.extract(hdr.rest);
+        transition accept;
+    }
+
+    state first {
+#endif
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
             ETHERTYPE_INART: inart;
@@ -104,6 +144,7 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
     }
 
     state inart {
+        meta.inart = 1;
         packet.extract(hdr.inart);
         transition select(hdr.inart.version, hdr.inart.kind) {
             (VERSION, (bit<4>)Kind.GRADIENT): values;
@@ -117,8 +158,14 @@ parser InArtParser(packet_in packet, out ingress_headers_t hdr, out ingress_meta
 
     state values {
         meta.class = Class.VALUES;
-        packet.extract(hdr.values);
+        packet.extract(hdr.front);
+#if PASSES == 2
+        packet.extract(hdr.front_later);
+#endif
         packet.extract(hdr.rest);
+#if PASSES == 2
+        packet.extract(hdr.rest_later);
+#endif
         transition accept;
     }
 

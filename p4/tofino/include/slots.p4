@@ -12,17 +12,16 @@ struct words_t {
 }
 
 control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
-    Register<mark_t, index_t>(SLOTS, {0, 0})  marks;
-    Register<bit<32>, index_t>(SLOTS, 0)      sequences;
-    Register<words_t, index_t>(SLOTS, {0, 0}) runs;         // shape, incarnation
-    Register<words_t, index_t>(SLOTS, {0, 0}) plans;        // epoch and job, shard and group
-    Register<bit<32>, index_t>(SLOTS, 0)      seen_hi;
-    Register<bit<32>, index_t>(SLOTS, 0)      seen_lo;
-    Register<bit<8>, index_t>(SLOTS, 0)       flags;
+    Register<mark_t, index_t>(CELLS, {0, 0})  marks;
+    Register<bit<32>, index_t>(CELLS, 0)      sequences;
+    Register<words_t, index_t>(CELLS, {0, 0}) runs;         // group, exponent and length; incarnation
+    Register<words_t, index_t>(CELLS, {0, 0}) plans;        // epoch and job; shard and flag last
+    Register<bit<32>, index_t>(CELLS, 0)      seen_hi;
+    Register<bit<32>, index_t>(CELLS, 0)      seen_lo;
+    Register<bit<8>, index_t>(CELLS, 0)       flags;
 
     // A slot's range is aligned to its length, so base + masked is base ^ masked: the hash unit finds the slot, and no stage is lost.
     Hash<index_t>(HashAlgorithm_t.XOR16) index;
-    Hash<index_t>(HashAlgorithm_t.XOR16) index_kept;
 
     // Another tag, or a newer frame, takes the slot over. That two tags have one mark is possible; then the frame is found to be
     // another's below, and is forwarded.
@@ -53,14 +52,14 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     RegisterAction<words_t, index_t, bit<1>>(runs) put_run = {
         void apply(inout words_t slot) {
-            slot.first = meta.shape;
+            slot.first = hdr.inart.form;
             slot.second = hdr.inart.incarnation;
         }
     };
     RegisterAction<words_t, index_t, bit<1>>(runs) compare_run = {
         void apply(inout words_t slot, out bit<1> other) {
             other = 0;
-            if (slot.first != meta.shape || slot.second != hdr.inart.incarnation) {
+            if (slot.first != hdr.inart.form || slot.second != hdr.inart.incarnation) {
                 other = 1;
             }
         }
@@ -68,14 +67,14 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     RegisterAction<words_t, index_t, bit<1>>(plans) put_plan = {
         void apply(inout words_t slot) {
-            slot.first = meta.plan;
+            slot.first = hdr.inart.plan;
             slot.second = meta.part;
         }
     };
     RegisterAction<words_t, index_t, bit<1>>(plans) compare_plan = {
         void apply(inout words_t slot, out bit<1> other) {
             other = 0;
-            if (slot.first != meta.plan || slot.second != meta.part) {
+            if (slot.first != hdr.inart.plan || slot.second != meta.part) {
                 other = 1;
             }
         }
@@ -127,12 +126,13 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     @hidden action claim() {
         meta.claimed = 1;
-        meta.slot = index_kept.get({4w0, meta.base[11:0], 4w0, meta.masked[11:0]});
-        meta.taken = take.execute(index.get({4w0, meta.base[11:0], 4w0, meta.masked[11:0]}));
+        meta.slot = meta.base ^ meta.masked;
+        meta.taken = take.execute(index.get({meta.base, meta.masked}));
     }
 
     // May the frame be added here? Only if it brings all members of its entry: so the units that are added are equal or disjoint,
     // and one that comes again never brings half of what is there.
+    @stage(1)
     @hidden table admit {
         key = {
             meta.reason: ternary;
@@ -163,31 +163,43 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     @hidden action take_sequence() { put_sequence.execute(meta.slot); }
     @hidden action check_sequence() { meta.other_sequence = compare_sequence.execute(meta.slot); }
+    @stage(2)
     @hidden table exact_sequence {
         key = { meta.taken: exact; }
-        actions = { take_sequence; check_sequence; }
-        const default_action = check_sequence();
-        const entries = { 1: take_sequence(); }
+        actions = { take_sequence; check_sequence; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: check_sequence();
+            1: take_sequence();
+        }
         size = 2;
     }
 
     @hidden action take_run() { put_run.execute(meta.slot); }
     @hidden action check_run() { meta.other_run = compare_run.execute(meta.slot); }
+    @stage(2)
     @hidden table exact_run {
         key = { meta.taken: exact; }
-        actions = { take_run; check_run; }
-        const default_action = check_run();
-        const entries = { 1: take_run(); }
+        actions = { take_run; check_run; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: check_run();
+            1: take_run();
+        }
         size = 2;
     }
 
     @hidden action take_plan() { put_plan.execute(meta.slot); }
     @hidden action check_plan() { meta.other_plan = compare_plan.execute(meta.slot); }
+    @stage(2)
     @hidden table exact_plan {
         key = { meta.taken: exact; }
-        actions = { take_plan; check_plan; }
-        const default_action = check_plan();
-        const entries = { 1: take_plan(); }
+        actions = { take_plan; check_plan; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            0: check_plan();
+            1: take_plan();
+        }
         size = 2;
     }
 
@@ -199,6 +211,7 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
         meta.fate = Mode.ADD;
         meta.seen_hi = merge_hi.execute(meta.slot);
     }
+    @stage(3)
     @hidden table contributors_hi {
         key = {
             meta.taken: exact;
@@ -217,6 +230,7 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     @hidden action start_lo() { put_lo.execute(meta.slot); }
     @hidden action join_lo() { meta.seen_lo = merge_lo.execute(meta.slot); }
+    @stage(3)
     @hidden table contributors_lo {
         key = {
             meta.taken: exact;
@@ -235,6 +249,7 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
 
     @hidden action start_flags() { put_flags.execute(meta.slot); }
     @hidden action join_flags() { meta.sticky = merge_flags.execute(meta.slot); }
+    @stage(3)
     @hidden table sticky_flags {
         key = {
             meta.taken: exact;

@@ -1,11 +1,12 @@
 //! The topology document as people write it (YAML, or JSON, which is YAML too), and back.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::{DEFAULT_MTU, NodeKind, Topology};
+use super::{DEFAULT_MTU, NodeKind, SwitchPort, Topology};
 use crate::units::{Rate, Seconds, Size, display_rate, display_seconds, display_size};
 
 #[derive(Deserialize)]
@@ -29,6 +30,7 @@ pub(super) struct NodeEntry {
     pub kind: KindEntry,
     pub aggregation: Option<Rate>,
     pub ingress: Option<Rate>,
+    pub board: Option<String>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -56,6 +58,9 @@ pub(super) struct LinkEntry {
     pub rate: Rate,
     pub delay: Option<Seconds>,
     pub mtu: Option<i64>,
+    /// By the name of the switch.
+    #[serde(default)]
+    pub ports: BTreeMap<String, SwitchPort>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +129,9 @@ impl Topology {
             if let Some(ingress) = node.ingress_bps {
                 let _ = write!(out, ", ingress: {}", rate(ingress));
             }
+            if let Some(board) = node.board {
+                let _ = write!(out, ", board: {board}");
+            }
             out.push_str("}\n");
         }
         out.push_str("links:\n");
@@ -135,6 +143,11 @@ impl Topology {
             }
             if link.mtu != common {
                 let _ = write!(out, ", mtu: {}", link.mtu);
+            }
+            let ports: Vec<_> =
+                link.named_ports().map(|(end, port)| format!("{}: {port}", name(end))).collect();
+            if !ports.is_empty() {
+                let _ = write!(out, ", ports: {{{}}}", ports.join(", "));
             }
             out.push_str("}\n");
         }
@@ -171,9 +184,24 @@ impl Topology {
             if let Some(ingress) = node.ingress_bps {
                 entry["ingress"] = ingress.into();
             }
+            if let Some(board) = node.board {
+                entry["board"] = board.name().into();
+            }
             entry
         };
-        let link = |link: &super::Link| json!({"ends": link.ends.map(name), "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu});
+        let port = |port: SwitchPort| match port {
+            SwitchPort::Device(number) => Value::from(number),
+            SwitchPort::Front { .. } => Value::from(port.to_string()),
+        };
+        let link = |link: &super::Link| {
+            let ends = link.ends.map(name);
+            let mut entry =
+                json!({"ends": ends, "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu});
+            for (end, stated) in link.named_ports() {
+                entry["ports"][name(end)] = port(stated);
+            }
+            entry
+        };
         let job = |job: &super::Job| {
             let (workers, servers) = (names(&job.workers), names(&job.servers));
             let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});

@@ -1,14 +1,17 @@
 //! The network and its jobs: nodes, full-duplex links, background traffic, workers and servers of each job.
 
 mod background_rates;
+pub mod board;
 mod document;
 mod error;
 pub mod generate;
 pub mod import;
 mod occupied;
+mod ports;
 pub mod ranges;
 mod read;
 mod state;
+mod switch_port;
 mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -16,8 +19,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 pub use background_rates::BackgroundRates;
+pub use board::Board;
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+pub use switch_port::SwitchPort;
 
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;
@@ -88,6 +93,8 @@ pub struct Node {
     pub ingress_bps: Option<f64>,
     /// c(v) or b(s), bit/s: what other traffic already uses of that capacity.
     pub background_bps: f64,
+    /// What a switch is, if the document says so: which ports it has.
+    pub board: Option<Board>,
 }
 
 /// A full-duplex link: the rate holds in each direction.
@@ -103,6 +110,16 @@ pub struct Link {
     pub mtu: u16,
     /// b(e), bit/s, from the first end to the second, and from the second to the first.
     pub background_bps: [f64; 2],
+    /// The ports of the ends that are switches, where the document says them: of all links of a switch, or of
+    /// none.
+    pub ports: [Option<SwitchPort>; 2],
+}
+
+impl Link {
+    /// The ends whose ports the document says, with these.
+    pub fn named_ports(&self) -> impl Iterator<Item = (NodeId, SwitchPort)> + '_ {
+        self.ends.iter().zip(self.ports).filter_map(|(end, port)| Some((*end, port?)))
+    }
 }
 
 /// A training job: every worker sends its whole gradient, cut into one shard per server.

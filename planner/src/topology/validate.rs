@@ -8,7 +8,7 @@ use petgraph::unionfind::UnionFind;
 use serde_saphyr::Spanned;
 
 use super::document::{BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry};
-use super::{DEFAULT_MTU, Job, Link, MTUS, Node, NodeId, NodeKind, Topology, TopologyError};
+use super::{Board, DEFAULT_MTU, Job, Link, MTUS, Node, NodeId, NodeKind, Topology, TopologyError};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
@@ -39,9 +39,11 @@ pub(super) fn build(document: Document) -> Result<Topology> {
         Some(every) => mtu(line(&every), "document", every.value)?,
         None => DEFAULT_MTU,
     };
+    let lines: Vec<u64> = document.links.iter().map(line).collect();
     for entry in document.links {
         topology.add_link(entry, every)?;
     }
+    topology.check_ports(&lines)?;
     for entry in document.background {
         topology.add_background(entry)?;
     }
@@ -61,7 +63,7 @@ pub(super) fn build(document: Document) -> Result<Topology> {
 impl Topology {
     fn add_node(&mut self, entry: Spanned<NodeEntry>) -> Result<()> {
         let at = line(&entry);
-        let NodeEntry { name, kind, aggregation, ingress } = entry.value;
+        let NodeEntry { name, kind, aggregation, ingress, board } = entry.value;
         name_is_usable(at, "node", &name)?;
         let place = format!("node {name}");
         let kind = NodeKind::from(kind);
@@ -93,6 +95,7 @@ impl Topology {
         if let Some(rate) = ingress {
             positive(at, &place, "ingress", rate.0)?;
         }
+        let board = board.map(|board| board_of(at, &place, kind, &board)).transpose()?;
         let id = NodeId(self.nodes.len() as u32);
         if self.by_name.insert(name.clone(), id).is_some() {
             return Err(TopologyError::new(
@@ -109,6 +112,7 @@ impl Topology {
             aggregation_bps: aggregation.map_or(0.0, |rate| rate.0),
             ingress_bps: ingress.map(|rate| rate.0),
             background_bps: 0.0,
+            board,
         });
         Ok(())
     }
@@ -116,7 +120,7 @@ impl Topology {
     /// `every` is the MTU of links that state none.
     fn add_link(&mut self, entry: Spanned<LinkEntry>, every: u16) -> Result<()> {
         let at = line(&entry);
-        let LinkEntry { ends: [a, b], rate, delay, mtu: stated } = entry.value;
+        let LinkEntry { ends: [a, b], rate, delay, mtu: stated, ports } = entry.value;
         let place = format!("link {a}-{b}");
         let ends = [self.known(at, &place, &a)?, self.known(at, &place, &b)?];
         if ends[0] == ends[1] {
@@ -143,8 +147,9 @@ impl Topology {
                 "keep one link and add the rates up",
             ));
         }
+        let ports = self.ports_of_link(at, &place, ends, ports)?;
         self.graph.add_edge(ends[0].0.into(), ends[1].0.into(), ());
-        self.links.push(Link { ends, rate_bps: rate.0, delay_seconds, mtu, background_bps: [0.0; 2] });
+        self.links.push(Link { ends, rate_bps: rate.0, delay_seconds, mtu, background_bps: [0.0; 2], ports });
         Ok(())
     }
 
@@ -320,6 +325,18 @@ fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {
         return Ok(());
     }
     Err(TopologyError::new(at, place, format!("{what} is {value}"), fix))
+}
+
+fn board_of(at: u64, place: &str, kind: NodeKind, name: &str) -> Result<Board> {
+    if kind != NodeKind::Switch {
+        let problem = format!("a {kind} has no board");
+        return Err(TopologyError::new(at, place, problem, "leave `board` out, or make it a switch"));
+    }
+    Board::named(name).ok_or_else(|| {
+        let known = Board::ALL.map(Board::name).join(", ");
+        let fix = format!("name one of {known}; for another, leave `board` out and give dev_ports");
+        TopologyError::new(at, place, format!("board \"{name}\" is not known here"), fix)
+    })
 }
 
 fn mtu(at: u64, place: &str, bytes: i64) -> Result<u16> {

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use inart_planner::topology::generate::{Equipment, leaf_spine};
 use inart_planner::{Options, Scheme, Topology, plan_all};
-use inart_simulator::{Dataplane, InstalledNetwork};
+use inart_simulator::{Dataplane, InstalledNetwork, SwitchKind};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.
 pub fn dataplane() -> &'static Arc<Dataplane> {
     static DATAPLANE: OnceLock<Arc<Dataplane>> = OnceLock::new();
-    DATAPLANE.get_or_init(|| Arc::new(Dataplane::new(ValuesPerPacket::N32).unwrap()))
+    DATAPLANE.get_or_init(|| Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerPacket::N32).unwrap()))
 }
 
 /// The paper's Fig. 1.

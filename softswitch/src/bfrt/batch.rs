@@ -5,7 +5,8 @@ use inart_bfruntime::bfrt_proto::write_request::Atomicity;
 use inart_bfruntime::bfrt_proto::{TableEntry, TableOperation, Update, entity};
 use tonic::Status;
 
-use super::pipeline::{Pipeline, PortChange, lock};
+use super::pipeline::{Pipeline, lock};
+use super::ports::PortChange;
 use super::status::{invalid, unknown, unserved};
 use crate::Switch;
 
@@ -31,8 +32,8 @@ fn all(pipeline: &mut Pipeline, updates: &[Update]) -> Applied {
     for update in updates {
         let result = match meant(update) {
             Ok(Meant::Operation(operation)) => operate(pipeline, operation),
-            Ok(Meant::Entry(kind, entry)) => pipeline.write(&mut lock(&switch), kind, entry).map(|port| {
-                applied.ports.extend(port);
+            Ok(Meant::Entry(kind, entry)) => pipeline.write(&mut lock(&switch), kind, entry).map(|ports| {
+                applied.ports.extend(ports);
             }),
             Err(status) => Err(status),
         };

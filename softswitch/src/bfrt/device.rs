@@ -17,8 +17,8 @@ use tonic::Status;
 use super::batch;
 use super::clients::{Clients, Stay};
 use super::config::DEVICE_INFO;
-use super::pipeline::{Pipeline, PortChange};
-use super::ports::Ports;
+use super::pipeline::Pipeline;
+use super::ports::{PortChange, Ports};
 use super::status::{invalid, misfit, unserved};
 use super::verify::Verified;
 use crate::Switch;
@@ -47,6 +47,8 @@ pub(super) struct Device {
     switch: Arc<Lock<Switch>>,
     compiling: Mutex<()>,
     state: Mutex<State>,
+    /// As they are before any program.
+    ports: Ports,
 }
 
 #[derive(Default)]
@@ -127,8 +129,8 @@ impl State {
 }
 
 impl Device {
-    pub fn new(id: DeviceId, switch: Arc<Lock<Switch>>) -> Self {
-        Self { id, switch, compiling: Mutex::default(), state: Mutex::default() }
+    pub fn new(id: DeviceId, switch: Arc<Lock<Switch>>, ports: Ports) -> Self {
+        Self { id, switch, compiling: Mutex::default(), state: Mutex::default(), ports }
     }
 
     /// Refuses a call that is for another device.
@@ -199,7 +201,7 @@ impl Device {
             (_, config) => Some(self.verify(config.unwrap_or_default()).await?),
         };
         let mut state = self.state.lock().await;
-        let ports = state.running.as_ref().map_or_else(Ports::default, |running| running.ports.clone());
+        let ports = state.running.as_ref().map_or(&self.ports, |running| &running.ports).clone();
         match (action, verified) {
             (Action::VerifyAndWarmInitBegin, Some(verified)) => {
                 state.staged = Some(Pipeline::stage(verified, ports)?);

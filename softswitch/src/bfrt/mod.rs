@@ -2,17 +2,21 @@
 //!
 //! As there, one client at a time is bound to the program, and calls that name the program need not be of
 //! that client: ours name it to read only. The tables of the program are those of its `bf-rt.json`; the
-//! device's own are multicast (`$pre`) and ports (`$PORT`). Ports are the interfaces that the switch was
-//! started with: what `$PORT` is told is kept and told back.
+//! device's own are multicast (`$pre`), ports (`$PORT`), what they count (`$PORT_STAT`) and which front ports
+//! they are (`$PORT_HDL_INFO`). Ports may have interfaces of this machine ([`Interfaces`]): those say whether
+//! there is a link.
 
 mod arrays;
 mod batch;
 mod clients;
 mod config;
 mod device;
+mod front;
+mod interfaces;
 mod keys;
 mod multicast;
 mod pipeline;
+mod port_counts;
 mod ports;
 mod rows;
 mod service;
@@ -34,18 +38,33 @@ use crate::server::Serving;
 use crate::server::incoming::Incoming;
 use crate::server::limits;
 use device::Device;
+pub use front::{FrontPorts, Lane};
+pub use interfaces::Interfaces;
+use ports::Ports;
 use service::Service;
 
 /// A server of one switch.
 pub struct Server {
-    device: Arc<Device>,
+    id: DeviceId,
+    switch: Arc<Mutex<Switch>>,
+    ports: Ports,
     tls: Option<ServerTls>,
 }
 
 impl Server {
     /// A server of that switch, which runs no program until a client sends one.
     pub fn new(id: DeviceId, switch: Arc<Mutex<Switch>>) -> Self {
-        Self { device: Arc::new(Device::new(id, switch)), tls: None }
+        Self { id, switch, ports: Ports::default(), tls: None }
+    }
+
+    /// Tells of the interfaces that ports have, as [`ports::start`](crate::ports::start) opens them.
+    pub fn set_interfaces(&mut self, interfaces: Arc<dyn Interfaces>) {
+        self.ports.set_interfaces(interfaces);
+    }
+
+    /// Has these front ports, as a board has.
+    pub fn set_front_ports(&mut self, front: FrontPorts) {
+        self.ports.front = Arc::new(front);
     }
 
     /// Serves by TLS only.
@@ -73,7 +92,8 @@ impl Server {
         if let Some(tls) = &self.tls {
             builder = builder.tls_config(tls.config())?;
         }
-        let service = BfRuntimeServer::new(Service::new(self.device))
+        let device = Arc::new(Device::new(self.id, self.switch, self.ports));
+        let service = BfRuntimeServer::new(Service::new(device))
             .max_decoding_message_size(limits::PIPELINE_BYTES)
             .max_encoding_message_size(usize::MAX);
         let serving = builder.add_service(service).serve_with_incoming(Incoming::new(listener));

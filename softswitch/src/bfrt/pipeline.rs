@@ -8,16 +8,13 @@ use inart_bfruntime::{Entry, Info, Table};
 use tonic::Status;
 
 use super::multicast::{Changed, Multicast};
-use super::ports::Ports;
+use super::ports::{PortChange, Ports};
 use super::status::{misfit, refused, unknown, unserved};
 use super::tables::{Kind, kind};
 use super::verify::Verified;
 use super::{arrays, rows};
 use crate::server::limits;
 use crate::{Program, Switch};
-
-/// A port that went up or down.
-pub(super) type PortChange = (u32, bool);
 
 /// A program, the switch that runs it or shall, and the device's tables.
 pub(super) struct Pipeline {
@@ -53,7 +50,10 @@ impl Pipeline {
     /// Makes the switch with the packets run it, between two of them.
     pub fn run_on(mut self, switch: &Arc<Mutex<Switch>>) -> Self {
         let fresh = std::mem::replace(&mut *lock(&self.switch), Switch::new(0));
-        lock(switch).take_over(fresh);
+        let mut running = lock(switch);
+        running.take_over(fresh);
+        running.set_loopback(self.ports.loopback());
+        drop(running);
         self.switch = switch.clone();
         self
     }
@@ -88,7 +88,7 @@ impl Pipeline {
         switch: &mut Switch,
         update: Type,
         given: &TableEntry,
-    ) -> Result<Option<PortChange>, Status> {
+    ) -> Result<Vec<PortChange>, Status> {
         let (table, entry) = self.decode(given)?;
         let written = |name: &String| table.data.iter().any(|field| field.read_only && field.name == *name);
         if let Some(field) = entry.data.keys().find(|name| written(name)) {
@@ -109,10 +109,16 @@ impl Pipeline {
                 let changed = multicast.write_node(update, &entry)?;
                 self.replicate(switch, multicast, changed)?;
             }
-            Kind::Ports => return self.ports.write(&table, update, &entry),
+            Kind::Ports => {
+                let changes = self.ports.write(update, &entry)?;
+                switch.set_loopback(self.ports.loopback());
+                return Ok(changes);
+            }
+            Kind::PortCounts => self.ports.write_counts(&table, update, &entry)?,
+            Kind::FrontPorts => return Err(unserved(format!("{} is only read", table.name))),
             Kind::Unserved => return Err(unserved(format!("{} is not served here", table.name))),
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
     /// Tells the switch of groups; what it refuses is not kept.
@@ -187,6 +193,8 @@ impl Pipeline {
             Kind::Groups => Ok(self.multicast.groups(&filter)),
             Kind::Nodes => Ok(self.multicast.nodes(&filter)),
             Kind::Ports => self.ports.read(&filter),
+            Kind::PortCounts => self.ports.read_counts(&filter),
+            Kind::FrontPorts => self.ports.front.read(&filter),
             Kind::Unserved => Err(unserved(format!("{} is not served here", table.name))),
         }
     }

@@ -19,6 +19,10 @@ pub(super) enum Kind<'p> {
     Nodes,
     /// `$PORT`.
     Ports,
+    /// `$PORT_STAT`.
+    PortCounts,
+    /// `$PORT_HDL_INFO`.
+    FrontPorts,
     /// Something that this server does not serve.
     Unserved,
 }
@@ -37,6 +41,8 @@ pub(super) fn kind<'p>(table: &Table, program: &'p Program) -> Kind<'p> {
             "$pre.mgid" => Some(Kind::Groups),
             "$pre.node" => Some(Kind::Nodes),
             "$PORT" => Some(Kind::Ports),
+            "$PORT_STAT" => Some(Kind::PortCounts),
+            "$PORT_HDL_INFO" => Some(Kind::FrontPorts),
             _ => None,
         },
     };

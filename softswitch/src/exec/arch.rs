@@ -53,6 +53,22 @@ impl Machine<'_> {
         }
     }
 
+    /// Notes that a register was read or written past its end, if the program is TNA's.
+    #[cold]
+    pub(super) fn past_end(&mut self, register: u32, index: u32) {
+        if self.program.tna.is_none() {
+            return;
+        }
+        self.scratch.past_end += 1;
+        if self.scratch.past_end == 1 {
+            let name = self.program.registers.get(register as usize).map_or("", |info| info.name.as_str());
+            tracing::warn!(
+                "the register {name:?} has no cell {}; the chip does anything then",
+                self.word(index)
+            );
+        }
+    }
+
     fn emit(&mut self, header: HeaderRef) {
         let Some(index) = self.header(header) else { return };
         let info = &self.program.headers[index];

@@ -28,6 +28,8 @@ pub(crate) struct Scratch {
     /// Watched registers of TNA that this pass touched, and how often one was touched again.
     pub touched: Vec<u32>,
     pub touched_twice: u64,
+    /// Reads and writes past the end of a register of TNA.
+    pub past_end: u64,
 }
 
 /// One packet on its way through a section of the program.

@@ -8,8 +8,9 @@ use crate::wide::write_span;
 impl Machine<'_> {
     pub(super) fn register_read(&mut self, d: u32, register: u32, i: u32) {
         let info = &self.program.registers[register as usize];
-        if let Some(value) = self.tables.registers.get(info.group, info.lane, self.word(i)) {
-            self.set(d, value);
+        match self.tables.registers.get(info.group, info.lane, self.word(i)) {
+            Some(value) => self.set(d, value),
+            None => self.past_end(register, i),
         }
     }
 
@@ -17,6 +18,9 @@ impl Machine<'_> {
         let info = &self.program.registers[register as usize];
         let value = self.word(a) & low_mask(info.bits.min(64) as u8);
         let index = self.word(i);
+        if index >= info.size as u64 {
+            return self.past_end(register, i);
+        }
         self.tables.registers.set(info.group, info.lane, index, value);
     }
 

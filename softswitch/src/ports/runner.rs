@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
+use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, has_carrier_at, interface_index};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -34,20 +34,49 @@ pub enum Event {
 pub struct PortStatistics {
     /// Frames received.
     pub received: u64,
+    /// Their bytes, without the FCS.
+    pub received_bytes: u64,
     /// Frames sent.
     pub sent: u64,
+    /// Their bytes, without the FCS.
+    pub sent_bytes: u64,
     /// Frames the kernel refused to send (its queue was full, the interface down, the frame too long).
     pub refused: u64,
     /// Failed receptions.
     pub errors: u64,
 }
 
+/// A port of a running switch.
+#[derive(Debug)]
+struct Wire {
+    port: Port,
+    interface: String,
+    socket: PacketSocket,
+    counters: Counters,
+}
+
 #[derive(Debug, Default)]
 struct Counters {
     received: AtomicU64,
+    received_bytes: AtomicU64,
     sent: AtomicU64,
+    sent_bytes: AtomicU64,
     refused: AtomicU64,
     errors: AtomicU64,
+}
+
+impl Counters {
+    fn read(&self) -> PortStatistics {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        PortStatistics {
+            received: read(&self.received),
+            received_bytes: read(&self.received_bytes),
+            sent: read(&self.sent),
+            sent_bytes: read(&self.sent_bytes),
+            refused: read(&self.refused),
+            errors: read(&self.errors),
+        }
+    }
 }
 
 /// What the loop's thread and the handle share.
@@ -57,7 +86,7 @@ struct Shared {
     injected: Mutex<Vec<(Port, Vec<u8>)>>,
     wake: EventFd,
     stop: AtomicBool,
-    ports: Vec<(Port, Counters)>,
+    wires: Vec<Wire>,
     cpu_port: Option<Port>,
 }
 
@@ -102,19 +131,22 @@ impl Handle {
 
     /// What passed through each port.
     pub fn statistics(&self) -> Vec<(Port, PortStatistics)> {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let ports = self.shared.ports.iter();
-        ports
-            .map(|(port, counters)| {
-                let statistics = PortStatistics {
-                    received: read(&counters.received),
-                    sent: read(&counters.sent),
-                    refused: read(&counters.refused),
-                    errors: read(&counters.errors),
-                };
-                (*port, statistics)
-            })
-            .collect()
+        self.shared.wires.iter().map(|wire| (wire.port, wire.counters.read())).collect()
+    }
+
+    /// What passed through a port; `None` if there is no such port.
+    pub fn traffic_of(&self, port: Port) -> Option<PortStatistics> {
+        self.wire(port).map(|wire| wire.counters.read())
+    }
+
+    /// Whether a port's interface is up and has a link; `None` if there is no such port.
+    pub fn has_carrier(&self, port: Port) -> Option<bool> {
+        // An interface that is gone has no link.
+        self.wire(port).map(|wire| has_carrier_at(&wire.socket, &wire.interface).unwrap_or(false))
+    }
+
+    fn wire(&self, port: Port) -> Option<&Wire> {
+        self.shared.wires.iter().find(|wire| wire.port == port)
     }
 }
 
@@ -139,7 +171,12 @@ pub fn start(
     on_event: impl FnMut(Event) + Send + 'static,
 ) -> Result<Handle, PortError> {
     check_ports(options)?;
-    let sockets = open(options)?;
+    let wires = open(options)?.into_iter().zip(&options.interfaces).map(|(socket, (port, interface))| Wire {
+        port: *port,
+        interface: interface.clone(),
+        socket,
+        counters: Counters::default(),
+    });
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
     let wake = EventFd::from_flags(flags).map_err(|error| PortError::Thread(error.into()))?;
     let shared = Arc::new(Shared {
@@ -147,11 +184,11 @@ pub fn start(
         injected: Mutex::default(),
         wake,
         stop: AtomicBool::new(false),
-        ports: options.interfaces.iter().map(|(port, _)| (*port, Counters::default())).collect(),
+        wires: wires.collect(),
         cpu_port: options.cpu_port,
     });
     let inner = Arc::clone(&shared);
-    let work = move || run(&inner, &sockets, on_event);
+    let work = move || run(&inner, on_event);
     let thread = std::thread::Builder::new().name("switch".into()).spawn(work).map_err(PortError::Thread)?;
     Ok(Handle { shared, thread: Some(thread) })
 }
@@ -226,25 +263,25 @@ impl Sink for Outbox {
     }
 }
 
-fn run(shared: &Shared, sockets: &[PacketSocket], mut on_event: impl FnMut(Event)) {
+fn run(shared: &Shared, mut on_event: impl FnMut(Event)) {
     let start = Instant::now();
     let mut by_port = vec![None; DROP_PORT.0 as usize];
-    for (index, (port, _)) in shared.ports.iter().enumerate() {
-        by_port[port.0 as usize] = Some(index);
+    for (index, wire) in shared.wires.iter().enumerate() {
+        by_port[wire.port.0 as usize] = Some(index);
     }
-    let queues = sockets.iter().map(|_| Queue::default()).collect();
+    let queues = shared.wires.iter().map(|_| Queue::default()).collect();
     let mut outbox = Outbox { queues, by_port, cpu_port: shared.cpu_port, events: Vec::new() };
     let mut receiver = Receiver::allocate();
     let now_us = || start.elapsed().as_micros() as u64;
     while !shared.stop.load(Ordering::Relaxed) {
-        let ready = match wait(shared, sockets) {
+        let ready = match wait(shared) {
             Ok(ready) => ready,
             Err(error) => {
                 tracing::error!(%error, "the switch cannot wait for its ports and stops");
                 return;
             }
         };
-        if ready[sockets.len()] {
+        if ready[shared.wires.len()] {
             let _ = shared.wake.read();
             let injected = std::mem::take(&mut *lock(&shared.injected));
             let mut switch = lock(&shared.switch);
@@ -252,10 +289,10 @@ fn run(shared: &Shared, sockets: &[PacketSocket], mut on_event: impl FnMut(Event
                 switch.process(port, &frame, now_us(), &mut outbox);
             }
             drop(switch);
-            finish(shared, sockets, &mut outbox, &mut on_event);
+            finish(shared, &mut outbox, &mut on_event);
         }
-        for (index, socket) in sockets.iter().enumerate().filter(|(index, _)| ready[*index]) {
-            let (port, counters) = &shared.ports[index];
+        for (_, wire) in shared.wires.iter().enumerate().filter(|(index, _)| ready[*index]) {
+            let Wire { port, socket, counters, .. } = wire;
             let count = match receiver.receive(socket) {
                 Ok(count) => count,
                 Err(_) => {
@@ -266,22 +303,26 @@ fn run(shared: &Shared, sockets: &[PacketSocket], mut on_event: impl FnMut(Event
             };
             counters.received.fetch_add(count as u64, Ordering::Relaxed);
             let mut switch = lock(&shared.switch);
-            let now_us = now_us();
+            let (now_us, mut bytes) = (now_us(), 0);
             for n in 0..count {
                 match receiver.frame(n) {
-                    Some(frame) => switch.process(*port, frame, now_us, &mut outbox),
+                    Some(frame) => {
+                        bytes += frame.len() as u64;
+                        switch.process(*port, frame, now_us, &mut outbox);
+                    }
                     None => _ = counters.errors.fetch_add(1, Ordering::Relaxed),
                 }
             }
             drop(switch);
-            finish(shared, sockets, &mut outbox, &mut on_event);
+            counters.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+            finish(shared, &mut outbox, &mut on_event);
         }
     }
 }
 
 /// Which sockets can be read; the last element is for the wake-up.
-fn wait(shared: &Shared, sockets: &[PacketSocket]) -> io::Result<Vec<bool>> {
-    let fds = sockets.iter().map(AsFd::as_fd).chain([shared.wake.as_fd()]);
+fn wait(shared: &Shared) -> io::Result<Vec<bool>> {
+    let fds = shared.wires.iter().map(|wire| wire.socket.as_fd()).chain([shared.wake.as_fd()]);
     let mut fds: Vec<PollFd> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
     match poll(&mut fds, PollTimeout::NONE) {
         Ok(_) | Err(nix::Error::EINTR) => {}
@@ -290,11 +331,12 @@ fn wait(shared: &Shared, sockets: &[PacketSocket]) -> io::Result<Vec<bool>> {
     Ok(fds.iter().map(|fd| fd.revents().is_some_and(|events| !events.is_empty())).collect())
 }
 
-fn finish(shared: &Shared, sockets: &[PacketSocket], outbox: &mut Outbox, on_event: &mut impl FnMut(Event)) {
-    let ports = outbox.queues.iter_mut().zip(sockets).zip(&shared.ports);
-    for ((queue, socket), (_, counters)) in ports.filter(|((queue, _), _)| !queue.is_empty()) {
+fn finish(shared: &Shared, outbox: &mut Outbox, on_event: &mut impl FnMut(Event)) {
+    let ports = outbox.queues.iter_mut().zip(&shared.wires);
+    for (queue, Wire { socket, counters, .. }) in ports.filter(|(queue, _)| !queue.is_empty()) {
         let sent = queue.flush(socket);
         counters.sent.fetch_add(sent.frames, Ordering::Relaxed);
+        counters.sent_bytes.fetch_add(sent.bytes, Ordering::Relaxed);
         counters.refused.fetch_add(sent.refused, Ordering::Relaxed);
     }
     outbox.events.drain(..).for_each(on_event);

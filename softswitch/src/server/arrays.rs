@@ -13,7 +13,7 @@ use tonic::Status;
 
 use super::check::{cells, invalid, known, only_modify, unsigned};
 use super::page::{Page, Position};
-use super::pipeline::Pipeline;
+use super::pipeline::{Pipeline, arrays_of};
 use super::plane::Row;
 use super::{data, limits};
 use crate::control::{self, CounterValue};
@@ -191,12 +191,16 @@ impl Pipeline {
         let data =
             given.data.as_ref().ok_or_else(|| invalid(format!("register {name}: the data is not set")))?;
         let value = data::encode(&schema, register.type_spec.as_ref(), data, &format!("register {name}"))?;
-        let [value] = value.as_slice() else {
-            return Err(invalid(format!("register {name}: one value is wanted")));
-        };
+        let arrays = arrays_of(&self.plane.lock(), register.full_name());
+        if arrays.len() != value.len() {
+            return Err(invalid(format!("register {name}: it takes {} values", arrays.len())));
+        }
         for from in cells.clone().step_by(limits::STRIDE) {
             let stride = from..cells.end.min(from + limits::STRIDE);
-            self.plane.lock().set_register_cells(register.full_name(), stride, value)?;
+            let mut switch = self.plane.lock();
+            for (array, value) in arrays.iter().zip(&value) {
+                switch.set_register_cells(array, stride.clone(), value)?;
+            }
         }
         Ok(())
     }
@@ -215,9 +219,14 @@ impl Pipeline {
             ranges(&registers, filter.index, |register| (register.size.into(), register.short_name()))?;
         page.cells(at, &ranges, |array, cells, page| {
             let register = registers[array];
-            let values = self.plane.lock().register_cells(register.full_name(), cells.clone())?;
+            let mut values = vec![Vec::new(); cells.len()];
+            let arrays = arrays_of(&self.plane.lock(), register.full_name());
+            for array in arrays {
+                let fields = self.plane.lock().register_cells(&array, cells.clone())?;
+                values.iter_mut().zip(fields).for_each(|(value, field)| value.push(field));
+            }
             for (cell, value) in cells.zip(values) {
-                let data = data::decode(schema, register.type_spec.as_ref(), &mut [value].into_iter())?;
+                let data = data::decode(schema, register.type_spec.as_ref(), &mut value.into_iter())?;
                 let (register_id, index) = (register.id(), place(cell));
                 page.push(RegisterEntry { register_id, index, data: Some(data) });
             }

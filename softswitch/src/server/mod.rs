@@ -23,6 +23,7 @@ mod messages;
 mod outbox;
 mod packet_io;
 mod page;
+mod pipe_names;
 mod pipeline;
 mod plane;
 mod profiles;

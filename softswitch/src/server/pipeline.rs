@@ -22,6 +22,7 @@ use super::limits;
 use super::page::{Page, Position};
 use super::plane::Plane;
 use super::verify::Verified;
+use crate::Switch;
 
 /// A pipeline on a switch.
 pub(super) struct Pipeline {
@@ -218,10 +219,16 @@ impl Pipeline {
                 .schema
                 .register(name)
                 .is_ok_and(|before| (before.size, &before.type_spec) == (register.size, &register.type_spec));
-            for cell in 0..if same { register.size.max(0) as usize } else { 0 } {
-                let value = from.register(name, cell)?;
-                if value != [0] {
-                    to.set_register(name, cell, &value)?;
+            if !same {
+                continue;
+            }
+            let before = arrays_of(&from, name);
+            for array in arrays_of(&to, name).into_iter().filter(|array| before.contains(array)) {
+                for cell in 0..register.size.max(0) as usize {
+                    let value = from.register(&array, cell)?;
+                    if value != [0] {
+                        to.set_register(&array, cell, &value)?;
+                    }
                 }
             }
         }
@@ -303,4 +310,10 @@ fn whole(entity: &Entity) -> Entity {
 
 fn no_extern(id: u32) -> Status {
     Status::unimplemented(format!("this switch has no externs of its own, such as type {id}"))
+}
+
+/// The arrays of a register: one, or one for each field of its cells.
+pub(super) fn arrays_of(switch: &Switch, register: &str) -> Vec<String> {
+    let arrays = switch.program().map(|program| program.register_arrays(register)).unwrap_or_default();
+    arrays.into_iter().map(|array| array.name.clone()).collect()
 }

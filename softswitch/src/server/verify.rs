@@ -11,6 +11,7 @@ use prost::Message;
 use tonic::Status;
 
 use super::check::invalid;
+use super::pipe_names::without_pipe;
 use crate::{ActionInfo, KeyInfo, MatchKind, Program, TableInfo};
 
 /// A configuration that the switch can run.
@@ -30,10 +31,11 @@ struct P4DeviceConfig {
 impl Verified {
     /// Checks a configuration.
     pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
-        let info = config.p4info.clone().ok_or_else(|| invalid("the config has no p4info"))?;
-        let schema = Schema::new(info).map_err(|error| invalid(error.to_string()))?;
+        let mut info = config.p4info.clone().ok_or_else(|| invalid("the config has no p4info"))?;
         let program = Program::compile(&json(&config.p4_device_config)?)
             .map_err(|error| invalid(format!("p4_device_config: {error}")))?;
+        without_pipe(&mut info, &program);
+        let schema = Schema::new(info).map_err(|error| invalid(error.to_string()))?;
         agree(&schema, &program).map_err(|difference| {
             invalid(format!(
                 "p4info and p4_device_config are not of the same program: {difference}; send both as one run of p4c \
@@ -50,7 +52,9 @@ fn json(config: &[u8]) -> Result<Vec<u8>, Status> {
     }
     match P4DeviceConfig::decode(config) {
         Ok(wrapped) if !wrapped.device_data.is_empty() => Ok(wrapped.device_data),
-        _ => Err(invalid("p4_device_config is not the JSON that p4c makes for bmv2")),
+        _ => Err(invalid(
+            "p4_device_config is neither the JSON that p4c makes for bmv2 nor its intermediate form of a TNA program",
+        )),
     }
 }
 
@@ -87,8 +91,14 @@ fn agree(schema: &Schema, program: &Program) -> Result<(), String> {
         same_size("meter", meter.full_name(), meter.size, found.map(|found| found.size))?;
     }
     for register in &info.registers {
-        let found = program.registers.iter().find(|found| found.name == register.full_name());
-        same_size("register", register.full_name(), register.size.into(), found.map(|found| found.size))?;
+        let name = register.full_name();
+        let arrays = program.register_arrays(name);
+        if arrays.is_empty() {
+            return Err(missing("register", name));
+        }
+        for array in arrays {
+            same_size("register", name, register.size.into(), Some(array.size))?;
+        }
     }
     for set in &info.value_sets {
         let found = program.value_sets.iter().any(|found| found.name == set.full_name());

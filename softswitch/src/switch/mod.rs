@@ -25,6 +25,9 @@ use crate::tables::Tables;
 /// The port that means "drop", as in simple_switch.
 pub const DROP_PORT: Port = Port(511);
 
+/// The port of each pipe of a chip that does nothing but take packets in again.
+const RECIRCULATION_PORTS: [Port; 4] = [Port(68), Port(196), Port(324), Port(452)];
+
 /// Takes what the switch sends.
 pub trait Sink {
     /// A frame leaves through a port. The CPU port is a port like any other here.
@@ -37,7 +40,7 @@ pub trait Sink {
         0
     }
 
-    /// Cells of 80 bytes that wait at a port, for TNA's `enq_qdepth` and `deq_qdepth`.
+    /// Cells of the packet buffer that wait at a port, for TNA's `enq_qdepth` and `deq_qdepth`.
     fn queue_cells(&mut self, port: Port) -> u32 {
         self.queue_depth(port)
     }
@@ -70,6 +73,8 @@ pub struct Statistics {
     pub runaway: u64,
     /// Register actions of TNA programs that ran a second time in one pass, which the chip cannot do.
     pub touched_twice: u64,
+    /// Reads and writes of TNA programs past the end of a register: nobody says what the chip does then.
+    pub past_end: u64,
     /// Frames that came while no program was loaded.
     pub unprogrammed: u64,
 }
@@ -124,7 +129,7 @@ impl Switch {
             loaded: None,
             groups: Default::default(),
             sessions: Default::default(),
-            loopback: Default::default(),
+            loopback: RECIRCULATION_PORTS.into_iter().collect(),
             scratch: Scratch::default(),
             random: Random::new(seed),
             jobs: VecDeque::new(),
@@ -157,8 +162,8 @@ impl Switch {
         self.jobs.clear();
     }
 
-    /// Sets the ports of a TNA program whose packets come in again, as recirculation ports and ports in
-    /// loopback mode do.
+    /// Sets the ports of a TNA program whose packets come in again, as recirculation ports (the default: port
+    /// 68 of each pipe) and ports in loopback mode do.
     pub fn set_loopback(&mut self, ports: impl IntoIterator<Item = Port>) {
         self.loopback = ports.into_iter().collect();
     }

@@ -78,6 +78,7 @@ impl Switch {
             }
         }
         pass.switch.statistics.touched_twice = pass.switch.scratch.touched_twice;
+        pass.switch.statistics.past_end = pass.switch.scratch.past_end;
         let state = pass.state;
         loaded.pool.push(state);
     }

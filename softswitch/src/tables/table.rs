@@ -206,9 +206,17 @@ fn initial_default(program: &Program, info: &TableInfo) -> Result<Option<Call>> 
     lay_out(program, *action, given).map(Some)
 }
 
-/// Resolves an action of a table.
+/// Resolves an action of a table. An action of this table alone may have the table's name before its own:
+/// `a.t.x` in table `a.t` is also found as `a.x`.
 pub(crate) fn bind_call(program: &Program, info: &TableInfo, call: &ActionCall) -> Result<Call> {
-    resolve(program, &info.actions, &format!("table {}", info.name), call)
+    let named = |name: &str| info.actions.iter().any(|&index| program.actions[index].name == name);
+    let short = call.action.rsplit('.').next().unwrap_or_default();
+    let own = format!("{}.{short}", info.name);
+    let owner = format!("table {}", info.name);
+    if !named(&call.action) && named(&own) {
+        return resolve(program, &info.actions, &owner, &ActionCall { action: own, ..call.clone() });
+    }
+    resolve(program, &info.actions, &owner, call)
 }
 
 /// Resolves an action among those allowed.

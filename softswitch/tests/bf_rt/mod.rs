@@ -5,7 +5,7 @@
 use inart_p4runtime::Schema;
 use inart_p4runtime::p4::config::v1::action_ref::Scope;
 use inart_p4runtime::p4::config::v1::match_field::MatchType;
-use inart_p4runtime::p4::config::v1::{Action, MatchField, Table, counter_spec};
+use inart_p4runtime::p4::config::v1::{Action, Counter, MatchField, Table, counter_spec};
 use serde_json::{Value, json};
 
 /// Numbers of the fields that p4c adds; the program's own are small.
@@ -104,29 +104,38 @@ fn table(schema: &Schema, table: &Table) -> Value {
     })
 }
 
+fn counter(counter: &Counter) -> Value {
+    let unit = counter.spec.as_ref().map(|spec| spec.unit());
+    assert_eq!(unit, Some(counter_spec::Unit::Both), "the only one here");
+    json!({
+        "name": piped(counter.full_name()), "id": counter.id(), "table_type": "Counter", "size": counter.size,
+        "depends_on": [], "key": index(COUNTER_INDEX, "$COUNTER_INDEX"), "data": counted(),
+        "supported_operations": ["Sync"], "attributes": []
+    })
+}
+
+fn register(name: &str, id: u32, size: i32, bits: i32) -> Value {
+    json!({
+        "name": piped(name), "id": id, "table_type": "Register", "size": size, "depends_on": [],
+        "key": index(REGISTER_INDEX, "$REGISTER_INDEX"),
+        "data": [singleton(1, &format!("{name}.f1"), &bytes(bits))], "supported_operations": ["Sync"],
+        "attributes": []
+    })
+}
+
+fn document(tables: &[Value]) -> String {
+    json!({"schema_version": "1.0.0", "tables": tables, "learn_filters": []}).to_string()
+}
+
 /// What p4c would print for the program.
 pub fn bf_rt(schema: &Schema) -> String {
     let info = schema.info();
-    let mut tables: Vec<_> = info.tables.iter().map(|found| table(schema, found)).collect();
-    for counter in &info.counters {
-        let unit = counter.spec.as_ref().map(|spec| spec.unit());
-        assert_eq!(unit, Some(counter_spec::Unit::Both), "the only one here");
-        tables.push(json!({
-            "name": piped(counter.full_name()), "id": counter.id(), "table_type": "Counter", "size": counter.size,
-            "depends_on": [], "key": index(COUNTER_INDEX, "$COUNTER_INDEX"), "data": counted(),
-            "supported_operations": ["Sync"], "attributes": []
-        }));
-    }
-    for register in &info.registers {
-        let bits = register.type_spec.as_ref().and_then(width).expect("registers here hold bits");
-        let name = format!("{}.f1", register.full_name());
-        tables.push(json!({
-            "name": piped(register.full_name()), "id": register.id(), "table_type": "Register",
-            "size": register.size, "depends_on": [], "key": index(REGISTER_INDEX, "$REGISTER_INDEX"),
-            "data": [singleton(1, &name, &bytes(bits))], "supported_operations": ["Sync"], "attributes": []
-        }));
-    }
-    json!({"schema_version": "1.0.0", "tables": tables, "learn_filters": []}).to_string()
+    let tables = info.tables.iter().map(|found| table(schema, found));
+    let registers = info.registers.iter().map(|found| {
+        let bits = found.type_spec.as_ref().and_then(width).expect("registers here hold bits");
+        register(found.full_name(), found.id(), found.size, bits)
+    });
+    document(&tables.chain(info.counters.iter().map(counter)).chain(registers).collect::<Vec<_>>())
 }
 
 fn width(kind: &inart_p4runtime::p4::config::v1::P4DataTypeSpec) -> Option<i32> {

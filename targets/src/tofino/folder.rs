@@ -2,34 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use inart_wire::ValuesPerPacket;
+use inart_p4::{Chip, Variant};
 
 use super::program::{Compiled, Image};
 use crate::error::ProgramError;
 
-/// Generations of the chip, the first that a program was compiled for first.
-const CHIPS: [&str; 2] = ["tofino1", "tofino2"];
-
 /// The program in the P4 folder (that of `inart.p4`).
-pub fn load(values: ValuesPerPacket, folder: Option<&Path>) -> Result<Compiled, ProgramError> {
-    let Some(folder) = folder else {
-        return Err(ProgramError::Folder(format!(
-            "no program for {values} values per packet on Tofino is built in: give the folder of one"
-        )));
-    };
+pub fn load(variant: Variant, folder: &Path) -> Result<Compiled, ProgramError> {
     let build = folder.join("tofino/build");
-    let variant = |chip: &&str| build.join(format!("inart-{chip}-n{values}"));
-    let variants: Vec<PathBuf> = CHIPS.iter().map(variant).collect();
-    let there = |variant: &&PathBuf| info(variant).is_some();
-    let variant = variants.iter().find(there).ok_or_else(|| {
-        let folder = build.display();
+    let stem = build.join(format!("inart-{variant}"));
+    let info = info(&stem).ok_or_else(|| {
         ProgramError::Folder(format!(
-            "{folder} has no program for {values} values per packet (inart-{}-n{values}.bf-rt.json): compile it",
-            CHIPS[0]
+            "{} has no program for {} values per packet (inart-{variant}.bf-rt.json): compile it",
+            build.display(),
+            variant.values
         ))
     })?;
-    let info = info(variant).unwrap_or_default();
-    Compiled::new(values, &read(&info)?, image(variant)?)
+    Compiled::new(variant.values, &read(&info)?, image(variant.chip, &stem)?)
 }
 
 /// The `bf-rt.json` of a variant: in the folder that p4c made for the chip, else beside the program for the
@@ -39,9 +28,12 @@ fn info(variant: &Path) -> Option<PathBuf> {
 }
 
 /// What p4c printed for the chip, if that is there, else for the embedded switch.
-fn image(variant: &Path) -> Result<Image, ProgramError> {
+fn image(chip: Chip, variant: &Path) -> Result<Image, ProgramError> {
     let pipe = variant.join("pipe");
-    let binary = pipe.join("tofino.bin");
+    let binary = pipe.join(match chip {
+        Chip::Tofino1 => "tofino.bin",
+        Chip::Tofino2 => "tofino2.bin",
+    });
     if binary.exists() {
         return Ok(Image { binary: read(&binary)?, context: read(&pipe.join("context.json"))? });
     }
@@ -56,4 +48,36 @@ fn with(variant: &Path, extension: &str) -> PathBuf {
 fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
     std::fs::read(path)
         .map_err(|error| ProgramError::Folder(format!("{}: {error}; compile the program", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_p4::tofino_artifact;
+
+    use super::*;
+
+    /// What the chip runs is taken, if it is there, and else what the embedded switch runs.
+    #[test]
+    fn the_image_is_that_of_the_chip() -> Result<(), Box<dyn std::error::Error>> {
+        for (variant, binary) in Variant::ALL.into_iter().zip(["tofino.bin", "tofino.bin", "tofino2.bin"]) {
+            let folder = tempfile::TempDir::new()?;
+            let build = folder.path().join("tofino/build");
+            let pipe = build.join(format!("inart-{variant}/pipe"));
+            std::fs::create_dir_all(&pipe)?;
+            let built = tofino_artifact(variant).ok_or("it is built in")?;
+            std::fs::write(build.join(format!("inart-{variant}.bf-rt.json")), &built.bf_rt)?;
+            std::fs::write(build.join(format!("inart-{variant}.json")), b"the form")?;
+            let image = |of: &Path| Ok::<_, ProgramError>(image(variant.chip, of)?.binary);
+            let stem = build.join(format!("inart-{variant}"));
+            assert_eq!(image(&stem)?, b"the form", "{variant}");
+            std::fs::write(pipe.join(binary), b"the chip's")?;
+            assert!(
+                load(variant, folder.path()).is_err_and(|error| error.to_string().contains("context.json"))
+            );
+            std::fs::write(pipe.join("context.json"), b"{}")?;
+            assert_eq!(image(&stem)?, b"the chip's", "{variant}");
+            load(variant, folder.path())?;
+        }
+        Ok(())
+    }
 }

@@ -1,9 +1,11 @@
-//! Tofino, reached by BFRuntime: the chip behind its driver (`bf_switchd`), and the embedded switch.
+//! Tofino 1 and 2, reached by BFRuntime: the chip behind its driver (`bf_switchd`), and the embedded switch.
 //!
 //! BFRuntime has no election. One client is bound to the program and writes; who comes second waits for it,
 //! and is told so if it does not go. A precedence is kept for those who ask, and decides nothing.
 
+mod cells;
 mod folder;
+mod port_table;
 mod ports;
 mod program;
 mod rows;
@@ -13,25 +15,47 @@ mod slots;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
-use inart_tables::{Limits, PortNo};
+use futures::{FutureExt, TryFutureExt};
+use inart_p4::{Chip, Variant};
+use inart_tables::{Limits, PortNo, SwitchTables, diff};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::{ProgramError, SwitchError};
+use crate::numbers::PortNumbers;
 use crate::place::{Access, Place};
+use crate::port_table::PortTable;
 use crate::target::{Program, Session, Target};
 
 pub use program::{Compiled, Image};
 pub use session::BfRuntime;
 
-/// The target.
-#[derive(Debug, Clone, Copy)]
-pub struct Tofino;
+/// The target: one generation of the chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tofino {
+    chip: Chip,
+}
+
+/// Tofino 1.
+pub const TOFINO: Tofino = Tofino { chip: Chip::Tofino1 };
+/// Tofino 2.
+pub const TOFINO2: Tofino = Tofino { chip: Chip::Tofino2 };
+
+/// Refuses tables that the chip would get wrong, in words that name the entry and the fix.
+///
+/// # Errors
+/// Slots that are not aligned, ways into them by two pipes, or members that overlap or that are not expected.
+pub fn check_tables(tables: &SwitchTables) -> Result<(), String> {
+    let numbering = ports::Numbering::new(PortNumbers::default());
+    slots::Held::default().after(&diff(&SwitchTables::default(), tables), &numbering).map(drop)
+}
 
 impl Target for Tofino {
     fn name(&self) -> &'static str {
-        "tofino"
+        match self.chip {
+            Chip::Tofino1 => "tofino",
+            Chip::Tofino2 => "tofino2",
+        }
     }
 
     fn ports(&self) -> u16 {
@@ -46,13 +70,59 @@ impl Target for Tofino {
         ports::port_of(number)
     }
 
+    /// As many values as the chip sums in one pass, if there is a program for them: more cost a second pass.
+    fn prefers(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+        let one_pass = match self.chip {
+            Chip::Tofino1 => ValuesPerPacket::N32,
+            Chip::Tofino2 => ValuesPerPacket::N64,
+        };
+        values == one_pass && self.has_program(values, folder)
+    }
+
+    fn port_number_at(&self, port: PortNo, stated: &PortNumbers) -> Option<u64> {
+        ports::Numbering::new(stated.clone()).number(port)
+    }
+
+    fn open_ports(&self, place: Place) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
+        port_table::Ports::open(place).map_ok(|ports| Some(Box::new(ports) as Box<dyn PortTable>)).boxed()
+    }
+
     fn program(
         &self,
         values: ValuesPerPacket,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError> {
-        Ok(Arc::new(folder::load(values, folder)?))
+        let variant = Variant { chip: self.chip, values };
+        Ok(Arc::new(match folder {
+            Some(folder) => folder::load(variant, folder)?,
+            None => built_in(variant)?,
+        }))
     }
+
+    fn embedded_switch(&self, address: &str) -> Vec<String> {
+        vec!["--bfrt".to_owned(), address.to_owned()]
+    }
+
+    /// As whole simulations take longer with this program than with v1model's of as many values
+    /// (docs/tofino.md, *Emulation*).
+    fn frame_cost(&self) -> f64 {
+        4.0
+    }
+}
+
+/// The program that comes with this crate, for the embedded switch.
+fn built_in(variant: Variant) -> Result<Compiled, ProgramError> {
+    let values = variant.values;
+    let Some(artifact) = inart_p4::tofino_artifact(variant) else {
+        let there = Variant::ALL.iter().filter(|built| built.chip == variant.chip);
+        let there: Vec<_> = there.map(|built| built.values.to_string()).collect();
+        return Err(ProgramError::Folder(format!(
+            "no program for {values} values per packet on {} is built in: give {}, or the folder of one",
+            variant.chip,
+            there.join(" or ")
+        )));
+    };
+    Compiled::new(values, &artifact.bf_rt, Image { binary: artifact.json.into_owned(), ..Image::default() })
 }
 
 impl Program for Compiled {

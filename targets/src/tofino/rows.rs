@@ -3,18 +3,18 @@
 use inart_bfruntime::{Entry, Match};
 use inart_tables::{Foreign, Row, TableSpec};
 
-use super::ports;
+use super::ports::Numbering;
 
 /// The entry of a row.
 ///
 /// # Errors
 /// A port that no switch of this target has.
-pub fn entry(row: Row) -> Result<Entry, Foreign> {
-    let row = row.with_target_ports(ports::number)?;
+pub fn entry(row: Row, numbering: &Numbering) -> Result<Entry, Foreign> {
+    let row = row.with_target_ports(|port| numbering.number(port))?;
     let name = row.table.full_name;
     let entry = if row.key.is_some() { Entry::new(name) } else { Entry::default_of(name) };
     let entry = row.key_cells().fold(entry, |entry, (field, number)| entry.exact(field.name, number));
-    let entry = entry.action(row.action.full_name);
+    let entry = entry.action(row.action.name);
     Ok(row.param_cells().fold(entry, |entry, (field, number)| entry.with(field.name, number)))
 }
 
@@ -22,7 +22,7 @@ pub fn entry(row: Row) -> Result<Entry, Foreign> {
 ///
 /// # Errors
 /// What no program of ours writes.
-pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
+pub fn row(table: &'static TableSpec, entry: &Entry, numbering: &Numbering) -> Result<Row, Foreign> {
     let foreign = |what: &str| Foreign::new(entry, what);
     let key = entry.key.iter().map(|(name, with)| match with {
         Match::Exact(value) => Some((name.as_str(), u64::try_from(*value).ok()?)),
@@ -37,5 +37,5 @@ pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
     let params: Option<Vec<_>> = params.collect();
     let params = params.ok_or_else(|| foreign("a parameter is no whole number of 64 bits"))?;
     let key = (!entry.is_default).then_some(&key[..]);
-    Row::from_names(table, key, action, &params)?.with_our_ports(ports::port_of)
+    Row::from_names(table, key, action, &params)?.with_our_ports(|number| numbering.port_of(number))
 }

@@ -7,26 +7,34 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_bfruntime::{
-    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, Match, Program, Target,
-    Value,
+    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, Program, Target,
 };
 use inart_p4::{Outcome, Reason};
 use inart_tables::{
     DEFAULTS, Entity, Foreign, GroupId, Op, PortNo, SPECS, Steer, SwitchTables, Table, TableSpec, Update,
 };
 
+use super::ports::Numbering;
 use super::program::Compiled;
-use super::{ports, rows, slots};
-use crate::counters::{Counts, PortTraffic, SwitchCounters, Traffic};
+use super::slots::{self, Held};
+use super::{cells, rows};
+use crate::counters::{PortTraffic, SwitchCounters, Traffic};
 use crate::error::SwitchError;
 use crate::place::{Access, Place, Precedence};
 use crate::target::{Running, Session};
 
+/// The cells of counter `drops`: one for each reason, and the first, which is of none.
+fn drops() -> (&'static str, Vec<u64>) {
+    ("drops", (0..=Reason::ALL.len() as u64).collect())
+}
+
+/// Those of counter `outcomes`, one for each.
+fn outcomes() -> (&'static str, Vec<u64>) {
+    ("outcomes", (0..Outcome::ALL.len() as u64).collect())
+}
+
 /// Changes in one request.
 const BATCH: usize = 1000;
-
-/// The key of a counter.
-const INDEX: &str = "$COUNTER_INDEX";
 
 /// The counters by port, in the order of [`PortTraffic`].
 const PORT_COUNTERS: [&str; 4] = ["ingress_inart", "ingress_others", "egress_inart", "egress_others"];
@@ -39,25 +47,25 @@ pub struct BfRuntime {
     /// How long to wait for a program that belongs to another client.
     patience: Duration,
     bound: bool,
+    numbering: Numbering,
+    /// Entries that add, while it is known which the switch has: nobody else writes while this one is bound.
+    held: Option<Held>,
 }
 
 impl BfRuntime {
     /// Connects; to write, becomes the client that the program belongs to, if it runs.
     pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
-        let device = u32::try_from(place.device).map_err(|_| {
-            SwitchError::Refused(format!("device {}: BFRuntime's devices have 32 bits", place.device))
-        })?;
-        let timeout = place.timeout;
-        let target =
-            Target { security: place.security, timeout, ..Target::new(place.address, DeviceId(device)) };
-        let client = Client::connect(target).await.map_err(told)?;
+        let (timeout, numbering) = (place.timeout, Numbering::new(place.ports.clone()));
+        let client = connect(place).await?;
         let (precedence, patience) = match access {
             Access::Read => (None, Duration::ZERO),
-            // Nobody writes while this one is away, unless another took its place.
-            Access::Resume(precedence) => (Some(precedence), Duration::ZERO),
-            Access::Write(precedence) | Access::TakeOver(precedence) => (Some(precedence), timeout),
+            // Also who resumes waits: the server may not know yet that the session before is over.
+            Access::Write(precedence) | Access::TakeOver(precedence) | Access::Resume(precedence) => {
+                (Some(precedence), timeout)
+            }
         };
-        let mut session = BfRuntime { client, program, precedence, patience, bound: false };
+        let mut session =
+            BfRuntime { client, program, precedence, patience, bound: false, numbering, held: None };
         let configs = session.client.configs().await.map_err(told)?;
         if precedence.is_some() && configs.program(&session.program.program().name).is_some() {
             session.bind().await?;
@@ -99,13 +107,26 @@ impl BfRuntime {
     }
 
     async fn write_all(&mut self, updates: &[Update]) -> Result<(), SwitchError> {
-        slots::check(updates).map_err(SwitchError::Refused)?;
+        // Only entries that add can break a rule: without any, what is held need not be known.
+        if self.held.is_none() && slots::adds_any(updates) {
+            self.held = Some(self.read_held().await?);
+        }
+        let after = self.held.as_ref().map(|held| held.after(updates, &self.numbering));
+        let after = after.transpose().map_err(SwitchError::Refused)?;
+        // Until all is written it is not known what is.
+        self.held = None;
+        self.write_batches(updates).await?;
+        self.held = after;
+        Ok(())
+    }
+
+    async fn write_batches(&self, updates: &[Update]) -> Result<(), SwitchError> {
         let mut batch = Vec::new();
         for update in updates {
             match update.item.entity() {
                 Entity::Row(row) => {
                     let refused = |error: Foreign| SwitchError::Refused(error.to_string());
-                    batch.push(change(update.op, rows::entry(row).map_err(refused)?));
+                    batch.push(change(update.op, rows::entry(row, &self.numbering).map_err(refused)?));
                     if batch.len() == BATCH {
                         self.flush(&mut batch).await?;
                     }
@@ -113,11 +134,19 @@ impl BfRuntime {
                 // In its place among the rows: those that name it come after it, and go before it.
                 Entity::Group(id, ports) => {
                     self.flush(&mut batch).await?;
-                    self.write_group(update.op, &group(id, ports)?).await?;
+                    self.write_group(update.op, &self.group(id, ports)?).await?;
                 }
             }
         }
         self.flush(&mut batch).await
+    }
+
+    fn group(&self, id: GroupId, ports: &BTreeSet<PortNo>) -> Result<Group, SwitchError> {
+        let number = |port: &PortNo| {
+            let number = self.numbering.number(*port).and_then(|number| u32::try_from(number).ok());
+            number.ok_or_else(|| SwitchError::Refused(format!("multicast group {id}: no port {port}")))
+        };
+        Ok(Group { id: id.0, ports: ports.iter().map(number).collect::<Result<_, _>>()? })
     }
 
     /// Writes rows as one transaction.
@@ -136,55 +165,38 @@ impl BfRuntime {
         written.map_err(told)
     }
 
-    async fn read_all(&self) -> Result<SwitchTables, SwitchError> {
+    async fn read_held(&self) -> Result<Held, SwitchError> {
+        let mut steer = BTreeMap::new();
+        for entry in self.client.read_table(Steer::SPEC.full_name).await.map_err(told)? {
+            let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
+            steer.insert(key, action);
+        }
+        Ok(Held::new(&steer))
+    }
+
+    async fn read_all(&mut self) -> Result<SwitchTables, SwitchError> {
         let mut tables = SwitchTables::default();
         for table in SPECS {
             for entry in self.client.read_table(table.full_name).await.map_err(told)? {
-                tables.add_row(&rows::row(table, &entry)?)?;
+                tables.add_row(&rows::row(table, &entry, &self.numbering)?)?;
             }
         }
         for table in DEFAULTS {
             if let Some(entry) = self.client.read_default(table.full_name).await.map_err(told)? {
-                tables.add_row(&rows::row(table, &entry)?)?;
+                tables.add_row(&rows::row(table, &entry, &self.numbering)?)?;
             }
         }
         for group in self.client.read_groups().await.map_err(told)? {
             let port = |port: &u32| {
                 let foreign =
                     || Foreign::new(format!("multicast group {}", group.id), "a port that no switch has");
-                ports::port_of(u64::from(*port)).ok_or_else(foreign)
+                self.numbering.port_of(u64::from(*port)).ok_or_else(foreign)
             };
             let ports = group.ports.iter().map(port).collect::<Result<_, _>>()?;
             tables.groups.insert(GroupId(group.id), ports);
         }
+        self.held = Some(Held::new(&tables.steer));
         Ok(tables)
-    }
-
-    /// Some cells of a counter, in their order. Where both controls have a counter of that name, each counts
-    /// frames that the other does not see, and the two are added.
-    async fn read_cells(&self, name: &str, cells: &[u64]) -> Result<Vec<Counts>, SwitchError> {
-        let mut sums: BTreeMap<u64, Counts> = BTreeMap::new();
-        for table in self.client.counters(name).map_err(told)? {
-            self.client.sync(&table).await.map_err(told)?;
-            let wanted: Vec<_> = cells.iter().map(|cell| Entry::new(&table).exact(INDEX, *cell)).collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            for entry in self.client.read(&wanted).await.map_err(told)? {
-                if let Some(Match::Exact(cell)) = entry.key.get(INDEX)
-                    && let Ok(cell) = u64::try_from(*cell)
-                {
-                    let (counted, sum) = (counts(&entry), sums.entry(cell).or_default());
-                    sum.packets += counted.packets;
-                    sum.bytes += counted.bytes;
-                }
-            }
-        }
-        Ok(cells.iter().map(|cell| sums.get(cell).copied().unwrap_or_default()).collect())
-    }
-
-    async fn read_outcomes(&self) -> Result<Vec<Counts>, SwitchError> {
-        self.read_cells("outcomes", &cells(Outcome::ALL.len())).await
     }
 
     async fn read_steer(&self) -> Result<Vec<Entry>, SwitchError> {
@@ -202,11 +214,6 @@ fn is_same(ours: &Program, info: &Info, found: &Program) -> bool {
     binaries(ours) == binaries(found) && Info::from_json(&found.info).is_ok_and(|theirs| theirs == *info)
 }
 
-/// The cells of a counter of that size.
-fn cells(size: usize) -> Vec<u64> {
-    (0..size as u64).collect()
-}
-
 fn change(op: Op, entry: Entry) -> Change {
     match op {
         Op::Insert => Change::insert(entry),
@@ -215,22 +222,18 @@ fn change(op: Op, entry: Entry) -> Change {
     }
 }
 
-fn group(id: GroupId, ports: &BTreeSet<PortNo>) -> Result<Group, SwitchError> {
-    let number = |port: &PortNo| {
-        let number = ports::number(*port).and_then(|number| u32::try_from(number).ok());
-        number.ok_or_else(|| SwitchError::Refused(format!("multicast group {id}: no port {port}")))
-    };
-    Ok(Group { id: id.0, ports: ports.iter().map(number).collect::<Result<_, _>>()? })
-}
-
-fn counts(entry: &Entry) -> Counts {
-    let part = |name| entry.data.get(name).and_then(Value::to_u64).unwrap_or(0);
-    let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
-    Counts { packets: signed(part("$COUNTER_SPEC_PKTS")), bytes: signed(part("$COUNTER_SPEC_BYTES")) }
+/// Connects, as nobody in particular.
+pub(super) async fn connect(place: Place) -> Result<Client, SwitchError> {
+    let device = u32::try_from(place.device).map_err(|_| {
+        SwitchError::Refused(format!("device {}: BFRuntime's devices have 32 bits", place.device))
+    })?;
+    let target = Target::new(place.address, DeviceId(device));
+    let target = Target { security: place.security, timeout: place.timeout, ..target };
+    Client::connect(target).await.map_err(told)
 }
 
 /// The client's words; they name the place and the fix.
-fn told(error: ClientError) -> SwitchError {
+pub(super) fn told(error: ClientError) -> SwitchError {
     let text = error.to_string();
     match error {
         ClientError::Owned { .. } => SwitchError::Superseded(text),
@@ -256,6 +259,7 @@ impl Session for BfRuntime {
 
     fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
         async {
+            self.held = None;
             self.client.set_program(self.program.program().clone()).await.map_err(told)?;
             if !self.bound {
                 self.bind().await?;
@@ -276,12 +280,11 @@ impl Session for BfRuntime {
 
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         async {
-            let drops = self.read_cells("drops", &cells(Reason::ALL.len())).await?;
-            let outcomes = self.read_outcomes().await?;
+            let [drops, outcomes] = cells::read(&self.client, [drops(), outcomes()]).await.map_err(told)?;
             let mut steer = BTreeMap::new();
             for entry in self.read_steer().await? {
-                let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry)?)?;
-                steer.insert(key, (action, counts(&entry)));
+                let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
+                steer.insert(key, (action, cells::counts(&entry)));
             }
             Ok(SwitchCounters { drops, outcomes, steer })
         }
@@ -290,20 +293,21 @@ impl Session for BfRuntime {
 
     fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
         async move {
-            let known = ports.iter().filter_map(|&port| Some((port, ports::number(port)?)));
+            let known = ports.iter().filter_map(|&port| Some((port, self.numbering.number(port)?)));
             let known: BTreeMap<PortNo, u64> = known.collect();
             let numbers: Vec<u64> = known.values().copied().collect();
-            let mut counted = Vec::with_capacity(PORT_COUNTERS.len());
-            for name in PORT_COUNTERS {
-                counted.push(self.read_cells(name, &numbers).await?);
-            }
+            let [ours_in, others_in, ours_out, others_out] =
+                PORT_COUNTERS.map(|counter| (counter, numbers.clone()));
+            let wanted = [ours_in, others_in, ours_out, others_out, outcomes()];
+            let [ours_in, others_in, ours_out, others_out, outcomes] =
+                cells::read(&self.client, wanted).await.map_err(told)?;
             let of_port = |(at, port): (usize, PortNo)| {
-                let count = |counter: usize| counted[counter][at];
-                let (ours_in, others_in, ours_out, others_out) = (count(0), count(1), count(2), count(3));
+                let (ours_in, others_in) = (ours_in[at], others_in[at]);
+                let (ours_out, others_out) = (ours_out[at], others_out[at]);
                 (port, PortTraffic { ours_in, others_in, ours_out, others_out })
             };
             let ports = known.into_keys().enumerate().map(of_port).collect();
-            Ok(Traffic { ports, outcomes: self.read_outcomes().await? })
+            Ok(Traffic { ports, outcomes })
         }
         .boxed()
     }

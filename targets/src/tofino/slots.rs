@@ -1,96 +1,192 @@
 //! What the chip needs of entries that add, beyond what the tables say: its registers are read once per
 //! frame, in one pipe, by a slot that is made without an adder.
+//!
+//! The rules hold among all entries of a slot range that the switch holds, whichever write brought them.
+//! Entries that overlap could make a wrong sum, so they are refused wherever in a write they would meet. The
+//! other rules are of the state that a write leads to: what breaks them meanwhile is not completed, and
+//! repeated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use inart_tables::{Entity, Op, Steer, SteerAction, SteerKey, Table, Update};
+use inart_tables::{Entity, Op, PortNo, Row, SlotRange, Steer, SteerAction, SteerKey, Table, Update};
 use inart_wire::Contributors;
 
-use super::ports;
+use super::ports::Numbering;
 
-/// One entry that adds.
+/// What one entry adds, and where.
+#[derive(Debug, Clone, Copy)]
 struct Adds {
-    key: SteerKey,
-    port: inart_tables::PortNo,
+    slots: SlotRange,
+    port: PortNo,
     members: Contributors,
     expected: Contributors,
 }
 
-/// Refuses updates that the chip would get wrong, in words that name the entry and the fix.
-pub fn check(updates: &[Update]) -> Result<(), String> {
-    let mut ranges: BTreeMap<(u32, u32), Vec<Adds>> = BTreeMap::new();
-    for update in updates.iter().filter(|update| update.op != Op::Delete) {
-        let Entity::Row(row) = update.item.entity() else { continue };
-        let Ok((key, SteerAction::Add { port, slots, members, expected })) = Steer::entry(&row) else {
-            continue;
-        };
+/// The entries of a switch that add.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    rows: BTreeMap<SteerKey, Adds>,
+    ranges: BTreeMap<SlotRange, BTreeSet<SteerKey>>,
+}
+
+impl Held {
+    /// Of these entries, in which nothing is checked.
+    pub fn new<'a>(entries: impl IntoIterator<Item = (&'a SteerKey, &'a SteerAction)>) -> Self {
+        let mut held = Held::default();
+        for (key, action) in entries {
+            held.put(*key, adds(action));
+        }
+        held
+    }
+
+    /// What is held after the updates, in their order.
+    ///
+    /// # Errors
+    /// The first entry that the chip would get wrong, in words that name it and the fix.
+    pub fn after(&self, updates: &[Update], numbering: &Numbering) -> Result<Held, String> {
+        let mut held = self.clone();
+        let mut touched = BTreeMap::new();
+        for update in updates {
+            let Entity::Row(row) = update.item.entity() else { continue };
+            let Ok((key, action)) = Steer::entry(&row) else { continue };
+            let adds = adds(&action).filter(|_| update.op != Op::Delete);
+            held.put(key, None);
+            touched.remove(&key);
+            if let Some(adds) = adds {
+                held.fits(&key, &adds).map_err(|why| format!("{row}: {why}"))?;
+                held.put(key, Some(adds));
+                touched.insert(key, row);
+            }
+        }
+        touched.iter().try_for_each(|(key, row)| held.agrees(key, row, numbering))?;
+        Ok(held)
+    }
+
+    /// Puts an entry in the place of that key, or none.
+    fn put(&mut self, key: SteerKey, adds: Option<Adds>) {
+        if let Some(before) = self.rows.remove(&key)
+            && let Some(keys) = self.ranges.get_mut(&before.slots)
+        {
+            keys.remove(&key);
+            if keys.is_empty() {
+                self.ranges.remove(&before.slots);
+            }
+        }
+        if let Some(adds) = adds {
+            self.rows.insert(key, adds);
+            self.ranges.entry(adds.slots).or_default().insert(key);
+        }
+    }
+
+    /// The other entries of a slot range.
+    fn others(&self, slots: SlotRange, key: SteerKey) -> impl Iterator<Item = (&SteerKey, &Adds)> {
+        let keys = self.ranges.get(&slots).into_iter().flatten();
+        keys.filter(move |other| **other != key).filter_map(|key| Some((key, self.rows.get(key)?)))
+    }
+
+    /// Whether an entry could make no wrong sum, alone or with the others.
+    fn fits(&self, key: &SteerKey, adds: &Adds) -> Result<(), String> {
+        let Adds { slots, members, expected, .. } = adds;
         if !slots.len.is_power_of_two() || !slots.base.is_multiple_of(slots.len) {
             return Err(format!(
-                "{row}: its slots begin at {}, which is no multiple of their number {}: Tofino finds a slot by \
-                 XOR; give the range another base",
+                "its slots begin at {}, which is no multiple of their number {}: Tofino finds a slot by XOR; \
+                 give the range another base",
                 slots.base, slots.len
             ));
         }
         if members.bitmap & !expected.bitmap != 0 {
-            return Err(format!(
-                "{row}: some of its members are not expected: Tofino would add their frames again and again; \
-                 expect all members"
-            ));
+            return Err(
+                "some of its members are not expected: Tofino would add their frames again and again; \
+                        expect all members"
+                    .to_owned(),
+            );
         }
-        let adds = Adds { key, port, members, expected };
-        let others = ranges.entry((slots.base, slots.len)).or_default();
-        if let Some(other) = others.first() {
-            same_slots(other, &adds).map_err(|why| format!("{row}: {why}"))?;
-        }
-        let overlaps = |other: &&Adds| {
-            other.members.bitmap != adds.members.bitmap && other.members.bitmap & adds.members.bitmap != 0
+        let overlaps = |(other, theirs): &(&SteerKey, &Adds)| {
+            sum(other, &theirs.members) == sum(key, members)
+                && theirs.members.bitmap != members.bitmap
+                && theirs.members.bitmap & members.bitmap != 0
         };
-        if let Some(other) = others.iter().find(overlaps) {
-            return Err(format!(
-                "{row}: it shares some members, not all, with the entry of worker {} at port {}: frames that \
-                 overlap are told apart by their sender only; give each worker one way in",
-                other.key.worker, other.key.ingress
-            ));
+        match self.others(*slots, *key).find(overlaps) {
+            None => Ok(()),
+            Some((other, _)) => Err(format!(
+                "it shares some members, not all, with {}: frames that overlap are told apart by their sender \
+                 only; give each worker one way in",
+                place(other)
+            )),
         }
-        others.push(adds);
     }
-    Ok(())
+
+    /// Whether an entry that is held agrees with the others of its sum.
+    fn agrees(&self, key: &SteerKey, row: &Row, numbering: &Numbering) -> Result<(), String> {
+        let Some(adds) = self.rows.get(key) else { return Ok(()) };
+        let pipe = |key: &SteerKey| {
+            numbering.pipe(key.ingress).map_or_else(|| "none".to_owned(), |pipe| pipe.to_string())
+        };
+        let sum = sum(key, &adds.members);
+        let of_sum = |(other, theirs): &(&SteerKey, &Adds)| self::sum(other, &theirs.members) == sum;
+        for (other, theirs) in self.others(adds.slots, *key).filter(of_sum) {
+            if pipe(key) != pipe(other) {
+                return Err(format!(
+                    "{row}: its frames come in by pipe {}, others of its slots by pipe {} (port {}), and pipes \
+                     share no registers: connect the workers of one sum to ports of one pipe",
+                    pipe(key),
+                    pipe(other),
+                    other.ingress
+                ));
+            }
+            if (adds.port, adds.expected) != (theirs.port, theirs.expected) {
+                return Err(format!(
+                    "{row}: it sends its sum elsewhere, or expects others, than {} with the same slots: give it \
+                     slots of its own",
+                    place(other)
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Two entries of one slot range.
-fn same_slots(other: &Adds, adds: &Adds) -> Result<(), String> {
-    let (mine, theirs) = (ports::pipe(adds.key.ingress), ports::pipe(other.key.ingress));
-    if mine != theirs {
-        return Err(format!(
-            "its frames come in by pipe {mine}, others of its slots by pipe {theirs} (port {}), and pipes share no \
-             registers: connect the workers of one sum to ports of one pipe",
-            other.key.ingress
-        ));
+/// Whether an update brings an entry that adds.
+pub fn adds_any(updates: &[Update]) -> bool {
+    updates.iter().filter(|update| update.op != Op::Delete).any(|update| match update.item.entity() {
+        Entity::Row(row) => Steer::entry(&row).is_ok_and(|(_, action)| adds(&action).is_some()),
+        Entity::Group(..) => false,
+    })
+}
+
+/// What an entry adds to. Frames of another sum have another tag, and are never added to this one's.
+fn sum(key: &SteerKey, members: &Contributors) -> impl PartialEq + use<> {
+    (key.epoch, key.job, key.shard, members.group)
+}
+
+fn adds(action: &SteerAction) -> Option<Adds> {
+    match *action {
+        SteerAction::Add { port, slots, members, expected } => Some(Adds { slots, port, members, expected }),
+        _ => None,
     }
-    match (adds.port, adds.expected) == (other.port, other.expected) {
-        true => Ok(()),
-        false => Err(format!(
-            "it sends its sum elsewhere, or expects others, than the entry of worker {} at port {} with the same \
-             slots: give it slots of its own",
-            other.key.worker, other.key.ingress
-        )),
-    }
+}
+
+/// An entry in words.
+fn place(key: &SteerKey) -> String {
+    format!("the entry of worker {} at port {} (epoch {})", key.worker, key.ingress, key.epoch)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use inart_tables::{PortNo, SlotRange, SwitchTables, diff};
+    use inart_tables::{SwitchTables, diff};
     use inart_wire::Seat;
 
     use super::*;
+
+    const ALIGNED: SlotRange = SlotRange { base: 64, len: 64 };
 
     fn bits(bitmap: u64) -> Contributors {
         Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) }
     }
 
-    /// Entries of one range that add: worker, port in, members.
-    fn refused(slots: SlotRange, expected: u64, entries: &[(u16, u64, u64)]) -> Option<String> {
+    /// Entries of one range that add: worker, port in, members. All expect workers 0 to 2.
+    fn tables(slots: SlotRange, entries: &[(u16, u64, u64)]) -> SwitchTables {
         let mut tables = SwitchTables::default();
         for (worker, ingress, members) in entries {
             let key = SteerKey {
@@ -100,24 +196,114 @@ mod tests {
                 worker: Seat::try_from(*worker).unwrap(),
                 ingress: PortNo::try_from(*ingress).unwrap(),
             };
-            let (port, members, expected) = (PortNo::nth(0).unwrap(), bits(*members), bits(expected));
+            let (port, members, expected) = (PortNo::nth(0).unwrap(), bits(*members), bits(7));
             tables.steer.insert(key, SteerAction::Add { port, slots, members, expected });
         }
-        check(&diff(&SwitchTables::default(), &tables)).err()
+        tables
+    }
+
+    fn inserts(slots: SlotRange, entries: &[(u16, u64, u64)]) -> Vec<Update> {
+        diff(&SwitchTables::default(), &tables(slots, entries))
+    }
+
+    fn deletes(slots: SlotRange, entries: &[(u16, u64, u64)]) -> Vec<Update> {
+        diff(&tables(slots, entries), &SwitchTables::default())
+    }
+
+    /// What becomes of writes one after the other.
+    fn written(writes: &[Vec<Update>]) -> Result<Held, String> {
+        let rule = Numbering::default();
+        writes.iter().try_fold(Held::default(), |held, updates| held.after(updates, &rule))
     }
 
     #[test]
     fn what_the_chip_would_get_wrong_is_refused() {
-        let aligned = SlotRange { base: 64, len: 64 };
-        assert_eq!(refused(aligned, 7, &[(0, 2, 1), (1, 3, 6), (2, 3, 6)]), None);
+        assert_eq!(written(&[inserts(ALIGNED, &[(0, 2, 1), (1, 3, 6), (2, 3, 6)])]).err(), None);
         for (slots, entries, told) in [
             (SlotRange { base: 32, len: 64 }, vec![(0, 2, 1)], "no multiple of their number 64"),
-            (aligned, vec![(0, 2, 9)], "not expected"),
-            (aligned, vec![(0, 2, 1), (1, 64, 2)], "pipe 1, others of its slots by pipe 0 (port 2)"),
-            (aligned, vec![(0, 2, 3), (1, 3, 6)], "shares some members"),
+            (ALIGNED, vec![(0, 2, 9)], "not expected"),
+            (ALIGNED, vec![(0, 2, 1), (1, 64, 2)], "pipe 0, others of its slots by pipe 1 (port 64)"),
+            (ALIGNED, vec![(0, 2, 3), (1, 3, 6)], "shares some members"),
         ] {
-            let error = refused(slots, 7, &entries).expect(told);
+            let error = written(&[inserts(slots, &entries)]).expect_err(told);
             assert!(error.contains(told) && error.starts_with("steer["), "{error}");
         }
+    }
+
+    #[test]
+    fn what_two_writes_together_get_wrong_is_refused() {
+        let first = [(0, 2, 1)];
+        for (second, told) in [
+            ((1, 64, 2), "pipe 1, others of its slots by pipe 0 (port 2)"),
+            ((1, 3, 3), "shares some members, not all, with the entry of worker 0 at port 2 (epoch 1)"),
+        ] {
+            let both = [inserts(ALIGNED, &first), inserts(ALIGNED, &[second])];
+            assert_eq!(written(&both[1..]).err(), None, "alone it is right");
+            let error = written(&both).expect_err(told);
+            assert!(error.contains(told), "{error}");
+            // Not once the first is gone, in a write of its own or before in the same one.
+            let gone = deletes(ALIGNED, &first);
+            assert_eq!(written(&[both[0].clone(), gone.clone(), both[1].clone()]).err(), None);
+            let one = [gone.clone(), both[1].clone()].concat();
+            assert_eq!(written(&[both[0].clone(), one]).err(), None);
+        }
+        let mut elsewhere = tables(ALIGNED, &[(1, 3, 2)]);
+        elsewhere.steer.values_mut().for_each(|action| {
+            if let SteerAction::Add { port, .. } = action {
+                *port = PortNo::nth(8).unwrap();
+            }
+        });
+        let second = diff(&SwitchTables::default(), &elsewhere);
+        let error = written(&[inserts(ALIGNED, &first), second]).expect_err("another port out");
+        assert!(error.contains("sends its sum elsewhere"), "{error}");
+    }
+
+    /// While a job moves, and a third epoch has no room of its own.
+    #[test]
+    fn epochs_share_slots_whatever_their_ways() {
+        let first = tables(ALIGNED, &[(0, 2, 1), (1, 3, 2)]);
+        let mut second = tables(ALIGNED, &[(0, 64, 1), (1, 65, 2)]);
+        second.steer = std::mem::take(&mut second.steer)
+            .into_iter()
+            .map(|(key, action)| match action {
+                SteerAction::Add { slots, members, .. } => {
+                    let expected = Contributors { bitmap: 0b11, ..members };
+                    let action = SteerAction::Add { port: PortNo::nth(8).unwrap(), slots, members, expected };
+                    (SteerKey { epoch: 2.into(), ..key }, action)
+                }
+                other => (key, other),
+            })
+            .collect();
+        let empty = SwitchTables::default();
+        written(&[diff(&empty, &first), diff(&empty, &second)])
+            .expect("no frame of one is added to the other");
+    }
+
+    #[test]
+    fn entries_that_overlap_are_refused_even_if_one_goes_later() {
+        let (first, second) = ([(0, 2, 3)], [(1, 3, 6)]);
+        let order = [inserts(ALIGNED, &second), deletes(ALIGNED, &first)].concat();
+        let error = written(&[inserts(ALIGNED, &first), order]).expect_err("they meet");
+        assert!(error.contains("shares some members"), "{error}");
+        // From one pipe to another, which only stops a sum for a while.
+        let (first, second) = ([(0, 2, 1)], [(0, 64, 1)]);
+        let order = [inserts(ALIGNED, &second), deletes(ALIGNED, &first)].concat();
+        assert_eq!(written(&[inserts(ALIGNED, &first), order]).err(), None);
+    }
+
+    #[test]
+    fn rows_that_all_change_in_one_write_are_compared_as_they_become() {
+        let before = tables(ALIGNED, &[(0, 2, 1), (1, 3, 2)]);
+        let mut after = before.clone();
+        after.steer.values_mut().for_each(|action| {
+            if let SteerAction::Add { expected, .. } = action {
+                *expected = bits(3);
+            }
+        });
+        let held = written(&[diff(&SwitchTables::default(), &before)]).unwrap();
+        let all = diff(&before, &after);
+        assert_eq!(held.after(&all, &Numbering::default()).err(), None);
+        let error = held.after(&all[..1], &Numbering::default()).expect_err("half of it");
+        assert!(error.contains("expects others"), "{error}");
     }
 }

@@ -18,6 +18,7 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
         results: Results::Counted,
         schemes: vec![schemes::INART],
         jobs: 1,
+        target: inart_targets::DEFAULT,
         values: ValuesPerPacket::N64,
         window_chunks: 64,
         scale: None,

@@ -227,6 +227,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         // As the paper plans, and the figures do.
         results: Results::Ignored,
         jobs: 1,
+        target: inart_targets::DEFAULT,
         values: VALUES,
         window_chunks: 64,
         scale: Some(args.scale),

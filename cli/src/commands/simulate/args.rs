@@ -6,9 +6,8 @@ use inart_controller::ValuesChoice;
 use inart_faults::quantity::{Share, Span};
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, schemes};
-use inart_simulator::OddLength;
 use inart_simulator::gradients::Sizes;
-use inart_wire::ValuesPerPacket;
+use inart_simulator::{OddLength, SwitchKind};
 
 /// Arguments of `inart simulate`.
 #[derive(clap::Args)]
@@ -52,9 +51,13 @@ pub struct Args {
     /// Share of gradients with a value that is far larger than those before, like 10%.
     #[arg(long, default_value = "0")]
     pub spikes: Share,
-    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for.
-    #[arg(long, default_value_t = ValuesChoice::Exactly(ValuesPerPacket::N32))]
-    pub values: ValuesChoice,
+    /// Kind of switch: v1model, tofino or tofino2. All run the compiled program in the embedded switch.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub target: SwitchKind,
+    /// Values per frame: 32, 64, 256, 1024 or 2048, if the target has a program for so many; or auto: the
+    /// most that the links' MTU has room for [default: the fewest that it has one for].
+    #[arg(long)]
+    pub values: Option<ValuesChoice>,
     /// Chunks in flight per worker and shard, a power of two.
     #[arg(long, default_value_t = 64)]
     pub window: u32,
@@ -132,6 +135,11 @@ pub fn with_flag(error: inart_simulator::Error) -> anyhow::Error {
 }
 
 impl Args {
+    /// How many values frames have.
+    pub fn values(&self) -> ValuesChoice {
+        self.values.unwrap_or_else(|| ValuesChoice::Exactly(self.target.least_values()))
+    }
+
     /// Whether the flags ask for any of this.
     pub fn watches(&self) -> bool {
         self.follow || self.background.is_some()

@@ -22,7 +22,7 @@ use question::Question;
 /// Runs the command. A run that fails, rather than being impossible, ends with status 1.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(trials) = args.soak {
-        return soak::run(args.first, trials, json);
+        return soak::run(&args, trials, json);
     }
     if args.watches() {
         return follow::run(&args, json);

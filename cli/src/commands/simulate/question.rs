@@ -10,7 +10,7 @@ use inart_faults::{Faults, Schedule};
 use inart_planner::{Plan, Topology, plan_all};
 use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, Options};
 
-use super::args::Args;
+use super::args::{Args, with_flag};
 use super::changes;
 use crate::commands::{plan as plans, topology};
 
@@ -42,10 +42,10 @@ impl Question {
         if let Some(count) = args.changes {
             options.changes = Some(changes::of(args, count, &topology, &plans)?);
         }
-        let has_program = |values| inart_targets::DEFAULT.has_program(values, None);
-        let values = args.values.of(&topology, None, has_program).context("--values")?;
-        let mut network =
-            InstalledNetwork::install(&topology, &Arc::new(Dataplane::new(values)?), &plans, args.window)?;
+        let has_program = |values| args.target.has_program(values);
+        let values = args.values().of(&topology, None, has_program).context("--values")?;
+        let dataplane = Arc::new(Dataplane::new(args.target, values).map_err(with_flag)?);
+        let mut network = InstalledNetwork::install(&topology, &dataplane, &plans, args.window)?;
         if let Some(other) = options.changes.as_ref().and_then(|changes| changes.plans.first()) {
             network.limit_rates(&other.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>());
         }

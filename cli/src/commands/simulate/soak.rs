@@ -7,14 +7,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use inart_controller::ValuesChoice;
 use inart_faults::quantity::Span;
 use inart_planner::units::display_size;
 use inart_simulator::campaign::Trial;
 use inart_simulator::{Dataplane, Error, Options, Report, Tally};
-use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::args::{Args, with_flag};
 use crate::commands::output::print;
 
 /// Trials that a thread runs before all threads compare notes.
@@ -36,8 +37,12 @@ struct Soak {
 }
 
 /// Runs trials with seeds from `first` on; the first that fails ends the run with status 1.
-pub fn run(first: u64, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
-    let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N32)?);
+pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
+    let first = args.first;
+    let ValuesChoice::Exactly(values) = args.values() else {
+        bail!("--values: auto; each trial has links of its own: give a number with --soak");
+    };
+    let dataplane = Arc::new(Dataplane::new(args.target, values).map_err(with_flag)?);
     let bar = progress_bar(trials);
     let start = Instant::now();
     let mut soak = Soak::default();
@@ -152,7 +157,7 @@ fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
 fn replay(seed: u64, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
     let trial = Trial::of_seed(seed).shrink(dataplane);
     if !has_arguments(&trial) {
-        return Ok(format!("inart simulate --soak 1 --first {seed}"));
+        return Ok(format!("inart simulate --soak 1 --first {seed} {}", switches(dataplane)));
     }
     let folder = Path::new("out").join(format!("soak-{seed}"));
     let place = || folder.display().to_string();
@@ -161,7 +166,12 @@ fn replay(seed: u64, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
     std::fs::write(&topology, trial.topology.to_yaml()).with_context(place)?;
     std::fs::write(&faults, trial.faults.to_yaml()).with_context(place)?;
     let [topology, faults] = [topology, faults].map(|path| path.display().to_string());
-    Ok(format!("inart simulate {}", arguments(&trial, &topology, &faults)))
+    Ok(format!("inart simulate {} {}", arguments(&trial, &topology, &faults), switches(dataplane)))
+}
+
+/// The arguments that say which switches a trial has.
+fn switches(dataplane: &Dataplane) -> String {
+    format!("--target {} --values {}", dataplane.kind(), dataplane.values())
 }
 
 /// Whether arguments of `inart simulate` can say what happens in a trial: not what changes to what, which is
@@ -215,8 +225,8 @@ fn progress_bar(trials: u64) -> ProgressBar {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use clap::{Args as _, Command, FromArgMatches};
+    use inart_simulator::SwitchKind;
 
-    use super::super::args::Args;
     use super::super::question::Question;
     use super::*;
 
@@ -225,11 +235,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name).display().to_string();
         let (topology, faults) = (file("topology.yaml"), file("faults.yaml"));
-        let dataplane = Arc::new(Dataplane::new(ValuesPerPacket::N32).unwrap());
-        for trial in (1..).map(Trial::of_seed).filter(has_arguments).take(5) {
+        for (number, trial) in (1..).map(Trial::of_seed).filter(has_arguments).take(6).enumerate() {
+            let kind = SwitchKind::ALL[number % SwitchKind::ALL.len()];
+            let dataplane = Arc::new(Dataplane::new(kind, kind.least_values()).unwrap());
             std::fs::write(&topology, trial.topology.to_yaml()).unwrap();
             std::fs::write(&faults, trial.faults.to_yaml()).unwrap();
-            let line = format!("simulate {}", arguments(&trial, &topology, &faults));
+            let line = format!("simulate {} {}", arguments(&trial, &topology, &faults), switches(&dataplane));
             let parsed = Args::augment_args(Command::new("simulate")).get_matches_from(line.split(' '));
             let args = Args::from_arg_matches(&parsed).unwrap();
             let Question { network, faults, options } = Question::new(&args).unwrap();

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use inart_controller::PortMap;
 use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::{NodeKind, Topology};
+use inart_planner::{Link, NodeId, NodeKind, Topology};
 use serde::Serialize;
 
 /// The whole of it.
@@ -38,13 +38,20 @@ struct End<'a> {
     node: &'a str,
     /// `None` at a host, which has one interface.
     port: Option<u16>,
+    /// What the topology calls the port: a front port and lane, or a `dev_port`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stated: Option<String>,
+    /// The chip's number of the port, where the topology says the port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dev_port: Option<u32>,
 }
 
 impl std::fmt::Display for End<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.port {
-            Some(port) => f.pad(&format!("{} port {port}", self.node)),
-            None => f.pad(self.node),
+        match (self.port, &self.stated) {
+            (Some(port), Some(stated)) => f.pad(&format!("{} port {port} ({stated})", self.node)),
+            (Some(port), None) => f.pad(&format!("{} port {port}", self.node)),
+            (None, _) => f.pad(self.node),
         }
     }
 }
@@ -72,11 +79,17 @@ pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
 
 fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
     let name = |end| topology.node(end).name.as_str();
-    let end = |of, to| End { node: name(of), port: ports.port(name(of), name(to)).map(|port| port.get()) };
-    let cables = topology.links().iter().map(|link| {
+    let end = |id, of, to| End {
+        node: name(of),
+        port: ports.port(name(of), name(to)).map(|port| port.get()),
+        stated: stated(topology.link(id), of),
+        dev_port: topology.device_port(id, of),
+    };
+    let cables = topology.link_ids().map(|id| {
+        let link = topology.link(id);
         let [a, b] = link.ends;
         Cable {
-            ends: [end(a, b), end(b, a)],
+            ends: [end(id, a, b), end(id, b, a)],
             rate_bps: link.rate_bps,
             delay_seconds: link.delay_seconds,
             mtu: link.mtu,
@@ -93,6 +106,11 @@ fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
         hosts: hosts.collect(),
         links: cables.collect(),
     }
+}
+
+/// What the document calls the port at an end of a link.
+fn stated(link: &Link, end: NodeId) -> Option<String> {
+    link.named_ports().find(|(of, _)| *of == end).map(|(_, port)| port.to_string())
 }
 
 /// What a topology document calls it.

@@ -1,0 +1,123 @@
+//! Ports of switches as the topology has them, beside what the switches say: how each is to be set up, and
+//! what is wrong with it. Pure.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use inart_planner::{SwitchPort, Topology};
+use inart_tables::PortNo;
+use inart_targets::{Fec, PortSetup, PortStatus, Target};
+
+use crate::ports::PortMap;
+
+/// Speeds that a port can have, Gbit/s.
+const SPEEDS: [u32; 5] = [10, 25, 40, 50, 100];
+
+/// A port of a switch that a link is at. Displays as in `port 1 (9/0, dev_port 56) to w1`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkPort {
+    /// Our number.
+    pub port: PortNo,
+    /// Who is at the other end.
+    pub peer: String,
+    /// What the topology calls the port.
+    pub stated: Option<SwitchPort>,
+    /// The switch's own number.
+    pub number: u64,
+    /// The link's rate, bit/s.
+    pub rate_bps: f64,
+}
+
+impl fmt::Display for LinkPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "port {} (", self.port)?;
+        if let Some(front @ SwitchPort::Front { .. }) = self.stated {
+            write!(f, "{front}, ")?;
+        }
+        write!(f, "dev_port {}) to {}", self.number, self.peer)
+    }
+}
+
+/// A link that no port of a switch can be set up for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "link to {peer}: its rate of {gbps} Gbps is no speed of a port: give the link 10, 25, 40, 50 or 100 Gbps"
+)]
+pub struct NoSuchSpeed {
+    /// The other end of the link.
+    pub peer: String,
+    /// The link's rate, Gbit/s.
+    pub gbps: f64,
+}
+
+/// The ports of a switch of that target that links are at, in order.
+pub fn link_ports(topology: &Topology, ports: &PortMap, switch: &str, target: &dyn Target) -> Vec<LinkPort> {
+    let Some(id) = topology.node_named(switch) else { return Vec::new() };
+    let of_port = |(port, number)| {
+        let peer = ports.peer(switch, port)?;
+        let link = topology.link(topology.link_between(id, topology.node_named(peer)?)?);
+        let stated = link.named_ports().find(|(end, _)| *end == id).map(|(_, stated)| stated);
+        Some(LinkPort { port, peer: peer.to_owned(), stated, number, rate_bps: link.rate_bps })
+    };
+    ports.numbered(switch, target).into_iter().filter_map(of_port).collect()
+}
+
+/// How the ports are to be set up that are not as the topology has them: with the links' rates, and `fec`, or
+/// (at 100 Gbit/s) Reed-Solomon's code where nobody says which.
+///
+/// # Errors
+/// A link whose rate no port has.
+pub fn to_set_up(
+    wanted: &[LinkPort],
+    found: &BTreeMap<u64, PortStatus>,
+    fec: Option<Fec>,
+) -> Result<BTreeMap<u64, PortSetup>, NoSuchSpeed> {
+    let mut setups = BTreeMap::new();
+    for link in wanted {
+        let speed = SPEEDS.into_iter().find(|gbps| f64::from(*gbps) * 1e9 == link.rate_bps);
+        let gbps = speed.ok_or_else(|| NoSuchSpeed { peer: link.peer.clone(), gbps: link.rate_bps / 1e9 })?;
+        let usual = if gbps == 100 { Fec::ReedSolomon } else { Fec::None };
+        let setup = PortSetup { gbps, fec: fec.unwrap_or(usual), enabled: true, loopback: false };
+        if found.get(&link.number).is_none_or(|status| status.setup != setup) {
+            setups.insert(link.number, setup);
+        }
+    }
+    Ok(setups)
+}
+
+/// Front ports that a switch itself gives other numbers than the topology's board, each with the fix.
+pub fn elsewhere(wanted: &[LinkPort], front: &BTreeMap<(u32, u32), u64>) -> Vec<String> {
+    let differs = |link: &LinkPort| {
+        let Some(SwitchPort::Front { front: connector, lane }) = link.stated else { return None };
+        let theirs = front.get(&(connector.into(), lane.into()));
+        match theirs {
+            Some(number) if *number == link.number => None,
+            Some(number) => {
+                Some(format!("{link} is dev_port {number} there: give the topology dev_ports of this switch"))
+            }
+            None => Some(format!("{link}: the switch has no front port {connector}/{lane}")),
+        }
+    };
+    wanted.iter().filter_map(differs).collect()
+}
+
+/// What is wrong with the ports of a switch, each with the fix.
+pub fn problems(wanted: &[LinkPort], found: &BTreeMap<u64, PortStatus>) -> Vec<String> {
+    const BRING_UP: &str = "`inart ports TOPOLOGY --bring-up` sets it up";
+    let problem = |link: &LinkPort| {
+        let what = match found.get(&link.number) {
+            None => format!("has not been added: {BRING_UP}"),
+            Some(status) if !status.setup.enabled => format!("is not enabled: {BRING_UP}"),
+            Some(status) if status.setup.loopback => {
+                format!("is in loopback mode, what is sent there comes back: {BRING_UP}")
+            }
+            Some(status) if !status.up => {
+                "is down: look at the cable, and at speed, FEC and autonegotiation of the other end"
+                    .to_owned()
+            }
+            Some(_) => return None,
+        };
+        Some(format!("{link} {what}"))
+    };
+    wanted.iter().filter_map(problem).collect()
+}

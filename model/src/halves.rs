@@ -1,0 +1,73 @@
+//! A switch of Tofino that frames pass twice, since one pass has room for half of their values.
+//!
+//! Each pass has slots of its own, and decides by them what it does with the frame: frames may overtake each
+//! other in between. A frame leaves as a partial if its slot is complete in both passes. What only one of
+//! them has, or what the second refuses, is dropped: who sent it repeats it.
+
+use inart_p4::Outcome;
+
+use crate::config::Config;
+use crate::frame::{Contribution, FirstPass};
+use crate::mutant::Mutant;
+use crate::slot::Slot;
+use crate::tofino;
+
+/// What a pass makes of a frame.
+pub(crate) enum Passed {
+    /// It goes on as it came: no slot has taken it.
+    On,
+    /// A slot has taken it: it passes the switch again.
+    Again(FirstPass),
+    /// It leaves as that, after the second pass.
+    Out(Contribution),
+    /// It ends here.
+    Dropped,
+}
+
+/// The first pass.
+pub(crate) fn first(
+    config: &Config,
+    mutant: Option<Mutant>,
+    switch: u8,
+    slot: &mut Slot,
+    frame: &Contribution,
+) -> (Outcome, Passed) {
+    let mutant = mutant.filter(|mutant| *mutant != Mutant::HalvesMixed);
+    let (outcome, out) = tofino::ingress(config, mutant, switch, slot, frame);
+    let complete = matches!(outcome, Outcome::Completed | Outcome::Repeated);
+    if out.is_some() && !complete {
+        return (outcome, Passed::On);
+    }
+    (outcome, Passed::Again(FirstPass { complete, sum: slot.sum, at_limit: slot.sum.is_at_limit() }))
+}
+
+/// The second pass up to its egress, which is not reached by what is lost between them: the outcome, and what
+/// is complete or sent on.
+pub(crate) fn second(
+    config: &Config,
+    mutant: Option<Mutant>,
+    switch: u8,
+    slot: &mut Slot,
+    frame: &Contribution,
+    before: FirstPass,
+) -> (Outcome, Passed) {
+    let is = |mistake| mutant == Some(mistake);
+    let (outcome, out) = tofino::ingress(config, mutant, switch, slot, frame);
+    let mixed = |half: &Contribution| Contribution {
+        sum: before.sum.with_other_half(half.sum),
+        overflow: half.overflow || half.sum.is_at_limit() || before.at_limit,
+        ..*half
+    };
+    let passed = match (outcome, out) {
+        (Outcome::Completed | Outcome::Repeated, Some(partial))
+            if before.complete || is(Mutant::OneHalfComplete) =>
+        {
+            Passed::Out(mixed(&partial))
+        }
+        (Outcome::Stale | Outcome::OtherShape, Some(refused)) if is(Mutant::RefusedForwarded) => {
+            Passed::Out(mixed(&refused))
+        }
+        _ => Passed::Dropped,
+    };
+    (outcome, passed)
+}

@@ -1,0 +1,129 @@
+//! The slot rules of docs/protocol.md, section "On Tofino", in Rust, against any sequence of frames.
+
+use inart_p4::Outcome;
+use inart_wire::ValuesPerPacket;
+use proptest::prelude::*;
+
+use crate::case::{Case, Step, case, consumed, leaves};
+use crate::frame::{BYPASS, Inart, LAST, OVERFLOW, RESEND};
+use crate::mark;
+use crate::model::{EXPECTED, STICKY, frame};
+
+/// What a slot holds; zeros at first.
+#[derive(Clone, Default)]
+struct Slot {
+    mark: u32,
+    sequence: u32,
+    /// Epoch and incarnation: job, shard and group are the same in all frames here.
+    tag: (u16, u32),
+    /// Exponent, length, flag last.
+    shape: (i8, u16, u8),
+    seen: u64,
+    flags: u8,
+    values: Vec<i32>,
+    /// A bit per seat, which each repeat of the seat turns.
+    asked: u64,
+    /// Turned by each answer.
+    parity: bool,
+}
+
+/// The four slots of shard 0 in [`crate::network`]. Each of its entries has one member, so all frames bring
+/// whole units.
+#[derive(Default)]
+struct Slots([Slot; 4]);
+
+fn is_limit(value: i32) -> bool {
+    matches!(value, i32::MIN | i32::MAX)
+}
+
+impl Slots {
+    /// What becomes of the gradient: the frame that leaves, if any.
+    fn step(&mut self, frame: &Inart) -> (Outcome, Option<Inart>) {
+        // Rule 1.
+        if frame.flags & BYPASS != 0 {
+            return (Outcome::Bypassed, Some(frame.clone()));
+        }
+        let slot = &mut self.0[(frame.sequence & 3) as usize];
+        let (mark, tag) = (mark::of(frame), (frame.epoch, frame.incarnation));
+        let shape = (frame.exponent, frame.length, frame.flags & LAST);
+        // Rule 2.
+        let outcome = if mark != slot.mark || frame.sequence.wrapping_sub(slot.sequence) as i32 > 0 {
+            let (asked, parity) = (slot.asked, slot.parity);
+            let (seen, flags) = (frame.contributors, frame.flags & STICKY);
+            let (sequence, values) = (frame.sequence, frame.values.clone());
+            *slot = Slot { mark, sequence, tag, shape, seen, flags, values, asked, parity };
+            Outcome::Stored
+        // Rule 3.
+        } else if frame.sequence != slot.sequence {
+            return (Outcome::Stale, Some(frame.clone()));
+        } else if (shape, tag) != (slot.shape, slot.tag) {
+            return (Outcome::OtherShape, Some(frame.clone()));
+        } else {
+            slot.join(frame)
+        };
+        // Rule 5.
+        match (slot.seen == EXPECTED, outcome) {
+            (false, outcome) => (outcome, None),
+            (true, Outcome::Absorbed) if slot.answers(frame) => {
+                (Outcome::Repeated, Some(slot.partial(frame)))
+            }
+            (true, Outcome::Absorbed) => (Outcome::Absorbed, None),
+            (true, _) => {
+                slot.parity = frame.flags & RESEND != 0;
+                slot.asked = if slot.parity { frame.contributors } else { 0 };
+                (Outcome::Completed, Some(slot.partial(frame)))
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Rule 4.
+    fn join(&mut self, frame: &Inart) -> Outcome {
+        let before = self.seen;
+        self.seen |= frame.contributors;
+        self.flags |= frame.flags & STICKY;
+        if before & frame.contributors != 0 {
+            return Outcome::Absorbed;
+        }
+        for (sum, &value) in self.values.iter_mut().zip(&frame.values).filter(|(sum, _)| !is_limit(**sum)) {
+            *sum = sum.saturating_add(value);
+        }
+        Outcome::Added
+    }
+
+    /// The parity rule, for a repeat of a complete slot.
+    fn answers(&mut self, frame: &Inart) -> bool {
+        let was = self.asked & frame.contributors != 0;
+        self.asked ^= frame.contributors;
+        let answered = was == self.parity;
+        self.parity ^= answered;
+        answered
+    }
+
+    fn partial(&self, frame: &Inart) -> Inart {
+        let limit = if self.values.iter().any(|value| is_limit(*value)) { OVERFLOW } else { 0 };
+        Inart {
+            kind: 2,
+            contributors: self.seen,
+            flags: frame.flags | self.flags | limit,
+            values: self.values.clone(),
+            ..frame.clone()
+        }
+    }
+}
+
+/// Any sequence of frames, with what should become of each.
+pub fn cases(n: ValuesPerPacket) -> impl Strategy<Value = Case> {
+    prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
+        let mut slots = Slots::default();
+        let steps = frames.iter().map(|frame| -> Step {
+            let port = frame.worker + 1;
+            match slots.step(frame) {
+                (outcome, Some(out)) => leaves(port, frame, outcome, 5, &out),
+                (outcome, None) => consumed(port, frame, outcome),
+            }
+        });
+        case("any sequence of frames on Tofino", steps)
+    })
+}

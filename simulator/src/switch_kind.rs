@@ -1,0 +1,106 @@
+//! What simulated switches are: which of our programs they run, and what differs between their kinds.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use inart_p4::{Chip, Variant, tofino_artifact};
+use inart_softswitch::Port;
+use inart_targets::Target;
+use inart_targets::tofino::{TOFINO, TOFINO2};
+use inart_targets::v1model::V1Model;
+use inart_wire::ValuesPerPacket;
+
+/// A kind of switch. As text: its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SwitchKind {
+    /// Of P4's v1model architecture, as bmv2.
+    #[default]
+    V1model,
+    /// Tofino 1.
+    Tofino,
+    /// Tofino 2.
+    Tofino2,
+}
+
+impl SwitchKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::V1model, Self::Tofino, Self::Tofino2];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V1model => "v1model",
+            Self::Tofino => "tofino",
+            Self::Tofino2 => "tofino2",
+        }
+    }
+
+    /// Whether there is a program for that many values per frame.
+    pub fn has_program(self, values: ValuesPerPacket) -> bool {
+        self.chip().is_none_or(|chip| tofino_artifact(Variant { chip, values }).is_some())
+    }
+
+    /// The fewest values per frame that there is a program for.
+    pub fn least_values(self) -> ValuesPerPacket {
+        let all = ValuesPerPacket::ALL.into_iter();
+        all.filter(|values| self.has_program(*values)).min().unwrap_or(ValuesPerPacket::N32)
+    }
+
+    /// Our program, as the embedded switch reads it; none if there is none for that many values per frame.
+    pub(crate) fn program(self, values: ValuesPerPacket) -> Option<Cow<'static, [u8]>> {
+        match self.chip() {
+            None => Some(inart_p4::artifact(values).json),
+            Some(chip) => Some(tofino_artifact(Variant { chip, values })?.json),
+        }
+    }
+
+    /// Whose numbers its ports have.
+    pub(crate) fn target(self) -> &'static dyn Target {
+        match self {
+            Self::V1model => &V1Model,
+            Self::Tofino => &TOFINO,
+            Self::Tofino2 => &TOFINO2,
+        }
+    }
+
+    /// Bytes of a cell of its packet buffer; v1model counts frames.
+    pub(crate) const fn cell_bytes(self) -> Option<u32> {
+        match self {
+            Self::V1model => None,
+            Self::Tofino => Some(80),
+            Self::Tofino2 => Some(176),
+        }
+    }
+
+    /// Whether what leaves by a port comes in by it again: port 68 of each of the chip's pipes.
+    pub(crate) const fn recirculates(self, port: Port) -> bool {
+        self.chip().is_some() && port.0 & 127 == 68
+    }
+
+    const fn chip(self) -> Option<Chip> {
+        match self {
+            Self::V1model => None,
+            Self::Tofino => Some(Chip::Tofino1),
+            Self::Tofino2 => Some(Chip::Tofino2),
+        }
+    }
+}
+
+impl fmt::Display for SwitchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SwitchKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| format!("give one of {}", names()))
+    }
+}
