@@ -27,6 +27,8 @@ pub(super) struct Decider {
     pub steer: Steer,
     pub watching: Watching,
     pub sampler: Sampler,
+    /// Who wants a decision.
+    pub asked: mpsc::UnboundedReceiver<Asked>,
     pub state: Arc<State>,
 }
 
@@ -64,8 +66,7 @@ enum Done {
 impl Decider {
     /// For good.
     pub async fn run(self) -> Infallible {
-        let Decider { topology, steer, watching, sampler, state } = self;
-        let asked = state.steered.listen();
+        let Decider { topology, steer, watching, sampler, asked, state } = self;
         let (sender, samples) = mpsc::channel(1);
         let sampling = sample(sampler, steer.every, sender);
         let deciding = Deciding {

@@ -30,7 +30,7 @@ use futures::future::{LocalBoxFuture, join_all};
 use inart_core::Assignment;
 use inart_planner::Topology;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
 pub(crate) use hosts::Answer;
@@ -53,6 +53,7 @@ use changer::Changer;
 use decider::Decider;
 use reconciler::{Backoff, Reconciler};
 use sampler::Sampler;
+use steered::Asked;
 
 /// What a daemon does.
 pub struct Config {
@@ -118,6 +119,8 @@ pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<
 }
 
 async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
+    // Before the plans are in force: from then on the API answers, and it passes questions on.
+    let steered = config.steer.clone().map(|steer| (steer, state.steered.listen()));
     let (sessions, desired, fabric) = install(&config, state).await?;
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
     for (name, session) in sessions {
@@ -136,7 +139,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
-    let decider = decider(&config, &fabric, state);
+    let decider = decider(steered, &config, &fabric, state);
     let (limit, timing, next) = (config.change_within, config.timing, BTreeMap::new());
     let state_of = state.clone();
     let released = BTreeSet::new();
@@ -167,15 +170,20 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
 }
 
 /// Watches the network and decides, if the daemon is to.
-fn decider(config: &Config, fabric: &Fabric, state: &Arc<State>) -> LocalBoxFuture<'static, Infallible> {
-    let Some(steer) = config.steer.clone() else { return std::future::pending().boxed_local() };
+fn decider(
+    steered: Option<(Steer, UnboundedReceiver<Asked>)>,
+    config: &Config,
+    fabric: &Fabric,
+    state: &Arc<State>,
+) -> LocalBoxFuture<'static, Infallible> {
+    let Some((steer, asked)) = steered else { return std::future::pending().boxed_local() };
     let scale = config.jobs.first().map_or(1.0, |job| job.rate_scale);
     let watching = Watching::new(config.topology.clone(), fabric.ports.clone(), scale);
     let switches = config.switches.iter();
     let switches = switches.map(|(name, place)| (name.clone(), place.clone(), watching.ports(name)));
     let sampler = Sampler::new(config.program.clone(), switches, steer.every);
     let topology = config.topology.clone();
-    Decider { topology, steer, watching, sampler, state: state.clone() }.run().boxed_local()
+    Decider { topology, steer, watching, sampler, asked, state: state.clone() }.run().boxed_local()
 }
 
 type Sessions = BTreeMap<String, Box<dyn Session>>;
