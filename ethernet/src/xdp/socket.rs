@@ -4,6 +4,7 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::null;
+use std::time::{Duration, Instant};
 
 use xdp::libc::xdp::XDP_PACKET_HEADROOM;
 use xdp::nic::NicIndex;
@@ -78,7 +79,7 @@ impl XdpSocket {
         };
         let memory = memory.build().map_err(|error| io::Error::other(error.to_string()));
         let mut umem = memory.and_then(Umem::map).map_err(XdpError::of("mapping memory for frames"))?;
-        let (socket, rings) = bind(&umem, index, queue, program.is_native())?;
+        let (socket, rings) = bind_when_free(&umem, index, queue, program.is_native())?;
         let WakableRings { fill_ring, rx_ring, completion_ring, tx_ring } = rings;
         let (mut filling, Some(incoming), Some(outgoing)) = (fill_ring, rx_ring, tx_ring) else {
             return Err(XdpError::of("making rings")(io::ErrorKind::Unsupported.into()));
@@ -204,6 +205,27 @@ impl AsFd for XdpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the descriptor is the socket's, which this borrows.
         unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+    }
+}
+
+/// The kernel gives the queue of a closed socket back a little later, from a work queue.
+const FREED_WITHIN: Duration = Duration::from_secs(1);
+
+/// [`bind`], once the socket that had the queue before is gone.
+fn bind_when_free(
+    umem: &Umem,
+    index: libc::c_int,
+    queue: u32,
+    is_native: bool,
+) -> Result<(xdp::socket::XdpSocket, WakableRings), XdpError> {
+    let begun = Instant::now();
+    loop {
+        match bind(umem, index, queue, is_native) {
+            Err(error) if error.is_taken() && begun.elapsed() < FREED_WITHIN => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            bound => return bound,
+        }
     }
 }
 
