@@ -4,6 +4,7 @@
 
 mod commands;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -60,6 +61,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if commands::sites::are_asked(&arguments) {
+        return on_sites(&arguments);
+    }
     let command = with_negative_numbers(Cli::command());
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -96,6 +101,20 @@ fn main() -> ExitCode {
         Command::Experiment(args) => commands::experiment::run(args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     };
+    ended(result)
+}
+
+/// Networks of sites have flags of their own: `inart plan NETWORK --help` lists them.
+fn on_sites(arguments: &[OsString]) -> ExitCode {
+    let command = with_negative_numbers(commands::sites::Cli::command());
+    let parsed = command.try_get_matches_from(arguments);
+    match parsed.and_then(|matches| commands::sites::Cli::from_arg_matches(&matches)) {
+        Ok(cli) => ended(commands::sites::run(cli)),
+        Err(error) => usage(&error),
+    }
+}
+
+fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
     match result {
         Ok(code) => code,
         // One line that names the place and the fix; status 2, as for wrong usage.

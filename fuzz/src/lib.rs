@@ -8,6 +8,7 @@ mod edit;
 pub mod frame;
 pub mod hosts;
 mod libfuzzer;
+pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
 pub mod plan;
@@ -19,7 +20,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -29,4 +30,5 @@ pub const TARGETS: [Target; 9] = [
     ("switch", switch::run),
     ("tna", tna::run),
     ("p4ir", p4ir::run),
+    ("overlay", overlay::run),
 ];

@@ -20,6 +20,7 @@ mod scheme;
 mod security;
 pub mod server;
 pub mod simulate;
+pub mod sites;
 pub mod switch;
 pub mod topology;
 pub mod worker;

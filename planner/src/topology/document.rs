@@ -92,6 +92,9 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
         ("it is empty, or ends too early", EXAMPLE)
     } else if problem.starts_with("expected mapping start") {
         ("names and values are expected here", EXAMPLE)
+    } else if problem.starts_with("unknown variant `site`") {
+        let fix = "`inart plan` and `inart simulate` take it: docs/wide-area.md";
+        ("a node is a site, so this is a network of sites", fix)
     } else if problem.starts_with("multiple YAML documents") {
         ("a second document begins here", "write one per file")
     } else if problem.starts_with("duplicate mapping key") {

@@ -18,7 +18,8 @@ pub struct TopologyError {
 }
 
 impl TopologyError {
-    pub(super) fn new(
+    /// One thing that is wrong; line 0 counts as unknown.
+    pub fn new(
         line: impl Into<Option<u64>>,
         place: impl Into<String>,
         problem: impl Into<String>,

@@ -7,8 +7,9 @@ mod wiring;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Subcommand;
+use inart_overlay::Overlay;
 use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
 use inart_planner::{NodeKind, Topology};
 
@@ -120,6 +121,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 pub fn read(path: &Path) -> anyhow::Result<Topology> {
     let place = || path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(place)?;
+    ensure!(
+        !Overlay::is_one(&text),
+        "{}: this is a network of sites; `inart plan` and `inart simulate` take it (docs/wide-area.md)",
+        place()
+    );
     Topology::from_yaml(&text).with_context(place)
 }
 

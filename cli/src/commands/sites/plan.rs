@@ -1,0 +1,154 @@
+//! `inart plan NETWORK` on a network of sites.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
+use inart_planner::units::display_size;
+
+use super::network;
+use crate::commands::output::print;
+
+/// Arguments of `inart plan` on a network of sites.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON).
+    topology: PathBuf,
+    /// The job to plan [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    trees: Trees,
+    /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if
+    /// something in it is wrong, 2 if it is no plan.
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["scheme", "root", "degree", "roots", "auxiliary"])]
+    check: Option<PathBuf>,
+}
+
+/// How trees are chosen.
+#[derive(clap::Args)]
+pub struct Trees {
+    /// Which trees carry the chunks.
+    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    pub scheme: Scheme,
+    /// The root, for a scheme that has one [default: the first site for star and bkt, the root of least w(T)
+    /// for mst and fapt].
+    #[arg(long, value_name = "SITE")]
+    root: Option<String>,
+    /// Children of a site in the tree of bkt.
+    #[arg(long, value_name = "K", default_value_t = 2)]
+    degree: usize,
+    /// How many roots netstorm has, the best ones [default: all sites].
+    #[arg(long, value_name = "N")]
+    roots: Option<usize>,
+    /// Auxiliary paths between neighbours, for netstorm, fapt and mst: edge-disjoint, node-disjoint or none.
+    #[arg(long, default_value = "none", value_parser = auxiliary())]
+    auxiliary: Auxiliary,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Auxiliary(Option<Disjoint>);
+
+fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    let known = Scheme::ALL.map(|scheme| PossibleValue::new(scheme.name()).help(scheme.summary()));
+    PossibleValuesParser::new(known).map(|name| Scheme::named(&name).expect("one of the possible values"))
+}
+
+fn auxiliary() -> impl TypedValueParser<Value = Auxiliary> {
+    PossibleValuesParser::new(["none", "edge-disjoint", "node-disjoint"]).map(|name| match &*name {
+        "edge-disjoint" => Auxiliary(Some(Disjoint::Edges)),
+        "node-disjoint" => Auxiliary(Some(Disjoint::Nodes)),
+        _ => Auxiliary(None),
+    })
+}
+
+impl Trees {
+    /// Names turned into sites of this network.
+    pub fn options(&self, overlay: &Overlay) -> anyhow::Result<Options> {
+        let known = |name: &String| {
+            let all = || overlay.sites().join(", ");
+            overlay
+                .site_named(name)
+                .ok_or_else(|| anyhow!("--root {name}: no such site; name one of {}", all()))
+        };
+        Ok(Options {
+            scheme: self.scheme,
+            root: self.root.as_ref().map(known).transpose()?,
+            degree: self.degree,
+            roots: self.roots,
+            auxiliary: self.auxiliary.0,
+        })
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let overlay = network::read(&args.topology)?;
+    let job = network::job(&overlay, args.job.as_deref())?;
+    if let Some(path) = &args.check {
+        return check(&overlay, path, json);
+    }
+    let plan = inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &args.trees.options(&overlay)?)?;
+    let text = if json { serde_json::to_string_pretty(&plan)? + "\n" } else { table(&overlay, job, &plan) };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(overlay: &Overlay, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let place = || path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let plan: Plan = serde_json::from_str(&text).with_context(place)?;
+    let job = overlay.job_named(&plan.job).with_context(|| {
+        format!("{}: it is for job {}, which network {} does not have", place(), plan.job, overlay.name())
+    })?;
+    let wrong = inart_overlay::check(overlay, job, &plan);
+    if json {
+        print(&format!("{}\n", serde_json::json!({ "holds": wrong.is_empty(), "violations": wrong })))?;
+    } else if wrong.is_empty() {
+        print("the plan holds\n")?;
+    } else {
+        print(&(wrong.join("\n") + "\n"))?;
+    }
+    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn table(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> String {
+    let mut out = format!(
+        "{}, job {}: {} sites, gradient {}, scheme {}, chunks of at most {}\n",
+        overlay.name(),
+        job.name,
+        job.sites.len(),
+        display_size(job.gradient_bytes() as f64),
+        plan.scheme,
+        display_size(plan.chunk_bytes as f64),
+    );
+    let name = plan.trees.iter().map(|tree| tree.root.len()).max().unwrap_or(0).max(4);
+    let _ = writeln!(out, "{:name$}  share  chunks  quality Mbps  parents", "root");
+    for tree in &plan.trees {
+        let pairs: Vec<_> = tree.parents.iter().map(|(child, parent)| format!("{child}>{parent}")).collect();
+        let _ = writeln!(
+            out,
+            "{:name$}  {:>4.1}%  {:>6}  {:>12.2}  {}",
+            tree.root,
+            tree.share * 100.0,
+            tree.chunks,
+            tree.quality_mbps,
+            pairs.join(" ")
+        );
+    }
+    let paths: usize = plan.auxiliary.iter().map(|entry| entry.paths.len().saturating_sub(1)).sum();
+    if paths > 0 {
+        let _ = writeln!(out, "{paths} auxiliary paths between {} ordered pairs", plan.auxiliary.len());
+    }
+    let _ = writeln!(
+        out,
+        "predicted {:.3} s per round; no schedule takes less than {:.3} s ({:.2} times)",
+        plan.predicted_s,
+        plan.bounds.seconds,
+        plan.predicted_s / plan.bounds.seconds
+    );
+    out
+}

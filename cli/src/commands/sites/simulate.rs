@@ -1,0 +1,146 @@
+//! `inart simulate NETWORK` on a network of sites.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{bail, ensure};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_faults::quantity::Span;
+use inart_overlay::{AuxiliaryChoice, AuxiliaryUse, Knowledge, Run, RunOptions, Sharing, Until};
+use inart_planner::units::{Rate, display_rate};
+
+use super::network;
+use super::plan::Trees;
+use crate::commands::output::print;
+
+/// Rounds, unless others are asked for.
+const ROUNDS: u32 = 10;
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 1_000_000;
+
+/// Arguments of `inart simulate` on a network of sites.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON).
+    topology: PathBuf,
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    trees: Trees,
+    /// Rounds to run, back to back [default: 10].
+    #[arg(long, conflicts_with = "duration")]
+    rounds: Option<u32>,
+    /// Run the rounds that begin within this time, such as 1h, instead.
+    #[arg(long)]
+    duration: Option<String>,
+    /// What the scheduler knows before each round: oracle (the rates that hold), static (those at the start),
+    /// uniform (nothing: all links count as equal), or passive (what chunks took so far).
+    #[arg(long, default_value = "oracle", value_parser = knowledge())]
+    knowledge: Knowledge,
+    /// What a link counts as that nobody has measured, with passive and uniform.
+    #[arg(long, default_value = "87.5Mbps")]
+    prior: Rate,
+    /// When a chunk's way is chosen, where there are auxiliary paths: lazy (when a link has room) or eager.
+    #[arg(long, default_value = "lazy", value_parser = choice())]
+    auxiliary_choice: AuxiliaryChoice,
+    /// A tree's link is busy when more chunks than this wait or are being sent on it.
+    #[arg(long, default_value_t = AuxiliaryUse::default().busy_bound)]
+    busy_bound: u32,
+    /// An auxiliary path takes a chunk while its first link holds fewer than this.
+    #[arg(long, default_value_t = AuxiliaryUse::default().queue_length)]
+    queue_length: u32,
+    /// How transfers share a link: fair (streams equally), or fifo (one queue). star and bkt are always fair,
+    /// inart is always fifo: a site sends all chunks to a neighbour in one order.
+    #[arg(long, default_value = "fair", value_parser = links())]
+    links: Sharing,
+    /// Names the run; nothing in it is drawn at random.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn knowledge() -> impl TypedValueParser<Value = Knowledge> {
+    PossibleValuesParser::new(["oracle", "static", "uniform", "passive"]).map(|name| match &*name {
+        "static" => Knowledge::Static,
+        "uniform" => Knowledge::Uniform,
+        "passive" => Knowledge::Passive,
+        _ => Knowledge::Oracle,
+    })
+}
+
+fn choice() -> impl TypedValueParser<Value = AuxiliaryChoice> {
+    PossibleValuesParser::new(["lazy", "eager"])
+        .map(|name| if name == "eager" { AuxiliaryChoice::Eager } else { AuxiliaryChoice::Lazy })
+}
+
+fn links() -> impl TypedValueParser<Value = Sharing> {
+    PossibleValuesParser::new(["fair", "fifo"])
+        .map(|name| if name == "fifo" { Sharing::Fifo } else { Sharing::Fair })
+}
+
+impl Args {
+    fn until(&self) -> anyhow::Result<Until> {
+        if let Some(text) = &self.duration {
+            let seconds = seconds(text)?;
+            return Ok(Until::Seconds(seconds));
+        }
+        let rounds = self.rounds.unwrap_or(ROUNDS);
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
+        );
+        Ok(Until::Rounds(rounds))
+    }
+}
+
+/// A time with its unit: `1h`, `10 min`, `90 s`.
+fn seconds(text: &str) -> anyhow::Result<f64> {
+    let long = [("h", 3600.0), ("min", 60.0), ("m", 60.0)];
+    let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
+    let given = long.iter().find_map(|(unit, factor)| Some(number(unit)? * factor));
+    let given = given.or_else(|| Some(text.parse::<Span>().ok()?.duration().as_secs_f64()));
+    match given.filter(|seconds| seconds.is_finite() && *seconds > 0.0 && *seconds <= 1e7) {
+        Some(seconds) => Ok(seconds),
+        None => bail!("--duration {text}: give a time above 0 with its unit, like 1h, 10 min or 90 s"),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let overlay = network::read(&args.topology)?;
+    let job = network::job(&overlay, args.job.as_deref())?;
+    ensure!(args.prior.0 > 0.0, "--prior: {}; give a rate above 0", display_rate(args.prior.0));
+    let options = RunOptions {
+        plan: args.trees.options(&overlay)?,
+        auxiliary: AuxiliaryUse {
+            choice: args.auxiliary_choice,
+            busy_bound: args.busy_bound,
+            queue_length: args.queue_length,
+        },
+        sharing: args.links,
+        knowledge: args.knowledge,
+        prior_bps: args.prior.0,
+        until: args.until()?,
+    };
+    let run = inart_overlay::run(&overlay, job, &options)?;
+    let text = if json { serde_json::to_string_pretty(&run)? + "\n" } else { table(&run) };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(run: &Run) -> String {
+    let seconds =
+        |pick: fn(f64, f64) -> f64, start| run.rounds.iter().map(|round| round.seconds).fold(start, pick);
+    let (least, most) = (seconds(f64::min, f64::INFINITY), seconds(f64::max, 0.0));
+    format!(
+        "{}: {} rounds, mean {:.3} s, from {least:.3} s to {most:.3} s\n\
+         what the scheduler believed of links was {:.1}% off; sites passed {} chunks on for others\n\
+         {} sums compared bit for bit, all equal\n",
+        run.scheme,
+        run.rounds.len(),
+        run.mean_s,
+        run.table_error * 100.0,
+        run.relayed,
+        run.sums
+    )
+}

@@ -1,0 +1,177 @@
+//! An independent look at a plan of sites: it shares nothing with the planner but the network.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::network::{Overlay, SiteJob};
+use crate::plan::{Plan, PlanTree};
+use crate::scheme::Scheme;
+
+/// How far a stated number may be from its own value, relatively.
+const TOLERANCE: f64 = 1e-6;
+
+/// Everything that is wrong with a plan on the rates at the start; empty if nothing is. Each entry names the
+/// place in the plan.
+pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if plan.topology != overlay.name() {
+        wrong.push(format!("topology: it is for \"{}\", and this is \"{}\"", plan.topology, overlay.name()));
+    }
+    if plan.job != job.name {
+        wrong.push(format!("job: it is for \"{}\", and this is \"{}\"", plan.job, job.name));
+    }
+    if Scheme::named(&plan.scheme).is_none() {
+        wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
+    }
+    let look = Look { overlay, members: job.sites.iter().map(|&at| overlay.site_name(at)).collect() };
+    if plan.trees.is_empty() {
+        wrong.push("trees: there is none".to_owned());
+    }
+    for (at, tree) in plan.trees.iter().enumerate() {
+        look.tree(&format!("trees[{at}] (root {})", tree.root), tree, &mut wrong);
+    }
+    look.shares(job, plan, &mut wrong);
+    look.auxiliary(plan, &mut wrong);
+    let bits = job.gradient_bytes() as f64 * 8.0;
+    let bound = plan.bounds.seconds;
+    let most = look.any_bound(bits);
+    if !bound.is_finite() || bound > most * (1.0 + TOLERANCE) {
+        wrong.push(format!("bounds.seconds: {bound} is not proven by any cut; at most {most}"));
+    }
+    if plan.predicted_s < bound * (1.0 - TOLERANCE) || plan.predicted_s.is_nan() {
+        wrong.push(format!("predicted_s: {} is below the bound {bound}", plan.predicted_s));
+    }
+    wrong
+}
+
+struct Look<'a> {
+    overlay: &'a Overlay,
+    members: BTreeSet<&'a str>,
+}
+
+impl Look<'_> {
+    /// Seconds per Mbit from one site to a neighbour; `None` without a link.
+    fn hop(&self, from: &str, to: &str) -> Option<f64> {
+        let ends = (self.overlay.site_named(from)?, self.overlay.site_named(to)?);
+        let arc = self.overlay.arc_between(ends.0, ends.1)?;
+        Some(1e6 / self.overlay.rates_at(0.0).of(arc))
+    }
+
+    fn tree(&self, place: &str, tree: &PlanTree, wrong: &mut Vec<String>) {
+        if !self.members.contains(&*tree.root) {
+            wrong.push(format!("{place}: the root is no site of the job"));
+            return;
+        }
+        for (what, parents) in [("parents", Some(&tree.parents)), ("broadcast", tree.broadcast.as_ref())] {
+            let Some(parents) = parents else { continue };
+            for &at in &self.members {
+                if self.depth(parents, at, &tree.root).is_none() {
+                    wrong.push(format!("{place}.{what}: from {at} they do not lead to the root"));
+                }
+            }
+            for name in parents.iter().flat_map(|(child, parent)| [child, parent]) {
+                if !self.members.contains(&**name) {
+                    wrong.push(format!("{place}.{what}: \"{name}\" is no site of the job"));
+                }
+            }
+        }
+        // Edges without a link ride routes of several hops: their weight is looked at where all have one.
+        let weighed = self.members.iter().map(|at| self.way_up(tree, at)).collect::<Option<Vec<f64>>>();
+        if let Some(weight) = weighed.map(|all| all.into_iter().fold(0.0, f64::max)) {
+            differs(wrong, &format!("{place}.weight_s_per_mbit"), tree.weight_s_per_mbit, weight);
+        }
+        differs(wrong, &format!("{place}.quality_mbps"), tree.quality_mbps, 1.0 / tree.weight_s_per_mbit);
+    }
+
+    /// How many edges there are from a site to the root.
+    fn depth(&self, parents: &BTreeMap<String, String>, from: &str, root: &str) -> Option<usize> {
+        let mut at = from;
+        for depth in 0..=self.members.len() {
+            match parents.get(at) {
+                None => return (at == root).then_some(depth),
+                Some(_) if at == root => return None,
+                Some(parent) => at = parent,
+            }
+        }
+        None
+    }
+
+    /// The sum of weights up to the root.
+    fn way_up(&self, tree: &PlanTree, from: &str) -> Option<f64> {
+        self.depth(&tree.parents, from, &tree.root)?;
+        let (mut at, mut sum) = (from, 0.0);
+        while let Some(parent) = tree.parents.get(at) {
+            sum += self.hop(at, parent)?;
+            at = parent;
+        }
+        Some(sum)
+    }
+
+    fn shares(&self, job: &SiteJob, plan: &Plan, wrong: &mut Vec<String>) {
+        let sum: f64 = plan.trees.iter().map(|tree| tree.share).sum();
+        differs(wrong, "the sum of shares", sum, 1.0);
+        if plan.chunk_bytes == 0 {
+            wrong.push("chunk_bytes: it is 0".to_owned());
+            return;
+        }
+        let chunks: u64 = job.tensors_bytes.iter().map(|bytes| bytes.div_ceil(plan.chunk_bytes)).sum();
+        let has: u64 = plan.trees.iter().map(|tree| tree.chunks).sum();
+        if has != chunks {
+            wrong.push(format!("the trees have {has} chunks, and the job has {chunks}"));
+        }
+    }
+
+    fn auxiliary(&self, plan: &Plan, wrong: &mut Vec<String>) {
+        for (at, entry) in plan.auxiliary.iter().enumerate() {
+            let place = format!("auxiliary[{at}]");
+            let mut before = 0.0;
+            for path in &entry.paths {
+                let ends = (path.first().map(String::as_str), path.last().map(String::as_str));
+                if ends != (Some(&entry.from), Some(&entry.to)) {
+                    wrong
+                        .push(format!("{place}: {path:?} does not lead from {} to {}", entry.from, entry.to));
+                }
+                if path.iter().collect::<BTreeSet<_>>().len() != path.len() {
+                    wrong.push(format!("{place}: {path:?} meets a site twice"));
+                }
+                let hops = path.windows(2).map(|hop| self.hop(&hop[0], &hop[1]));
+                match hops.sum::<Option<f64>>() {
+                    None => wrong.push(format!("{place}: {path:?} takes a link that there is not")),
+                    Some(weight) if weight < before * (1.0 - TOLERANCE) => {
+                        wrong.push(format!("{place}: {path:?} is faster than the one before it"));
+                    }
+                    Some(weight) => before = weight,
+                }
+            }
+        }
+    }
+
+    /// The largest bound that a set of sites proves, by looking at every set; infinite where there are too many
+    /// sets to look at.
+    fn any_bound(&self, bits: f64) -> f64 {
+        const MOST_FOR_ALL_SETS: usize = 16;
+        let members: Vec<_> = self.members.iter().filter_map(|name| self.overlay.site_named(name)).collect();
+        let rates = self.overlay.rates_at(0.0);
+        let delay = self.overlay.links().iter().map(|link| link.delay_seconds).fold(f64::INFINITY, f64::min);
+        if members.len() > MOST_FOR_ALL_SETS {
+            return f64::INFINITY;
+        }
+        let out = |set: u32| {
+            let has = |site| members.iter().position(|&at| at == site).map(|at| set >> at & 1 == 1);
+            let leaves = |arc: &_| {
+                let (from, to) = self.overlay.ends(*arc);
+                has(from) == Some(true) && has(to) == Some(false)
+            };
+            self.overlay.arcs().filter(leaves).map(|arc| rates.of(arc)).sum::<f64>()
+        };
+        let sets = 1..(1u32 << members.len()) - 1;
+        let least = sets.map(out).fold(f64::INFINITY, f64::min);
+        bits / least + delay
+    }
+}
+
+fn differs(wrong: &mut Vec<String>, place: &str, stated: f64, is: f64) {
+    let apart = (stated - is).abs();
+    if apart.is_nan() || apart > TOLERANCE * is.abs() {
+        wrong.push(format!("{place}: it says {stated}, and is {is}"));
+    }
+}

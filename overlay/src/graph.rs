@@ -1,0 +1,96 @@
+//! The sites of a job and the rates between them at one moment, as a graph to plan on.
+
+use inart_sites::{SiteNo, Tree};
+
+use crate::network::{ArcId, Overlay, Rates, SiteId, SiteJob};
+
+/// The links between sites of one job.
+#[derive(Debug, Clone)]
+pub(crate) struct Graph {
+    /// The job's sites, ascending.
+    pub members: Vec<SiteId>,
+    /// The neighbours of each site with the direction that leads to them, by site, ascending.
+    pub neighbours: Vec<Vec<(SiteId, ArcId)>>,
+    rates: Rates,
+    back: Vec<ArcId>,
+}
+
+/// For tree depths by index.
+pub(crate) type Parents = Vec<Option<SiteId>>;
+
+impl Graph {
+    pub fn new(overlay: &Overlay, job: &SiteJob, rates: &Rates) -> Graph {
+        let mut neighbours = vec![Vec::new(); overlay.sites().len()];
+        for arc in overlay.arcs() {
+            let (from, to) = overlay.ends(arc);
+            if job.sites.contains(&from) && job.sites.contains(&to) {
+                neighbours[from.index()].push((to, arc));
+            }
+        }
+        neighbours.iter_mut().for_each(|list| list.sort_unstable());
+        let back = overlay.arcs().map(|arc| ArcId(arc.0 ^ 1)).collect();
+        Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), back }
+    }
+
+    /// The number of sites of the whole network: lists by site are that long.
+    pub fn sites(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// bit/s.
+    pub fn bps(&self, arc: ArcId) -> f64 {
+        self.rates.of(arc)
+    }
+
+    /// w(e) = 1/s of a direction, in seconds per Mbit (NETSTORM, Eq. 5).
+    pub fn weight(&self, arc: ArcId) -> f64 {
+        1.0 / (self.bps(arc) / 1e6)
+    }
+
+    /// The other direction of the same link.
+    pub fn reverse(&self, arc: ArcId) -> ArcId {
+        self.back[arc.index()]
+    }
+
+    /// The direction from one site to a neighbour.
+    pub fn arc(&self, from: SiteId, to: SiteId) -> Option<ArcId> {
+        self.neighbours[from.index()].iter().find(|(next, _)| *next == to).map(|&(_, arc)| arc)
+    }
+
+    /// A tree with its way down the reverse of its way up.
+    pub fn tree(root: SiteId, parents: &Parents) -> Tree {
+        let up: Vec<_> = parents.iter().map(|parent| parent.map(number)).collect();
+        Tree { root: number(root), down: up.clone(), up }
+    }
+
+    /// w(T): the largest sum of weights from a site up to the root, in seconds per Mbit (NETSTORM, Eq. 6);
+    /// `hops` gives the route of an edge.
+    pub fn tree_weight(&self, tree: &Tree, hops: &dyn Fn(SiteId, SiteId) -> Vec<SiteId>) -> f64 {
+        let mut largest = 0.0;
+        for &leaf in &self.members {
+            let (mut edges, mut at) = (Vec::new(), leaf);
+            while let Some(parent) = tree.up[at.index()].map(site) {
+                edges.push((at, parent));
+                at = parent;
+            }
+            // From the root outwards, as shortest paths are added up.
+            let ways = edges.iter().rev().map(|&(from, to)| self.route_weight(&hops(from, to)));
+            largest = f64::max(largest, ways.fold(0.0, |sum, weight| sum + weight));
+        }
+        largest
+    }
+
+    /// The sum of weights along a route, last hop first.
+    pub fn route_weight(&self, route: &[SiteId]) -> f64 {
+        let hops = route.windows(2).rev().filter_map(|hop| self.arc(hop[0], hop[1]));
+        hops.fold(0.0, |sum, arc| sum + self.weight(arc))
+    }
+}
+
+pub(crate) fn number(site: SiteId) -> SiteNo {
+    SiteNo(site.0 as u16)
+}
+
+pub(crate) fn site(number: SiteNo) -> SiteId {
+    SiteId(number.0.into())
+}

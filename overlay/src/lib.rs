@@ -1,0 +1,39 @@
+//! Networks of sites: data centres that train one model over links that are slow, unequal and changing
+//! (NETSTORM). From a network and a job to trees along which chunks are reduced and broadcast, and the rounds
+//! that follow, in virtual time.
+//!
+//! Pure functions without I/O and without a clock.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod auxiliary;
+mod awareness;
+mod bounds;
+mod check;
+mod chunks;
+mod document;
+mod graph;
+mod network;
+mod packing;
+mod plan;
+mod plan_error;
+mod planning;
+mod policy;
+mod rounds;
+mod run;
+mod scheme;
+mod schemes;
+
+pub use auxiliary::Disjoint;
+pub use check::check;
+pub use chunks::cut;
+pub use inart_fluid::Sharing;
+pub use inart_sites::{AuxiliaryChoice, AuxiliaryUse, Policy};
+pub use network::{ArcId, Overlay, Rates, SiteId, SiteJob, SiteLink, Trace};
+pub use plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
+pub use plan_error::PlanError;
+pub use planning::plan;
+pub use policy::policy;
+pub use run::{Knowledge, Round, Run, RunError, RunOptions, Until, run};
+pub use scheme::Scheme;
+pub use schemes::Options;

@@ -1,0 +1,62 @@
+//! Why there is no plan, and why a plan is refused.
+
+use crate::scheme::Scheme;
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A root for a scheme that has several.
+    #[error(
+        "scheme {scheme} chooses its roots itself; leave --root out, or plan with fapt, mst, star or bkt"
+    )]
+    SeveralRoots {
+        /// The scheme.
+        scheme: Scheme,
+    },
+    /// A number of roots for a scheme that has one.
+    #[error("scheme {scheme} does not take --roots; plan with netstorm")]
+    OneRoot {
+        /// The scheme.
+        scheme: Scheme,
+    },
+    /// More roots than sites, or none.
+    #[error("--roots {roots}: the job has {sites} sites; give a number from 1 to {sites}")]
+    Roots {
+        /// As asked.
+        roots: usize,
+        /// How many sites the job has.
+        sites: usize,
+    },
+    /// A tree without children.
+    #[error("--degree 0: give each site at least 1 child")]
+    Degree,
+    /// Auxiliary paths for a scheme that uses none.
+    #[error(
+        "scheme {scheme} uses no auxiliary paths; leave --auxiliary out, or plan with netstorm, fapt or mst"
+    )]
+    NoAuxiliary {
+        /// The scheme.
+        scheme: Scheme,
+    },
+    /// The job's name is not known.
+    #[error("no site is named \"{name}\" in job {job}; name one of {known}")]
+    UnknownSite {
+        /// As given.
+        name: String,
+        /// The job.
+        job: String,
+        /// Its sites.
+        known: String,
+    },
+    /// A plan that does not fit its network.
+    #[error("the plan's {place}: {problem}")]
+    Plan {
+        /// Where in the plan.
+        place: String,
+        /// What is wrong, and the fix.
+        problem: String,
+    },
+    /// What the solver says.
+    #[error("packing trees: {0}")]
+    Solver(String),
+}

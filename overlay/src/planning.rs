@@ -1,0 +1,138 @@
+//! Planning: from a job and the rates between its sites to a plan.
+
+use std::collections::BTreeMap;
+
+use inart_sites::{Policy, SiteNo, Tree};
+
+use crate::auxiliary;
+use crate::bounds;
+use crate::chunks;
+use crate::graph::{Graph, number, site};
+use crate::network::{Overlay, Rates, SiteId, SiteJob};
+use crate::plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
+use crate::plan_error::PlanError;
+use crate::policy::{assign, edge_route, policy_of, unknown_site};
+use crate::rounds;
+use crate::scheme::Scheme;
+use crate::schemes::{self, Options};
+
+/// A gradient cut into many chunks fills the trees' pipelines fast, and each chunk costs a little.
+const CHUNKS_OF_OURS: u64 = 2048;
+
+/// No chunk of ours is cut shorter than this, unless the job's chunks are.
+const LEAST_CHUNK_BYTES: u64 = 64 * 1024;
+
+/// Plans a job on the rates given.
+///
+/// # Errors
+/// Options that the scheme does not take; what the solver says.
+pub fn plan(overlay: &Overlay, job: &SiteJob, rates: &Rates, options: &Options) -> Result<Plan, PlanError> {
+    let Made { mut plan, policy } = make(overlay, job, rates, options)?;
+    plan.predicted_s = rounds::predict(overlay, rates, &policy, &chunk_sizes(job, &plan), options.scheme);
+    Ok(plan)
+}
+
+/// A plan whose time is not predicted yet, and what sites are told by it.
+pub(crate) struct Made {
+    pub plan: Plan,
+    pub policy: Policy,
+}
+
+pub(crate) fn make(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    options: &Options,
+) -> Result<Made, PlanError> {
+    options.check(&job.sites)?;
+    if let Some(root) = options.root.filter(|root| !job.sites.contains(root)) {
+        return Err(unknown_site(overlay, job, overlay.site_name(root)));
+    }
+    let graph = Graph::new(overlay, job, rates);
+    let trees = schemes::trees(&graph, options)?;
+    let chunk_bytes = chunk_bytes(job, options.scheme);
+    let sizes = chunks::cut(&job.tensors_bytes, chunk_bytes);
+    let mut weights: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
+    if options.scheme == Scheme::Inart {
+        // As the document has them, so that whoever reads it deals chunks in the same way.
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+    }
+    let takes = assign(options.scheme, &sizes, &weights);
+    let parts = Parts { overlay, graph: &graph, scheme: options.scheme, sizes: &sizes, takes: &takes };
+    let paths = options.auxiliary.map(|disjoint| auxiliary::paths(&graph, disjoint)).unwrap_or_default();
+    let least_delay = overlay.links().iter().map(|link| link.delay_seconds).fold(f64::INFINITY, f64::min);
+    let entries = trees.iter().zip(&weights).enumerate();
+    let plan = Plan {
+        scheme: options.scheme.name().to_owned(),
+        topology: overlay.name().to_owned(),
+        job: job.name.clone(),
+        chunk_bytes,
+        trees: entries.map(|(at, (weighted, &weight))| parts.tree(at, &weighted.tree, weight)).collect(),
+        auxiliary: paths.into_iter().map(|(ends, paths)| parts.auxiliary(ends, paths)).collect(),
+        predicted_s: 0.0,
+        bounds: Bounds { seconds: bounds::round_seconds(&graph, job.gradient_bytes(), least_delay) },
+    };
+    let trees = trees.into_iter().map(|weighted| weighted.tree).collect();
+    let policy = policy_of(&graph, &plan, overlay, trees, takes, 0);
+    Ok(Made { plan, policy })
+}
+
+/// What the entries of a plan are made from.
+struct Parts<'a> {
+    overlay: &'a Overlay,
+    graph: &'a Graph,
+    scheme: Scheme,
+    /// Of each chunk, in bytes.
+    sizes: &'a [u64],
+    /// The tree of each chunk.
+    takes: &'a [usize],
+}
+
+impl Parts<'_> {
+    /// `share`: what the packing wants, where the scheme packs.
+    fn tree(&self, at: usize, tree: &Tree, share: f64) -> PlanTree {
+        let has =
+            || self.takes.iter().zip(self.sizes).filter(move |(to, _)| **to == at).map(|(_, bytes)| *bytes);
+        let weight = self.graph.tree_weight(tree, &|from, to| edge_route(self.graph, from, to));
+        PlanTree {
+            root: self.name(tree.root),
+            share: match self.scheme {
+                Scheme::Inart => share,
+                _ => has().sum::<u64>() as f64 / self.sizes.iter().sum::<u64>() as f64,
+            },
+            chunks: has().count() as u64,
+            weight_s_per_mbit: weight,
+            quality_mbps: 1.0 / weight,
+            parents: self.names(&tree.up),
+            broadcast: (tree.down != tree.up).then(|| self.names(&tree.down)),
+        }
+    }
+
+    fn auxiliary(&self, (from, to): (SiteId, SiteId), paths: Vec<Vec<SiteId>>) -> AuxiliaryPaths {
+        let name = |at: SiteId| self.name(number(at));
+        AuxiliaryPaths {
+            from: name(from),
+            to: name(to),
+            paths: paths.into_iter().map(|path| path.into_iter().map(name).collect()).collect(),
+        }
+    }
+
+    fn name(&self, at: SiteNo) -> String {
+        self.overlay.site_name(site(at)).to_owned()
+    }
+
+    fn names(&self, parents: &[Option<SiteNo>]) -> BTreeMap<String, String> {
+        let pairs = (0..).map(SiteNo).zip(parents);
+        pairs.filter_map(|(at, parent)| Some((self.name(at), self.name((*parent)?)))).collect()
+    }
+}
+
+/// The longest chunk of a plan.
+fn chunk_bytes(job: &SiteJob, scheme: Scheme) -> u64 {
+    if scheme != Scheme::Inart {
+        return job.chunk_bytes;
+    }
+    let fine = (job.gradient_bytes() / CHUNKS_OF_OURS).max(LEAST_CHUNK_BYTES).next_multiple_of(4);
+    fine.min(job.chunk_bytes)
+}

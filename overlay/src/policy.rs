@@ -1,0 +1,121 @@
+//! From plans to what sites are told.
+
+use std::collections::BTreeMap;
+
+use inart_sites::{Policy, SiteNo, Tree, TreeNo};
+
+use crate::chunks;
+use crate::graph::{Graph, number, site};
+use crate::network::{Overlay, SiteId, SiteJob};
+use crate::plan::{AuxiliaryPaths, Plan, chunk_sizes};
+use crate::plan_error::PlanError;
+use crate::scheme::Scheme;
+use crate::schemes::hops;
+
+/// What sites are told by a plan.
+///
+/// # Errors
+/// Names that are not known, trees that do not span the job, chunks that do not add up.
+pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u32) -> Result<Policy, PlanError> {
+    let wrong = |place: String, problem: String| PlanError::Plan { place, problem };
+    let scheme = Scheme::named(&plan.scheme)
+        .ok_or_else(|| wrong("scheme".to_owned(), format!("\"{}\" is not known", plan.scheme)))?;
+    if plan.chunk_bytes == 0 || plan.trees.is_empty() {
+        return Err(wrong("trees".to_owned(), "chunks of 0 bytes, or no tree; plan again".to_owned()));
+    }
+    let graph = Graph::new(overlay, job, &overlay.rates_at(0.0));
+    let member = |name: &str| {
+        let found = overlay.site_named(name).filter(|at| job.sites.contains(at));
+        found.ok_or_else(|| unknown_site(overlay, job, name))
+    };
+    let parents = |named: &BTreeMap<String, String>| -> Result<Vec<Option<SiteNo>>, PlanError> {
+        let mut parents = vec![None; overlay.sites().len()];
+        for (child, parent) in named {
+            parents[member(child)?.index()] = Some(number(member(parent)?));
+        }
+        Ok(parents)
+    };
+    let mut trees = Vec::new();
+    for entry in &plan.trees {
+        let up = parents(&entry.parents)?;
+        let down = entry.broadcast.as_ref().map_or_else(|| Ok(up.clone()), parents)?;
+        trees.push(Tree { root: number(member(&entry.root)?), up, down });
+    }
+    let sizes = chunk_sizes(job, plan);
+    let weights: Vec<f64> = match scheme {
+        Scheme::Netstorm => plan.trees.iter().map(|tree| tree.quality_mbps).collect(),
+        _ => plan.trees.iter().map(|tree| tree.share).collect(),
+    };
+    let takes = assign(scheme, &sizes, &weights);
+    for (at, tree) in plan.trees.iter().enumerate() {
+        let chunks = takes.iter().filter(|&&to| to == at).count() as u64;
+        if chunks != tree.chunks {
+            let place = format!("tree {at} (root {})", tree.root);
+            let problem = format!("it has {chunks} chunks of the job by its share, and says {}", tree.chunks);
+            return Err(wrong(place, format!("{problem}; plan again")));
+        }
+    }
+    for entry in &plan.auxiliary {
+        for at in entry.paths.iter().flatten().chain([&entry.from, &entry.to]) {
+            member(at)?;
+        }
+    }
+    let policy = policy_of(&graph, plan, overlay, trees, takes, version);
+    policy.check().map_err(|error| wrong("trees".to_owned(), error.to_string()))?;
+    Ok(policy)
+}
+
+/// Trees, chunks and routes as sites take them.
+pub(crate) fn policy_of(
+    graph: &Graph,
+    plan: &Plan,
+    overlay: &Overlay,
+    trees: Vec<Tree>,
+    takes: Vec<usize>,
+    version: u32,
+) -> Policy {
+    let mut routes = BTreeMap::new();
+    for tree in &trees {
+        let up = (0..).zip(&tree.up).filter_map(|(at, parent)| Some((SiteNo(at), (*parent)?)));
+        let down = (0..).zip(&tree.down).filter_map(|(at, parent)| Some(((*parent)?, SiteNo(at))));
+        for (from, to) in up.chain(down) {
+            if graph.arc(site(from), site(to)).is_none() {
+                let route = edge_route(graph, site(from), site(to));
+                routes.insert((from, to), route.into_iter().map(number).collect());
+            }
+        }
+    }
+    let known = |name: &String| overlay.site_named(name).map(number);
+    let paths = |entry: &AuxiliaryPaths| {
+        // The direct link is the tree's own.
+        let longer = entry.paths.iter().filter(|path| path.len() > 2);
+        let paths = longer.map(|path| path.iter().filter_map(known).collect()).collect();
+        Some(((known(&entry.from)?, known(&entry.to)?), paths))
+    };
+    Policy {
+        version,
+        sites: graph.members.iter().copied().map(number).collect(),
+        trees,
+        chunk_trees: takes.into_iter().map(|tree| TreeNo(tree as u16)).collect(),
+        routes,
+        auxiliary: plan.auxiliary.iter().filter_map(paths).collect(),
+    }
+}
+
+/// The route of a tree's edge: its link, or the fewest hops where there is none.
+pub(crate) fn edge_route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId> {
+    if graph.arc(from, to).is_some() { vec![from, to] } else { hops::route(graph, from, to) }
+}
+
+/// Which tree takes which chunk.
+pub(crate) fn assign(scheme: Scheme, sizes: &[u64], weights: &[f64]) -> Vec<usize> {
+    match scheme {
+        Scheme::Inart => chunks::by_rate(sizes, weights),
+        _ => chunks::by_quota(sizes, weights),
+    }
+}
+
+pub(crate) fn unknown_site(overlay: &Overlay, job: &SiteJob, name: &str) -> PlanError {
+    let known: Vec<_> = job.sites.iter().map(|&at| overlay.site_name(at)).collect();
+    PlanError::UnknownSite { name: name.to_owned(), job: job.name.clone(), known: known.join(", ") }
+}

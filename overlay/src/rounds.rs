@@ -1,0 +1,208 @@
+//! Rounds in virtual time: the sites' state machines on links that carry fluid.
+
+use std::sync::Arc;
+
+use inart_fluid::{Event, Links, Sharing};
+use inart_sites::{AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way};
+
+use crate::graph::{number, site};
+use crate::network::{ArcId, Overlay, Rates, SiteId};
+use crate::scheme::Scheme;
+
+/// What stands for a chunk of a gradient: sums of these are compared.
+pub(crate) type Probe = [i64; 4];
+
+/// Transfers of one key follow each other: a tree's edge in one direction, by one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct StreamKey {
+    tree: u16,
+    from: SiteNo,
+    to: SiteNo,
+    way: Way,
+    path: u8,
+}
+
+/// What a transfer on a link says of its rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    pub arc: ArcId,
+    pub bits: f64,
+    /// From its first bit's leaving to its last one's arrival.
+    pub seconds: f64,
+}
+
+/// What a round came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ended {
+    pub started_s: f64,
+    pub ended_s: f64,
+    pub samples: Vec<Sample>,
+    /// Chunks of which the sum came out right, over all sites.
+    pub equal_sums: u64,
+    /// Chunks of which it did not.
+    pub other_sums: u64,
+}
+
+/// The network while rounds follow each other.
+pub(crate) struct Network<'o> {
+    overlay: &'o Overlay,
+    links: Links<StreamKey, Parcel<Probe>>,
+    sites: Vec<Site<Probe>>,
+    /// When the links' rates change next; infinite if they are to stay.
+    change_s: f64,
+    round: u32,
+}
+
+impl<'o> Network<'o> {
+    /// At time 0. With `rates` they stay as they are; else they follow the network's traces.
+    pub fn new(overlay: &'o Overlay, rates: Option<&Rates>, sharing: Sharing, sending: Sending) -> Self {
+        let start = overlay.rates_at(0.0);
+        let at = rates.unwrap_or(&start);
+        let links = overlay.arcs().map(|arc| (at.of(arc), overlay.delay_seconds(arc), sharing));
+        let next = if rates.is_some() { None } else { overlay.next_change(0.0) };
+        Network {
+            overlay,
+            links: Links::new(links),
+            sites: overlay.site_ids().map(|at| Site::new(number(at), sending)).collect(),
+            change_s: next.unwrap_or(f64::INFINITY),
+            round: 0,
+        }
+    }
+
+    /// The time in seconds.
+    pub fn now_s(&self) -> f64 {
+        self.links.now_s()
+    }
+
+    /// Plays the next round: every site has all its chunks at once; it ends when every site has every sum.
+    /// `bytes`: the chunks' sizes. `None`: a site refuses the policy, or the round gets stuck.
+    pub fn round(&mut self, policy: &Arc<Policy>, bytes: &[u64]) -> Option<Ended> {
+        let members: Vec<SiteId> = policy.sites.iter().copied().map(site).collect();
+        let mut ended = Ended {
+            started_s: self.now_s(),
+            ended_s: self.now_s(),
+            samples: Vec::new(),
+            equal_sums: 0,
+            other_sums: 0,
+        };
+        for &at in &members {
+            self.sites[at.index()].begin(self.round, policy.clone()).ok()?;
+        }
+        for &at in &members {
+            for chunk in (0..bytes.len() as u32).map(ChunkNo) {
+                let own = probe(self.round, chunk, at);
+                self.sites[at.index()].contribute(chunk, own);
+            }
+            self.carry_out(at, policy, bytes, &mut ended);
+        }
+        while !members.iter().all(|at| self.sites[at.index()].is_complete()) {
+            self.step(policy, bytes, &mut ended)?;
+        }
+        self.round += 1;
+        ended.ended_s = self.now_s();
+        Some(ended)
+    }
+
+    /// What all sites dropped and passed on.
+    pub fn counters(&self) -> Vec<Counters> {
+        self.sites.iter().map(Site::counters).collect()
+    }
+
+    fn step(&mut self, policy: &Policy, bytes: &[u64], ended: &mut Ended) -> Option<()> {
+        match self.links.step(self.change_s) {
+            None if self.change_s.is_finite() => {
+                let rates = self.overlay.rates_at(self.change_s);
+                self.overlay.arcs().for_each(|arc| self.links.set_rate(arc.index(), rates.of(arc)));
+                self.change_s = self.overlay.next_change(self.change_s).unwrap_or(f64::INFINITY);
+            }
+            None => return None,
+            Some(Event::Sent { link }) => {
+                let (from, to) = self.overlay.ends(ArcId(link as u32));
+                self.sites[from.index()].sent(number(to));
+                self.carry_out(from, policy, bytes, ended);
+            }
+            Some(Event::Arrived { link, item, bits, started_s }) => {
+                let arc = ArcId(link as u32);
+                ended.samples.push(Sample { arc, bits, seconds: self.now_s() - started_s });
+                let (_, to) = self.overlay.ends(arc);
+                self.sites[to.index()].receive(item);
+                self.carry_out(to, policy, bytes, ended);
+            }
+        }
+        Some(())
+    }
+
+    /// Does what a site wants done.
+    fn carry_out(&mut self, at: SiteId, policy: &Policy, bytes: &[u64], ended: &mut Ended) {
+        while let Some(output) = self.sites[at.index()].next_output() {
+            match output {
+                Output::Complete { chunk, data } => match data == sum(self.round, chunk, policy) {
+                    true => ended.equal_sums += 1,
+                    false => ended.other_sums += 1,
+                },
+                Output::Send { next, parcel } => {
+                    let Some(arc) = self.overlay.arc_between(at, site(next)) else { continue };
+                    let chunk = parcel.chunk.0 as usize;
+                    let Parcel { from, to, way, path, .. } = parcel;
+                    let key = StreamKey { tree: policy.chunk_trees[chunk].0, from, to, way, path };
+                    self.links.send(arc.index(), key, bytes[chunk] as f64 * 8.0, parcel);
+                }
+            }
+        }
+    }
+}
+
+/// How links are shared by a scheme's transfers: STAR and BKT by streams; ours sends all chunks to a
+/// neighbour in one order.
+pub(crate) fn sharing(scheme: Scheme, asked: Sharing) -> Sharing {
+    match scheme {
+        Scheme::Star | Scheme::Bkt => Sharing::Fair,
+        Scheme::Inart => Sharing::Fifo,
+        Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => asked,
+    }
+}
+
+/// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are any.
+pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
+    match (scheme, auxiliary) {
+        (Scheme::Inart, _) => Sending::InOrder { on_link: 2 },
+        (_, Some(auxiliary)) => Sending::Auxiliary(auxiliary),
+        (_, None) => Sending::AtOnce,
+    }
+}
+
+/// The time of one round on rates that stay, in seconds; infinite if it cannot end.
+pub(crate) fn predict(
+    overlay: &Overlay,
+    rates: &Rates,
+    policy: &Policy,
+    bytes: &[u64],
+    scheme: Scheme,
+) -> f64 {
+    let mut network =
+        Network::new(overlay, Some(rates), sharing(scheme, Sharing::Fair), sending(scheme, None));
+    let ended = network.round(&Arc::new(policy.clone()), bytes);
+    ended.map_or(f64::INFINITY, |ended| ended.ended_s - ended.started_s)
+}
+
+/// What a site contributes: other numbers for each round, chunk and site.
+fn probe(round: u32, chunk: ChunkNo, at: SiteId) -> Probe {
+    // SplitMix64's output function on a number that names the three.
+    let seed = u64::from(round) << 40 | u64::from(chunk.0) << 16 | u64::from(at.0);
+    std::array::from_fn(|lane| {
+        let mut z = seed.wrapping_add((lane as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        // Small enough that no sum of sites wraps around.
+        ((z ^ (z >> 31)) >> 20) as i64
+    })
+}
+
+fn sum(round: u32, chunk: ChunkNo, policy: &Policy) -> Probe {
+    let mut sum = [0; 4];
+    for &at in &policy.sites {
+        let own = probe(round, chunk, site(at));
+        sum.iter_mut().zip(own).for_each(|(sum, value)| *sum += value);
+    }
+    sum
+}

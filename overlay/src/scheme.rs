@@ -1,0 +1,63 @@
+//! The names of schemes.
+
+use std::fmt;
+
+/// A way to choose trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Ours: a packing of reduce and broadcast trees that moves the most at once.
+    Inart,
+    /// All sites send to one, over routes of the fewest hops.
+    Star,
+    /// A balanced k-ary tree, over routes of the fewest hops (BytePS and others).
+    Bkt,
+    /// The maximum spanning tree.
+    Mst,
+    /// One fastest aggregation path tree (NETSTORM, Algorithm 1).
+    Fapt,
+    /// Fastest aggregation path trees of several roots (NETSTORM, Algorithm 2).
+    Netstorm,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Scheme; 6] =
+        [Scheme::Inart, Scheme::Star, Scheme::Bkt, Scheme::Mst, Scheme::Fapt, Scheme::Netstorm];
+
+    /// As on the command line and in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Inart => "inart",
+            Scheme::Star => "star",
+            Scheme::Bkt => "bkt",
+            Scheme::Mst => "mst",
+            Scheme::Fapt => "fapt",
+            Scheme::Netstorm => "netstorm",
+        }
+    }
+
+    /// What it does, in one line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Scheme::Inart => {
+                "ours: packs reduce and broadcast trees for the most goodput, beside a proven bound"
+            }
+            Scheme::Star => "all sites send to one",
+            Scheme::Bkt => "a balanced k-ary tree",
+            Scheme::Mst => "the maximum spanning tree",
+            Scheme::Fapt => "NETSTORM's fastest aggregation path tree, one root",
+            Scheme::Netstorm => "NETSTORM: fastest aggregation path trees of several roots",
+        }
+    }
+
+    /// The scheme of that name.
+    pub fn named(name: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,154 @@
+//! Schemes: which trees carry a job's chunks.
+
+pub(crate) mod fapt;
+pub(crate) mod hops;
+pub(crate) mod mst;
+
+use inart_sites::Tree;
+
+use crate::auxiliary::Disjoint;
+use crate::graph::{Graph, number};
+use crate::network::SiteId;
+use crate::packing;
+use crate::plan_error::PlanError;
+use crate::scheme::Scheme;
+
+/// How to plan.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which scheme.
+    pub scheme: Scheme,
+    /// The root of a scheme with one tree. Without it: the first site for `star` and `bkt`, the root of least
+    /// w(T) for `mst` and `fapt`.
+    pub root: Option<SiteId>,
+    /// Children of a site in `bkt`; at least 1.
+    pub degree: usize,
+    /// How many roots `netstorm` has, the best ones; all sites without it.
+    pub roots: Option<usize>,
+    /// Auxiliary paths, if there are to be any.
+    pub auxiliary: Option<Disjoint>,
+}
+
+impl Options {
+    /// The scheme as the paper has it, without auxiliary paths.
+    pub fn new(scheme: Scheme) -> Self {
+        Options { scheme, root: None, degree: 2, roots: None, auxiliary: None }
+    }
+
+    /// Refuses what the scheme does not know.
+    pub(crate) fn check(&self, members: &[SiteId]) -> Result<(), PlanError> {
+        let scheme = self.scheme;
+        if self.root.is_some() && matches!(scheme, Scheme::Inart | Scheme::Netstorm) {
+            return Err(PlanError::SeveralRoots { scheme });
+        }
+        if self.roots.is_some() && scheme != Scheme::Netstorm {
+            return Err(PlanError::OneRoot { scheme });
+        }
+        if let Some(roots) = self.roots.filter(|&roots| roots == 0 || roots > members.len()) {
+            return Err(PlanError::Roots { roots, sites: members.len() });
+        }
+        if self.degree == 0 {
+            return Err(PlanError::Degree);
+        }
+        if self.auxiliary.is_some() && matches!(scheme, Scheme::Inart | Scheme::Star | Scheme::Bkt) {
+            return Err(PlanError::NoAuxiliary { scheme });
+        }
+        Ok(())
+    }
+}
+
+/// A tree and how much of the gradient it is to carry, beside the others.
+pub(crate) struct Weighted {
+    pub tree: Tree,
+    pub weight: f64,
+}
+
+/// The trees of a scheme, by root.
+pub(crate) fn trees(graph: &Graph, options: &Options) -> Result<Vec<Weighted>, PlanError> {
+    let first = graph.members[0];
+    let one = |root, parents| vec![Weighted { tree: Graph::tree(root, &parents), weight: 1.0 }];
+    let least = |tree_of: &dyn Fn(SiteId) -> Tree| {
+        let by_weight = graph.members.iter().map(|&root| (direct_weight(graph, &tree_of(root)), root));
+        by_weight.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map_or(first, |(_, root)| root)
+    };
+    Ok(match options.scheme {
+        Scheme::Inart => packed(graph)?,
+        Scheme::Star => {
+            let root = options.root.unwrap_or(first);
+            one(root, hops::star(graph, root))
+        }
+        Scheme::Bkt => {
+            let root = options.root.unwrap_or(first);
+            one(root, hops::balanced(graph, root, options.degree))
+        }
+        Scheme::Mst => {
+            let links = mst::links(graph);
+            let rooted = |root| mst::rooted(graph, &links, root);
+            let root = options.root.unwrap_or_else(|| least(&|root| Graph::tree(root, &rooted(root))));
+            one(root, rooted(root))
+        }
+        Scheme::Fapt => {
+            let tree_of = |root| Graph::tree(root, &fapt::tree(graph, root));
+            let root = options.root.unwrap_or_else(|| least(&tree_of));
+            one(root, fapt::tree(graph, root))
+        }
+        Scheme::Netstorm => several(graph, options.roots.unwrap_or(graph.members.len())),
+    })
+}
+
+/// w(T) of a tree whose edges are links.
+fn direct_weight(graph: &Graph, tree: &Tree) -> f64 {
+    graph.tree_weight(tree, &|from, to| vec![from, to])
+}
+
+/// The fastest aggregation path trees of the best `roots` roots by quality, then number (NETSTORM,
+/// Algorithm 2: its line 5 is read as "every node but the root").
+fn several(graph: &Graph, roots: usize) -> Vec<Weighted> {
+    let of = |&root: &SiteId| {
+        let tree = Graph::tree(root, &fapt::tree(graph, root));
+        Weighted { weight: 1.0 / direct_weight(graph, &tree), tree }
+    };
+    let mut trees: Vec<_> = graph.members.iter().map(of).collect();
+    trees.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.tree.root.cmp(&b.tree.root)));
+    trees.truncate(roots);
+    trees.sort_by_key(|weighted| weighted.tree.root);
+    trees
+}
+
+/// The packing of reduce and broadcast trees of the most goodput.
+fn packed(graph: &Graph) -> Result<Vec<Weighted>, PlanError> {
+    let members = &graph.members;
+    let place = |site: SiteId| members.iter().position(|&member| member == site);
+    let mut arcs = Vec::new();
+    let mut rates = Vec::new();
+    for (from, &at) in members.iter().enumerate() {
+        for &(next, arc) in &graph.neighbours[at.index()] {
+            if let Some(to) = place(next) {
+                arcs.push((from, to));
+                rates.push(graph.bps(arc));
+            }
+        }
+    }
+    let packing = packing::pack(members.len(), &arcs, &rates).map_err(PlanError::Solver)?;
+    let spread = |parents: &[Option<usize>]| {
+        let mut all = vec![None; graph.sites()];
+        for (at, parent) in parents.iter().enumerate() {
+            all[members[at].index()] = parent.map(|parent| number(members[parent]));
+        }
+        all
+    };
+    let mut trees: Vec<_> = packing
+        .trees
+        .iter()
+        .map(|packed| Weighted {
+            tree: Tree {
+                root: number(members[packed.root]),
+                up: spread(&packed.up),
+                down: spread(&packed.down),
+            },
+            weight: packed.rate_bps,
+        })
+        .collect();
+    trees.sort_by_key(|weighted| weighted.tree.root);
+    Ok(trees)
+}

@@ -1,0 +1,19 @@
+//! All-reduce between data centres, as state machines without I/O and without a clock: what a site does with
+//! the chunks of a round, along several trees at once (NETSTORM, Sections IV and V).
+//!
+//! A [`Site`] adds what its children in a chunk's tree send to its own gradient and sends the sum to its
+//! parent. The root's sum is complete; it goes down the same tree. The machine says what to send where, and
+//! is told what arrived and what has left.
+
+mod choice;
+mod outbox;
+mod parcel;
+mod policy;
+mod site;
+mod summand;
+
+pub use choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
+pub use parcel::{Output, Parcel, Way};
+pub use policy::{ChunkNo, Policy, PolicyError, SiteNo, Tree, TreeNo};
+pub use site::{BeginError, Counters, Site};
+pub use summand::Summand;

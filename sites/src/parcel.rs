@@ -1,0 +1,54 @@
+//! What goes from site to site.
+
+use crate::policy::{ChunkNo, SiteNo};
+
+/// Which way a chunk goes on its tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Way {
+    /// A sum, from a child to its parent.
+    Push,
+    /// A complete sum, from a parent to its child.
+    Pull,
+}
+
+/// A chunk under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parcel<S> {
+    /// The round that it belongs to.
+    pub round: u32,
+    /// The policy by which it travels.
+    pub version: u32,
+    /// Which chunk.
+    pub chunk: ChunkNo,
+    /// Up or down.
+    pub way: Way,
+    /// The tree neighbour that it comes from.
+    pub from: SiteNo,
+    /// The tree neighbour that it is for; sites between pass it on.
+    pub to: SiteNo,
+    /// 0 on the tree's own link or route, else the number of the auxiliary path.
+    pub path: u8,
+    /// The sites behind the next one, up to `to`; empty if the next one is `to`.
+    pub route: Vec<SiteNo>,
+    /// The values.
+    pub data: S,
+}
+
+/// What a site wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output<S> {
+    /// Send this to a neighbour.
+    Send {
+        /// The neighbour.
+        next: SiteNo,
+        /// What.
+        parcel: Parcel<S>,
+    },
+    /// The sum of a chunk over all sites.
+    Complete {
+        /// Which chunk.
+        chunk: ChunkNo,
+        /// The sum.
+        data: S,
+    },
+}
