@@ -67,6 +67,17 @@ fn flags_choose_roots_paths_and_knowledge() {
 }
 
 #[test]
+fn a_plan_with_auxiliary_paths_predicts_what_simulation_plays() {
+    let bench = bench();
+    for paths in ["edge-disjoint", "node-disjoint"] {
+        let flags = ["geo9-static.yaml", "--scheme", "netstorm", "--auxiliary", paths];
+        let plan = json(&bench, &[&["plan"], &flags[..]].concat());
+        let run = json(&bench, &[&["simulate"], &flags[..], &["--rounds", "1"]].concat());
+        assert_eq!(plan["predicted_s"], run["mean_s"], "{paths}");
+    }
+}
+
+#[test]
 fn a_plan_that_was_changed_fails_its_check_with_status_1() {
     let bench = bench();
     let mut plan = json(&bench, &["plan", "geo9.yaml", "--scheme", "mst"]);

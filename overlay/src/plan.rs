@@ -23,7 +23,7 @@ pub struct Plan {
     pub trees: Vec<PlanTree>,
     /// Paths between neighbours: none if the plan uses no auxiliary paths.
     pub auxiliary: Vec<AuxiliaryPaths>,
-    /// The time of a round on the rates it was made for, in seconds, without auxiliary paths.
+    /// The time of a round on the rates it was made for, in seconds; auxiliary paths are used as by default.
     pub predicted_s: f64,
     /// What no plan can beat.
     pub bounds: Bounds,

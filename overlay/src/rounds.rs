@@ -171,7 +171,8 @@ pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sendin
     }
 }
 
-/// The time of one round on rates that stay, in seconds; infinite if it cannot end.
+/// The time of one round on rates that stay, in seconds, auxiliary paths used as by default; infinite if it
+/// cannot end.
 pub(crate) fn predict(
     overlay: &Overlay,
     rates: &Rates,
@@ -179,8 +180,9 @@ pub(crate) fn predict(
     bytes: &[u64],
     scheme: Scheme,
 ) -> f64 {
-    let mut network =
-        Network::new(overlay, Some(rates), sharing(scheme, Sharing::Fair), sending(scheme, None));
+    let auxiliary = (!policy.auxiliary.is_empty()).then(AuxiliaryUse::default);
+    let sending = sending(scheme, auxiliary);
+    let mut network = Network::new(overlay, Some(rates), sharing(scheme, Sharing::Fair), sending);
     let ended = network.round(&Arc::new(policy.clone()), bytes);
     ended.map_or(f64::INFINITY, |ended| ended.ended_s - ended.started_s)
 }
