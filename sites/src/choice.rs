@@ -2,7 +2,7 @@
 //! (NETSTORM, Section IV-C), and in which order chunks go.
 
 /// How a site hands chunks to its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sending {
     /// As soon as they can go, by the tree's link.
     AtOnce,
@@ -17,7 +17,7 @@ pub enum Sending {
 }
 
 /// When the way of a chunk is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AuxiliaryChoice {
     /// When it is to be sent.
     Eager,
@@ -26,7 +26,7 @@ pub enum AuxiliaryChoice {
 }
 
 /// How auxiliary paths are used, by what waits or is being sent on links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AuxiliaryUse {
     /// When the way is chosen.
     pub choice: AuxiliaryChoice,

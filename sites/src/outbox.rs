@@ -8,7 +8,7 @@ use crate::policy::{ChunkNo, Policy, SiteNo};
 
 /// Parcels without a way yet, and the number of chunks that wait or are being sent on each link, of all trees
 /// together.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Outbox<S> {
     sending: Sending,
     on_link: BTreeMap<SiteNo, u32>,
@@ -90,7 +90,7 @@ impl<S> Outbox<S> {
             return Some(0);
         }
         let others = policy.auxiliary.get(&ends).into_iter().flatten();
-        (1..).zip(others).find(|(_, route)| use_.has_room(self.held(route[1]))).map(|(way, _)| way)
+        (1..=u8::MAX).zip(others).find(|(_, route)| use_.has_room(self.held(route[1]))).map(|(way, _)| way)
     }
 
     fn held(&self, next: SiteNo) -> u32 {

@@ -12,7 +12,7 @@ pub enum Way {
 }
 
 /// A chunk under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Parcel<S> {
     /// The round that it belongs to.
     pub round: u32,
@@ -35,7 +35,7 @@ pub struct Parcel<S> {
 }
 
 /// What a site wants done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Output<S> {
     /// Send this to a neighbour.
     Send {

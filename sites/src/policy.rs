@@ -22,7 +22,7 @@ impl SiteNo {
 }
 
 /// A tree over the sites of a job: chunks are reduced up to the root, and go down from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tree {
     /// Where sums are complete.
     pub root: SiteNo,
@@ -68,7 +68,7 @@ pub enum PolicyError {
 }
 
 /// Trees of one moment, and which chunk takes which. Site numbers are those of the network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// Counts up; a site never goes back to an older one.
     pub version: u32,

@@ -9,7 +9,7 @@ use crate::policy::{ChunkNo, Policy, PolicyError, SiteNo};
 use crate::summand::Summand;
 
 /// What a site has dropped, and what it has passed on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Counters {
     /// Chunks passed on for others.
     pub relayed: u64,
@@ -60,7 +60,7 @@ pub enum BeginError {
 }
 
 /// What is known of a chunk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Held<S> {
     sum: Option<S>,
     /// Whose gradients are in the sum: children, and this site.
@@ -69,7 +69,7 @@ struct Held<S> {
 }
 
 /// The state machine of one site. Rounds follow each other; each is of one policy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Site<S> {
     me: SiteNo,
     round: Option<u32>,
