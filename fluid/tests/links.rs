@@ -59,7 +59,8 @@ proptest! {
         let last = arrived.last().unwrap().1;
         prop_assert!((last - f64::from(sum) / 7.0 - 0.25).abs() < 1e-9);
         for stream in 0..5 {
-            let own: Vec<_> = arrived.iter().map(|(n, _)| *n).filter(|n| sizes[*n as usize].1 == stream).collect();
+            let numbers = arrived.iter().map(|(number, _)| *number);
+            let own: Vec<_> = numbers.filter(|number| sizes[*number as usize].1 == stream).collect();
             prop_assert!(own.is_sorted());
         }
         arrived.sort_by_key(|(number, _)| *number);

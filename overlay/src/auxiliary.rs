@@ -14,8 +14,8 @@ pub enum Disjoint {
     Nodes,
 }
 
-/// The paths of every ordered pair of neighbours, fastest first, both ends included; the direct link is one of
-/// them.
+/// The paths of every ordered pair of neighbours, fastest first, both ends included; the direct link is one
+/// of them.
 pub(crate) type Paths = BTreeMap<(SiteId, SiteId), Vec<Vec<SiteId>>>;
 
 /// Simple paths that are looked at for one pair: a network of many sites has exponentially many.

@@ -5,8 +5,8 @@ use petgraph::graph::DiGraph;
 
 use crate::graph::Graph;
 
-/// The least rate out of any set of sites, in bit/s: the smallest cut between the first site and any other, in
-/// either direction. Every set's rate into it is the rate out of the others.
+/// The least rate out of any set of sites, in bit/s: the smallest cut between the first site and any other,
+/// in either direction. Every set's rate into it is the rate out of the others.
 pub(crate) fn least_cut_bps(graph: &Graph) -> f64 {
     let mut flow = DiGraph::<(), f64>::new();
     let nodes: Vec<_> = (0..graph.sites()).map(|_| flow.add_node(())).collect();

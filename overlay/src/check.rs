@@ -145,8 +145,8 @@ impl Look<'_> {
         }
     }
 
-    /// The largest bound that a set of sites proves, by looking at every set; infinite where there are too many
-    /// sets to look at.
+    /// The largest bound that a set of sites proves, by looking at every set; infinite where there are too
+    /// many sets to look at.
     fn any_bound(&self, bits: f64) -> f64 {
         const MOST_FOR_ALL_SETS: usize = 16;
         let members: Vec<_> = self.members.iter().filter_map(|name| self.overlay.site_named(name)).collect();

@@ -43,8 +43,8 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
 }
 
 impl Overlay {
-    /// Whether a document is a network of sites: one of its nodes is a site. Documents that cannot be read are
-    /// none.
+    /// Whether a document is a network of sites: one of its nodes is a site. Documents that cannot be read
+    /// are none.
     pub fn is_one(text: &str) -> bool {
         text.contains("site")
             && serde_saphyr::from_str::<Glance>(text)

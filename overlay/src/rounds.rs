@@ -162,7 +162,8 @@ pub(crate) fn sharing(scheme: Scheme, asked: Sharing) -> Sharing {
     }
 }
 
-/// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are any.
+/// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are
+/// any.
 pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
     match (scheme, auxiliary) {
         (Scheme::Inart, _) => Sending::InOrder { on_link: 2 },

@@ -183,7 +183,8 @@ proptest! {
         }
         for variant in netstorms() {
             let played = run(&overlay, job, &variant).unwrap();
-            prop_assert_eq!(played.sums, job.sites.len() as u64 * u64::from(job.gradient_bytes() as u32 / 1_000_000));
+            let chunks = job.gradient_bytes() / 1_000_000;
+            prop_assert_eq!(played.sums, job.sites.len() as u64 * chunks);
         }
     }
 }

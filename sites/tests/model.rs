@@ -1,5 +1,5 @@
-//! Every order in which parcels of two rounds can arrive at three sites, some of them twice, some in the round
-//! before theirs. The policy changes between the rounds. docs/protocol.md, "Between sites".
+//! Every order in which parcels of two rounds can arrive at three sites: one of them twice, some in the
+//! round before theirs. The policy changes between the rounds. docs/protocol.md, "Between sites".
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

@@ -81,7 +81,10 @@ proptest! {
         let mut picks = picks.iter().cycle();
         loop {
             wire.retain(|_, queue| !queue.is_empty());
-            let Some(pick) = (!wire.is_empty()).then(|| picks.next().unwrap().index(wire.len())) else { break };
+            if wire.is_empty() {
+                break;
+            }
+            let pick = picks.next().unwrap().index(wire.len());
             let (&(from, to), queue) = wire.iter_mut().nth(pick).unwrap();
             let parcel = queue.pop_front().unwrap();
             let before = round[from as usize] as usize;

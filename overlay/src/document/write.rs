@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::network::Overlay;
 
 impl Overlay {
-    /// Writes the document that [`Overlay::from_yaml`] reads back to the same network: rates in bit/s, times in
-    /// seconds, sizes in bytes.
+    /// Writes the document that [`Overlay::from_yaml`] reads back to the same network: rates in bit/s, times
+    /// in seconds, sizes in bytes.
     pub fn to_yaml(&self) -> String {
         let name = |id: crate::SiteId| serde_json::Value::from(self.site_name(id)).to_string();
         let mut out = format!("name: {}\nnodes:\n", serde_json::Value::from(&*self.name));

@@ -1,4 +1,5 @@
-//! STAR and BKT: trees that ignore the network. Their edges ride routes of the fewest hops, relayed on the way.
+//! STAR and BKT: trees that ignore the network. Their edges ride routes of the fewest hops, relayed on the
+//! way.
 
 use std::collections::VecDeque;
 
