@@ -36,7 +36,8 @@ const SMALL: f64 = 0.01;
 /// Trees that fit into the capacities together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packing {
-    /// By root; none has less than about a millionth of the rate.
+    /// By root; none has less than about a millionth of the rate. Those of less are left out, at most as
+    /// many as sites and arcs together: the gap to the optimum.
     pub trees: Vec<PackedTree>,
     /// The sum of the trees' rates, bit/s.
     pub rate_bps: f64,
@@ -75,8 +76,8 @@ pub(crate) fn pack(sites: usize, arcs: &[(usize, usize)], rates_bps: &[f64]) -> 
     }
     let mut trees = pairing::pair(&graph, &weighted);
     let positions: BTreeMap<(usize, usize), usize> = capacities_bps.keys().copied().zip(0..).collect();
-    let share = pairing::within_capacity(&graph, &trees, |tail, head| positions[&(tail, head)]);
-    for tree in &mut trees {
+    let shares = pairing::within_capacity(&graph, &trees, |tail, head| positions[&(tail, head)]);
+    for (tree, share) in trees.iter_mut().zip(shares) {
         tree.rate_bps *= share * unit;
     }
     let rate_bps: f64 = trees.iter().map(|tree| tree.rate_bps).sum();

@@ -52,23 +52,24 @@ fn of_root<'w>(
     all
 }
 
-/// The share of the rates at which no arc is overloaded: 1, less the solver's rounding.
+/// The share of each tree's rate at which no arc is overloaded: 1, less the solver's rounding on its arcs.
 pub(crate) fn within_capacity(
     graph: &Graph,
     trees: &[PackedTree],
     position: impl Fn(usize, usize) -> usize,
-) -> f64 {
+) -> Vec<f64> {
+    let arcs_of = |tree: &PackedTree| -> Vec<usize> {
+        let hops = tree.up.iter().zip(&tree.down).enumerate();
+        let both = hops.flat_map(|(site, (up, down))| {
+            [up.map(|next| position(site, next)), down.map(|parent| position(parent, site))]
+        });
+        both.flatten().collect()
+    };
+    let arcs: Vec<Vec<usize>> = trees.iter().map(arcs_of).collect();
     let mut load = vec![0.0; graph.arcs.len()];
-    for tree in trees {
-        for (site, (up, down)) in tree.up.iter().zip(&tree.down).enumerate() {
-            if let Some(next) = up {
-                load[position(site, *next)] += tree.rate_bps;
-            }
-            if let Some(parent) = down {
-                load[position(*parent, site)] += tree.rate_bps;
-            }
-        }
+    for (tree, arcs) in trees.iter().zip(&arcs) {
+        arcs.iter().for_each(|&arc| load[arc] += tree.rate_bps);
     }
-    let share = |(&capacity, &load): (&f64, &f64)| if load > capacity { capacity / load } else { 1.0 };
-    graph.capacities.iter().zip(&load).map(share).fold(1.0, f64::min)
+    let share = |&arc: &usize| f64::min(1.0, graph.capacities[arc] / load[arc]);
+    arcs.iter().map(|arcs| arcs.iter().map(share).fold(1.0, f64::min)).collect()
 }

@@ -71,7 +71,9 @@ fn checked(sites: usize, overlay: &Arcs) -> Packing {
     let sum: f64 = packing.trees.iter().map(|tree| tree.rate_bps).sum();
     assert!((sum - packing.rate_bps).abs() <= 1e-9 * sum);
     assert!(packing.bound_bps >= packing.rate_bps);
-    assert!(packing.rate_bps >= packing.bound_bps * (1.0 - 1e-6), "{packing:?}");
+    // As many trees may be left out, each of a millionth of the rate at most.
+    let gap = 1e-6 * (sites + arcs.len()) as f64;
+    assert!(packing.rate_bps >= packing.bound_bps * (1.0 - gap), "{packing:?}");
     packing
 }
 
@@ -156,7 +158,9 @@ proptest! {
     /// fit is known (Tutte 1961, Nash-Williams 1961).
     #[test]
     fn symmetric_overlays_reach_their_strength((sites, overlay) in overlay(true, 1e6..200e6)) {
-        assert_rate(&checked(sites, &overlay), least_partition(sites, &overlay));
+        let (rate, best) = (checked(sites, &overlay).rate_bps, least_partition(sites, &overlay));
+        let gap = 1e-6 * (sites + overlay.0.len()) as f64;
+        prop_assert!((rate / best - 1.0).abs() < gap, "{} {}", rate, best);
     }
 
     #[test]
