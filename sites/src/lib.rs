@@ -6,6 +6,7 @@
 //! is told what arrived and what has left.
 
 mod choice;
+mod offers;
 mod outbox;
 mod parcel;
 mod policy;
@@ -13,6 +14,7 @@ mod site;
 mod summand;
 
 pub use choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
+pub use offers::MOST_OFFERS;
 pub use parcel::{Output, Parcel, Way};
 pub use policy::{ChunkNo, Policy, PolicyError, SiteNo, Tree, TreeNo};
 pub use site::{BeginError, Counters, Site};

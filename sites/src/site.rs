@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::choice::Sending;
+use crate::offers::Offers;
 use crate::outbox::Outbox;
 use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, Policy, PolicyError, SiteNo};
@@ -54,6 +55,23 @@ pub enum BeginError {
         /// The site.
         site: u16,
     },
+    /// The next round is asked for while this one goes on.
+    #[error("round {round} goes on; begin the next one when this site has every sum")]
+    GoesOn {
+        /// The round.
+        round: u32,
+    },
+    /// The next round is asked for before the first.
+    #[error("no round has begun; begin the first one by a policy that all sites have")]
+    NotBegun,
+    /// The sites agreed on a policy that this one was never offered.
+    #[error("the next round follows policy {version}, which site {site} does not hold; offer it")]
+    NotHeld {
+        /// Its version.
+        version: u32,
+        /// The site.
+        site: u16,
+    },
     /// A policy that does not hold together.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -65,8 +83,19 @@ struct Held<S> {
     sum: Option<S>,
     /// Whose gradients are in the sum: children, and this site.
     from: Vec<SiteNo>,
+    /// The versions for the next round that all of these hold.
+    policies: Vec<u32>,
     is_complete: bool,
 }
+
+impl<S> Default for Held<S> {
+    fn default() -> Self {
+        Held { sum: None, from: Vec::new(), policies: Vec::new(), is_complete: false }
+    }
+}
+
+/// The chunk whose way up and down says which policy the next round follows.
+const AGREEING: ChunkNo = ChunkNo(0);
 
 /// The state machine of one site. Rounds follow each other; each is of one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,6 +108,7 @@ pub struct Site<S> {
     chunks: Vec<Held<S>>,
     complete: usize,
     early: Vec<Parcel<S>>,
+    offers: Offers,
     outbox: Outbox<S>,
     counters: Counters,
 }
@@ -102,6 +132,7 @@ impl<S: Summand> Site<S> {
             chunks: Vec::new(),
             complete: 0,
             early: Vec::new(),
+            offers: Offers::default(),
             outbox: Outbox::new(sending),
             counters: Counters::default(),
         }
@@ -141,8 +172,9 @@ impl<S: Summand> Site<S> {
         }
         self.round = Some(round);
         self.chunks.clear();
-        self.chunks.resize_with(policy.chunks(), || Held { sum: None, from: Vec::new(), is_complete: false });
+        self.chunks.resize_with(policy.chunks(), || Held::default());
         self.complete = 0;
+        self.offers.begun(policy.version);
         self.policy = policy;
         for parcel in std::mem::take(&mut self.early) {
             self.receive(parcel);
@@ -150,9 +182,53 @@ impl<S: Summand> Site<S> {
         Ok(())
     }
 
+    /// Takes a policy for a later round. It is followed from the first round on before which all sites had
+    /// it when they contributed.
+    ///
+    /// # Errors
+    /// A policy that is not newer than the one in force, without this site, or that does not hold together.
+    pub fn offer(&mut self, policy: Arc<Policy>) -> Result<(), BeginError> {
+        if policy.version <= self.policy.version {
+            let (asked, current) = (policy.version, self.policy.version);
+            return Err(BeginError::Older { asked, current });
+        }
+        policy.check()?;
+        if !policy.sites.contains(&self.me) {
+            return Err(BeginError::Absent { version: policy.version, site: self.me.0 });
+        }
+        self.offers.hold(policy);
+        Ok(())
+    }
+
+    /// Begins the round after this one, by the policy that the sites agreed on; returns its number.
+    ///
+    /// # Errors
+    /// A round that goes on, or none; a policy that this site does not hold.
+    pub fn begin_next(&mut self) -> Result<u32, BeginError> {
+        let round = self.round.ok_or(BeginError::NotBegun)?;
+        let version = self.offers.decided().filter(|_| self.is_complete());
+        let version = version.ok_or(BeginError::GoesOn { round })?;
+        let policy = match version == self.policy.version {
+            true => self.policy.clone(),
+            false => {
+                let held = self.offers.get(version);
+                held.ok_or(BeginError::NotHeld { version, site: self.me.0 })?
+            }
+        };
+        let next = round.saturating_add(1);
+        self.begin(next, policy)?;
+        Ok(next)
+    }
+
+    /// The version of the policy in force.
+    pub fn policy_version(&self) -> u32 {
+        self.policy.version
+    }
+
     /// This site's own gradient of a chunk.
     pub fn contribute(&mut self, chunk: ChunkNo, data: S) {
-        self.add(chunk, self.me, data);
+        let policies = if chunk == AGREEING { self.offers.advertise() } else { Vec::new() };
+        self.add(chunk, self.me, data, &policies);
     }
 
     /// Takes what a neighbour has sent.
@@ -210,13 +286,16 @@ impl<S: Summand> Site<S> {
             return;
         }
         match parcel.way {
-            Way::Push => self.add(parcel.chunk, parcel.from, parcel.data),
+            Way::Push => self.add(parcel.chunk, parcel.from, parcel.data, &parcel.policies),
             Way::Pull if self.chunks[parcel.chunk.0 as usize].is_complete => self.counters.repeated += 1,
-            Way::Pull => self.finish(parcel.chunk, parcel.data),
+            Way::Pull => match (parcel.chunk, parcel.policies.first()) {
+                (AGREEING, None) => self.counters.strange += 1,
+                (_, next) => self.finish(parcel.chunk, parcel.data, next.copied()),
+            },
         }
     }
 
-    fn add(&mut self, chunk: ChunkNo, from: SiteNo, data: S) {
+    fn add(&mut self, chunk: ChunkNo, from: SiteNo, data: S, policies: &[u32]) {
         let Some(&tree) = self.policy.chunk_trees.get(chunk.0 as usize) else {
             self.counters.strange += 1;
             return;
@@ -228,34 +307,58 @@ impl<S: Summand> Site<S> {
         }
         held.from.push(from);
         match &mut held.sum {
-            Some(sum) => sum.add(&data),
-            None => held.sum = Some(data),
+            Some(sum) => {
+                sum.add(&data);
+                held.policies.retain(|version| policies.contains(version));
+            }
+            None => {
+                held.sum = Some(data);
+                held.policies = policies.to_vec();
+            }
         }
         if held.from.len() <= self.children[usize::from(tree.0)][0].len() {
             return;
         }
         let Some(sum) = held.sum.take() else { return };
+        let policies = std::mem::take(&mut held.policies);
         match self.policy.trees[usize::from(tree.0)].up[self.me.index()] {
-            Some(parent) => self.give(chunk, Way::Push, parent, sum),
-            None => self.finish(chunk, sum),
+            Some(parent) => self.give(chunk, Way::Push, parent, sum, policies),
+            None => {
+                let newest = policies.into_iter().max().unwrap_or(self.policy.version);
+                self.finish(chunk, sum, (chunk == AGREEING).then_some(newest));
+            }
         }
     }
 
-    /// The sum is complete: it goes to the children, and to who owns this site.
-    fn finish(&mut self, chunk: ChunkNo, sum: S) {
+    /// The sum is complete: it goes to the children, and to who owns this site. `next`: the policy of the
+    /// next round, with the chunk that says it.
+    fn finish(&mut self, chunk: ChunkNo, sum: S, next: Option<u32>) {
+        if let Some(version) = next {
+            self.offers.decide(version);
+        }
         self.chunks[chunk.0 as usize].is_complete = true;
         self.complete += 1;
         let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
         for child in self.children[tree][1].clone() {
-            self.give(chunk, Way::Pull, child, sum.clone());
+            self.give(chunk, Way::Pull, child, sum.clone(), next.into_iter().collect());
         }
         self.outbox.tell(Output::Complete { chunk, data: sum });
     }
 
-    fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S) {
+    fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u32>) {
         let (round, version) = (self.round.unwrap_or(0), self.policy.version);
-        let parcel =
-            Parcel { round, version, chunk, way, from: self.me, to, path: 0, route: Vec::new(), data };
+        let parcel = Parcel {
+            round,
+            version,
+            chunk,
+            way,
+            from: self.me,
+            to,
+            path: 0,
+            route: Vec::new(),
+            policies,
+            data,
+        };
         self.outbox.give(parcel, &self.policy);
     }
 }

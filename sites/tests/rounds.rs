@@ -116,7 +116,7 @@ proptest! {
 fn push(round: u32, version: u32, chunk: u32, from: u16, to: u16) -> Parcel<[i64; 1]> {
     let (way, route) = (Way::Push, Vec::new());
     let (from, to, chunk) = (SiteNo(from), SiteNo(to), ChunkNo(chunk));
-    Parcel { round, version, chunk, way, from, to, path: 0, route, data: [1] }
+    Parcel { round, version, chunk, way, from, to, path: 0, route, policies: vec![0], data: [1] }
 }
 
 #[test]
