@@ -5,17 +5,22 @@
 //! parent. The root's sum is complete; it goes down the same tree. The machine says what to send where, and
 //! is told what arrived and what has left.
 
+mod begin_error;
 mod choice;
+mod counters;
 mod offers;
 mod outbox;
 mod parcel;
 mod policy;
+mod repair;
 mod site;
 mod summand;
 
+pub use begin_error::BeginError;
 pub use choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
+pub use counters::Counters;
 pub use offers::MOST_OFFERS;
-pub use parcel::{Output, Parcel, Way};
+pub use parcel::{Ask, Output, Parcel, Way};
 pub use policy::{ChunkNo, Policy, PolicyError, SiteNo, Tree, TreeNo};
-pub use site::{BeginError, Counters, Site};
+pub use site::Site;
 pub use summand::Summand;

@@ -10,11 +10,15 @@ use crate::policy::{ChunkNo, Policy, SiteNo};
 /// together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Outbox<S> {
+    me: SiteNo,
     sending: Sending,
     on_link: BTreeMap<SiteNo, u32>,
     unassigned: VecDeque<Parcel<S>>,
     /// What waits for a link, where chunks go in order of their number.
     ordered: BTreeMap<SiteNo, BTreeMap<Turn, Parcel<S>>>,
+    /// Links that are down, and the routes around them.
+    down: BTreeMap<SiteNo, Option<Vec<SiteNo>>>,
+    lost: u64,
     outputs: VecDeque<Output<S>>,
 }
 
@@ -22,9 +26,9 @@ pub struct Outbox<S> {
 type Turn = (u32, ChunkNo, std::cmp::Reverse<Way>, SiteNo, SiteNo);
 
 impl<S> Outbox<S> {
-    pub fn new(sending: Sending) -> Self {
-        let (on_link, unassigned, ordered, outputs) = Default::default();
-        Outbox { sending, on_link, unassigned, ordered, outputs }
+    pub fn new(me: SiteNo, sending: Sending) -> Self {
+        let (on_link, unassigned, ordered, down, outputs) = Default::default();
+        Outbox { me, sending, on_link, unassigned, ordered, down, lost: 0, outputs }
     }
 
     /// Takes a parcel for a tree neighbour; its route is chosen here or later.
@@ -58,6 +62,55 @@ impl<S> Outbox<S> {
         }
         self.feed(next);
         self.assign(policy);
+    }
+
+    /// A chunk given to a link has not arrived. `None`: nobody needs it any more.
+    pub fn failed(&mut self, next: SiteNo, parcel: Option<Parcel<S>>, policy: &Policy) {
+        if let Some(held) = self.on_link.get_mut(&next) {
+            *held = held.saturating_sub(1);
+        }
+        if let Some(parcel) = parcel {
+            self.send(next, parcel);
+        }
+        self.feed(next);
+        self.assign(policy);
+    }
+
+    /// From now on, what is to take the link takes the detour.
+    pub fn link_down(&mut self, next: SiteNo, detour: Option<Vec<SiteNo>>) {
+        let detour = detour.filter(|route| {
+            route.len() > 2 && route.first() == Some(&self.me) && route.last() == Some(&next)
+        });
+        self.down.insert(next, detour);
+        for parcel in self.ordered.remove(&next).unwrap_or_default().into_values() {
+            self.send(next, parcel);
+        }
+    }
+
+    /// What is to take the link takes it again.
+    pub fn link_up(&mut self, next: SiteNo) {
+        self.down.remove(&next);
+    }
+
+    /// Chunks for which there was no way.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The next hop to a site and those behind it: its route, or the detour. `None`: there is no way.
+    pub fn way_to(&self, to: SiteNo, policy: &Policy) -> Option<(SiteNo, Vec<SiteNo>)> {
+        let (next, behind) = match policy.routes.get(&(self.me, to)) {
+            Some(route) => (route[1], route[2..].to_vec()),
+            None => (to, Vec::new()),
+        };
+        self.around(next, behind)
+    }
+
+    /// A next hop and those behind it, by the detour if the link is down.
+    fn around(&self, next: SiteNo, behind: Vec<SiteNo>) -> Option<(SiteNo, Vec<SiteNo>)> {
+        let Some(detour) = self.down.get(&next) else { return Some((next, behind)) };
+        let detour = detour.as_ref().filter(|route| !self.down.contains_key(&route[1]))?;
+        Some((detour[1], [&detour[2..], &behind].concat()))
     }
 
     /// Tells the site's owner something.
@@ -112,7 +165,15 @@ impl<S> Outbox<S> {
         self.send(route[1], parcel);
     }
 
-    fn send(&mut self, next: SiteNo, parcel: Parcel<S>) {
+    fn send(&mut self, next: SiteNo, mut parcel: Parcel<S>) {
+        // Who passes a chunk on takes no detour, or two sites might send it to each other for ever.
+        let behind = std::mem::take(&mut parcel.route);
+        let is_free = parcel.from == self.me || !self.down.contains_key(&next);
+        let Some((next, behind)) = self.around(next, behind).filter(|_| is_free) else {
+            self.lost += 1;
+            return;
+        };
+        parcel.route = behind;
         let Sending::InOrder { .. } = self.sending else { return self.put(next, parcel) };
         let turn = (parcel.round, parcel.chunk, std::cmp::Reverse(parcel.way), parcel.from, parcel.to);
         self.ordered.entry(next).or_default().insert(turn, parcel);

@@ -9,6 +9,8 @@ pub enum Way {
     Push,
     /// A complete sum, from a parent to its child.
     Pull,
+    /// A complete sum, to a site that asked for it.
+    Answer,
 }
 
 /// A chunk under way.
@@ -37,6 +39,21 @@ pub struct Parcel<S> {
     pub data: S,
 }
 
+/// A site asks another for chunks that it misses.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ask {
+    /// The round that they belong to.
+    pub round: u32,
+    /// Who asks.
+    pub from: SiteNo,
+    /// Who is asked; sites between pass it on.
+    pub to: SiteNo,
+    /// The sites behind the next one, up to `to`; empty if the next one is `to`.
+    pub route: Vec<SiteNo>,
+    /// The chunks, ascending.
+    pub chunks: Vec<ChunkNo>,
+}
+
 /// What a site wants done.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Output<S> {
@@ -46,6 +63,13 @@ pub enum Output<S> {
         next: SiteNo,
         /// What.
         parcel: Parcel<S>,
+    },
+    /// Send this question to a neighbour. It counts as nothing on the link.
+    Ask {
+        /// The neighbour.
+        next: SiteNo,
+        /// What.
+        ask: Ask,
     },
     /// The sum of a chunk over all sites.
     Complete {

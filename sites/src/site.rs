@@ -2,115 +2,63 @@
 
 use std::sync::Arc;
 
+use crate::begin_error::BeginError;
 use crate::choice::Sending;
+use crate::counters::Counters;
 use crate::offers::Offers;
 use crate::outbox::Outbox;
 use crate::parcel::{Output, Parcel, Way};
-use crate::policy::{ChunkNo, Policy, PolicyError, SiteNo};
+use crate::policy::{ChunkNo, Policy, SiteNo};
 use crate::summand::Summand;
-
-/// What a site has dropped, and what it has passed on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Counters {
-    /// Chunks passed on for others.
-    pub relayed: u64,
-    /// Chunks that came before their round, and were kept.
-    pub early: u64,
-    /// Chunks of rounds that are over.
-    pub late: u64,
-    /// Chunks of rounds further ahead than the next.
-    pub ahead: u64,
-    /// Chunks of this round by another policy.
-    pub other_policy: u64,
-    /// Chunks from sites that are no neighbours in the chunk's tree, and chunks that there are not.
-    pub strange: u64,
-    /// Chunks that had come before.
-    pub repeated: u64,
-}
-
-/// Why a round cannot begin.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BeginError {
-    /// Not a later round.
-    #[error("round {asked} is to begin, and round {current} has begun; rounds count up")]
-    Round {
-        /// The round that is to begin.
-        asked: u32,
-        /// The last one that began.
-        current: u32,
-    },
-    /// An older policy.
-    #[error("policy {asked} is older than policy {current}, which is in force; send the newest")]
-    Older {
-        /// The version given.
-        asked: u32,
-        /// The version in force.
-        current: u32,
-    },
-    /// A policy without this site.
-    #[error("policy {version} does not name site {site}, which is to begin a round by it; add it")]
-    Absent {
-        /// Its version.
-        version: u32,
-        /// The site.
-        site: u16,
-    },
-    /// The next round is asked for while this one goes on.
-    #[error("round {round} goes on; begin the next one when this site has every sum")]
-    GoesOn {
-        /// The round.
-        round: u32,
-    },
-    /// The next round is asked for before the first.
-    #[error("no round has begun; begin the first one by a policy that all sites have")]
-    NotBegun,
-    /// The sites agreed on a policy that this one was never offered.
-    #[error("the next round follows policy {version}, which site {site} does not hold; offer it")]
-    NotHeld {
-        /// Its version.
-        version: u32,
-        /// The site.
-        site: u16,
-    },
-    /// A policy that does not hold together.
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-}
 
 /// What is known of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Held<S> {
+pub(crate) struct Held<S> {
     sum: Option<S>,
     /// Whose gradients are in the sum: children, and this site.
-    from: Vec<SiteNo>,
+    pub from: Vec<SiteNo>,
     /// The versions for the next round that all of these hold.
     policies: Vec<u32>,
-    is_complete: bool,
+    /// What was sent to the parent, with its versions.
+    pub pushed: Option<(S, Vec<u32>)>,
+    pub complete: Option<S>,
+}
+
+/// The sums of the round before: other sites may still need them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Last<S> {
+    pub round: u32,
+    pub version: u32,
+    /// The version of the round after it.
+    pub next: Option<u32>,
+    pub sums: Vec<S>,
 }
 
 impl<S> Default for Held<S> {
     fn default() -> Self {
-        Held { sum: None, from: Vec::new(), policies: Vec::new(), is_complete: false }
+        let (from, policies) = Default::default();
+        Held { sum: None, from, policies, pushed: None, complete: None }
     }
 }
 
 /// The chunk whose way up and down says which policy the next round follows.
-const AGREEING: ChunkNo = ChunkNo(0);
+pub(crate) const AGREEING: ChunkNo = ChunkNo(0);
 
 /// The state machine of one site. Rounds follow each other; each is of one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Site<S> {
-    me: SiteNo,
-    round: Option<u32>,
-    policy: Arc<Policy>,
+    pub(crate) me: SiteNo,
+    pub(crate) round: Option<u32>,
+    pub(crate) policy: Arc<Policy>,
     /// By tree: whose sums come up, and who has complete sums from here.
-    children: Vec<[Vec<SiteNo>; 2]>,
-    chunks: Vec<Held<S>>,
+    pub(crate) children: Vec<[Vec<SiteNo>; 2]>,
+    pub(crate) chunks: Vec<Held<S>>,
     complete: usize,
+    pub(crate) last: Option<Last<S>>,
     early: Vec<Parcel<S>>,
-    offers: Offers,
-    outbox: Outbox<S>,
-    counters: Counters,
+    pub(crate) offers: Offers,
+    pub(crate) outbox: Outbox<S>,
+    pub(crate) counters: Counters,
 }
 
 impl<S: Summand> Site<S> {
@@ -131,9 +79,10 @@ impl<S: Summand> Site<S> {
             children: Vec::new(),
             chunks: Vec::new(),
             complete: 0,
+            last: None,
             early: Vec::new(),
             offers: Offers::default(),
-            outbox: Outbox::new(sending),
+            outbox: Outbox::new(me, sending),
             counters: Counters::default(),
         }
     }
@@ -170,9 +119,10 @@ impl<S: Summand> Site<S> {
                 })
                 .collect();
         }
+        self.last = self.sums_for_others(round);
         self.round = Some(round);
         self.chunks.clear();
-        self.chunks.resize_with(policy.chunks(), || Held::default());
+        self.chunks.resize_with(policy.chunks(), Held::default);
         self.complete = 0;
         self.offers.begun(policy.version);
         self.policy = policy;
@@ -180,6 +130,13 @@ impl<S: Summand> Site<S> {
             self.receive(parcel);
         }
         Ok(())
+    }
+
+    /// What the sites that are not done with this round may still need.
+    fn sums_for_others(&mut self, next: u32) -> Option<Last<S>> {
+        let round = self.round.filter(|&round| round.checked_add(1) == Some(next))?;
+        let sums = self.chunks.iter_mut().map(|held| held.complete.take()).collect::<Option<Vec<_>>>()?;
+        Some(Last { round, version: self.policy.version, next: self.offers.decided(), sums })
     }
 
     /// Takes a policy for a later round. It is followed from the first round on before which all sites had
@@ -255,6 +212,26 @@ impl<S: Summand> Site<S> {
         self.outbox.sent(next, &self.policy);
     }
 
+    /// A chunk that was to be sent to a neighbour has not arrived there: it is sent again, by another way if
+    /// the link is [down](Self::link_down).
+    pub fn failed(&mut self, next: SiteNo, parcel: Parcel<S>) {
+        let oldest = self.round.unwrap_or(0).saturating_sub(1);
+        let parcel = (parcel.from != self.me || parcel.round >= oldest).then_some(parcel);
+        self.outbox.failed(next, parcel, &self.policy);
+    }
+
+    /// The link to a neighbour is down. What this site has to send there takes the detour: a route from here
+    /// to the neighbour, both ends included. Without one it is lost, and what it passes on for others is
+    /// always lost there: sites [ask](Self::ask) for what they miss.
+    pub fn link_down(&mut self, next: SiteNo, detour: Option<Vec<SiteNo>>) {
+        self.outbox.link_down(next, detour);
+    }
+
+    /// The link to a neighbour is up again.
+    pub fn link_up(&mut self, next: SiteNo) {
+        self.outbox.link_up(next);
+    }
+
     /// What is to be done next, in order; `None` until something arrives or leaves.
     pub fn next_output(&mut self) -> Option<Output<S>> {
         self.outbox.next()
@@ -265,9 +242,19 @@ impl<S: Summand> Site<S> {
         self.complete == self.chunks.len()
     }
 
+    /// The round that goes on, or went on last; `None` before the first.
+    pub fn round(&self) -> Option<u32> {
+        self.round
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
     /// What was dropped and passed on so far.
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters { lost: self.outbox.lost(), ..self.counters }
     }
 
     fn take(&mut self, parcel: Parcel<S>) {
@@ -280,6 +267,8 @@ impl<S: Summand> Site<S> {
             Way::Pull => {
                 tree.down.get(self.me.index()).copied().flatten().filter(|&from| from == parcel.from)
             }
+            // A complete sum is the same at every site.
+            Way::Answer => Some(parcel.from).filter(|from| self.policy.sites.contains(from)),
         };
         if parents.is_none() {
             self.counters.strange += 1;
@@ -287,8 +276,8 @@ impl<S: Summand> Site<S> {
         }
         match parcel.way {
             Way::Push => self.add(parcel.chunk, parcel.from, parcel.data, &parcel.policies),
-            Way::Pull if self.chunks[parcel.chunk.0 as usize].is_complete => self.counters.repeated += 1,
-            Way::Pull => match (parcel.chunk, parcel.policies.first()) {
+            _ if self.chunks[parcel.chunk.0 as usize].complete.is_some() => self.counters.repeated += 1,
+            Way::Pull | Way::Answer => match (parcel.chunk, parcel.policies.first()) {
                 (AGREEING, None) => self.counters.strange += 1,
                 (_, next) => self.finish(parcel.chunk, parcel.data, next.copied()),
             },
@@ -301,8 +290,8 @@ impl<S: Summand> Site<S> {
             return;
         };
         let held = &mut self.chunks[chunk.0 as usize];
-        if held.from.contains(&from) {
-            self.counters.repeated += 1;
+        if held.complete.is_some() || held.from.contains(&from) {
+            self.counters.repeated += u64::from(from != self.me);
             return;
         }
         held.from.push(from);
@@ -322,7 +311,10 @@ impl<S: Summand> Site<S> {
         let Some(sum) = held.sum.take() else { return };
         let policies = std::mem::take(&mut held.policies);
         match self.policy.trees[usize::from(tree.0)].up[self.me.index()] {
-            Some(parent) => self.give(chunk, Way::Push, parent, sum, policies),
+            Some(parent) => {
+                self.chunks[chunk.0 as usize].pushed = Some((sum.clone(), policies.clone()));
+                self.give(chunk, Way::Push, parent, sum, policies);
+            }
             None => {
                 let newest = policies.into_iter().max().unwrap_or(self.policy.version);
                 self.finish(chunk, sum, (chunk == AGREEING).then_some(newest));
@@ -336,7 +328,8 @@ impl<S: Summand> Site<S> {
         if let Some(version) = next {
             self.offers.decide(version);
         }
-        self.chunks[chunk.0 as usize].is_complete = true;
+        self.chunks[chunk.0 as usize].complete = Some(sum.clone());
+        self.chunks[chunk.0 as usize].pushed = None;
         self.complete += 1;
         let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
         for child in self.children[tree][1].clone() {
@@ -345,7 +338,7 @@ impl<S: Summand> Site<S> {
         self.outbox.tell(Output::Complete { chunk, data: sum });
     }
 
-    fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u32>) {
+    pub(crate) fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u32>) {
         let (round, version) = (self.round.unwrap_or(0), self.policy.version);
         let parcel = Parcel {
             round,

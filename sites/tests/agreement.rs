@@ -108,6 +108,7 @@ impl Offering {
                     state.sites[at].sent(next);
                 }
                 Output::Complete { data, .. } => state.complete.push((site, state.rounds[at], data[0])),
+                Output::Ask { .. } => panic!("nobody asks here"),
             }
         }
         state.parcels.sort_unstable();

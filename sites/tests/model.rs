@@ -98,6 +98,7 @@ impl Line {
                     state.sites[at].sent(next);
                 }
                 Output::Complete { chunk, data } => state.complete.push((site, round, chunk.0, data[0])),
+                Output::Ask { .. } => panic!("nobody asks here"),
             }
         }
         state.parcels.sort_unstable();

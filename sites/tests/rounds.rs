@@ -45,6 +45,7 @@ fn take_outputs(at: u16, site: &mut Site<[i64; 1]>, wire: &mut Wire, got: &mut V
         match output {
             Output::Send { next, parcel } => wire.entry((at, next.0)).or_default().push_back(parcel),
             Output::Complete { chunk, data } => got.push((at, chunk.0, data[0])),
+            Output::Ask { .. } => panic!("nobody asks here"),
         }
     }
 }

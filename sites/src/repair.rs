@@ -1,0 +1,111 @@
+//! What a site does when chunks are missing: it asks, and it answers (docs/protocol.md, S9).
+
+use std::collections::BTreeMap;
+
+use crate::parcel::{Ask, Output, Parcel, Way};
+use crate::policy::{ChunkNo, SiteNo};
+use crate::site::{AGREEING, Last, Site};
+use crate::summand::Summand;
+
+impl<S: Summand> Site<S> {
+    /// Asks for what is missing of this round. To be called when a site or a link has come back, or when
+    /// nothing has arrived for a while. A child is asked for its sum; when all of them are in, the parent is
+    /// asked for the complete one. `attempt` counts from 0: with each, another neighbour is asked, too.
+    pub fn ask(&mut self, attempt: usize) {
+        let Some(round) = self.round else { return };
+        let neighbours = self.neighbours();
+        let mut asked: BTreeMap<SiteNo, Vec<ChunkNo>> = BTreeMap::new();
+        for (chunk, held) in (0..).map(ChunkNo).zip(&self.chunks) {
+            if held.complete.is_some() {
+                continue;
+            }
+            let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
+            let children = self.children[tree][0].iter().filter(|child| !held.from.contains(child));
+            let parent = held.pushed.as_ref().and(self.policy.trees[tree].down[self.me.index()]);
+            let turn = attempt.checked_sub(1).and_then(|turn| turn.checked_rem(neighbours.len()));
+            let other = turn.map(|turn| &neighbours[turn]);
+            let mut all: Vec<SiteNo> = children.copied().chain(parent).chain(other.copied()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.into_iter().for_each(|site| asked.entry(site).or_default().push(chunk));
+        }
+        for (to, chunks) in asked {
+            if let Some((next, route)) = self.outbox.way_to(to, &self.policy) {
+                self.outbox.tell(Output::Ask { next, ask: Ask { round, from: self.me, to, route, chunks } });
+            }
+        }
+    }
+
+    /// Answers a question, or passes it on.
+    pub fn asked(&mut self, mut ask: Ask) {
+        if ask.to != self.me {
+            if !ask.route.is_empty() {
+                let next = ask.route.remove(0);
+                self.outbox.tell(Output::Ask { next, ask });
+            }
+            return;
+        }
+        let is_member = self.policy.sites.contains(&ask.from);
+        let is_last = self.last.as_ref().is_some_and(|last| last.round == ask.round);
+        if is_member && is_last {
+            let Some(last) = self.last.take() else { return };
+            ask.chunks.iter().for_each(|&chunk| self.answer_last(&last, ask.from, chunk));
+            self.last = Some(last);
+        } else if is_member && self.round == Some(ask.round) {
+            ask.chunks.iter().for_each(|&chunk| self.answer(ask.from, chunk));
+        } else {
+            self.counters.unanswerable += 1;
+        }
+    }
+
+    /// The sites next to this one in any tree, ascending.
+    fn neighbours(&self) -> Vec<SiteNo> {
+        let children = self.children.iter().flatten().flatten().copied();
+        let trees = self.policy.trees.iter();
+        let parents = trees.flat_map(|tree| [&tree.up, &tree.down].map(|parents| parents[self.me.index()]));
+        let mut all: Vec<SiteNo> = children.chain(parents.flatten()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn answer(&mut self, to: SiteNo, chunk: ChunkNo) {
+        let Some(held) = self.chunks.get(chunk.0 as usize) else {
+            self.counters.strange += 1;
+            return;
+        };
+        let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
+        if let Some(sum) = held.complete.clone() {
+            let next = if chunk == AGREEING { self.offers.decided() } else { None };
+            self.counters.answered += 1;
+            self.give(chunk, Way::Answer, to, sum, next.into_iter().collect());
+        } else if let Some((sum, policies)) = held.pushed.clone()
+            && self.policy.trees[tree].up[self.me.index()] == Some(to)
+        {
+            self.counters.answered += 1;
+            self.give(chunk, Way::Push, to, sum, policies);
+        }
+    }
+
+    fn answer_last(&mut self, last: &Last<S>, to: SiteNo, chunk: ChunkNo) {
+        let Some(sum) = last.sums.get(chunk.0 as usize) else {
+            self.counters.strange += 1;
+            return;
+        };
+        let next = if chunk == AGREEING { last.next } else { None };
+        let parcel = Parcel {
+            round: last.round,
+            version: last.version,
+            chunk,
+            way: Way::Answer,
+            from: self.me,
+            to,
+            path: 0,
+            route: Vec::new(),
+            policies: next.into_iter().collect(),
+            data: sum.clone(),
+        };
+        self.counters.answered += 1;
+        self.outbox.give(parcel, &self.policy);
+    }
+}

@@ -1,0 +1,363 @@
+//! Every order of arrivals while a chunk is lost and a site restarts: all sites have the right sums of every
+//! round in the end, because they ask. docs/protocol.md, "Between sites", S9.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use inart_sites::{Ask, ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way};
+use stateright::{Checker, Model, Property};
+
+const SITES: u16 = 3;
+const ROUNDS: u32 = 2;
+
+type Sum = [i64; 1];
+
+/// What somebody might get wrong; the checker has to notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mistake {
+    /// A site that restarts contributes another gradient than before.
+    NewGradient,
+    /// Nobody asks.
+    NobodyAsks,
+    /// A site answers with the sum that it has pushed as if it were complete.
+    PartialAnswer,
+    /// A site that restarts joins the latest round of the others.
+    JoinsLatest,
+    /// A site forgets the sums of a round when it begins the next one.
+    Forgets,
+}
+
+struct Repair {
+    root: u16,
+    mistake: Option<Mistake>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    sites: Vec<Site<Sum>>,
+    parcels: Vec<Parcel<Sum>>,
+    asks: Vec<Ask>,
+    complete: BTreeSet<(u16, u32, i64)>,
+    losses_left: u32,
+    restarts_left: u32,
+    asks_left: u32,
+    /// Which gradients a site contributes; a restart may change it.
+    lives: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Action {
+    Arrives(usize),
+    Lost(usize),
+    Asked(usize),
+    Restarts(u16),
+    Begins(u16),
+    /// All that have something to ask for ask, when nothing is under way.
+    Ask(usize),
+}
+
+impl Repair {
+    /// The line 0-1-2.
+    fn policy(&self) -> Arc<Policy> {
+        let towards = |at: u16| match at.cmp(&self.root) {
+            std::cmp::Ordering::Less => Some(SiteNo(at + 1)),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => Some(SiteNo(at - 1)),
+        };
+        let parents: Vec<_> = (0..SITES).map(towards).collect();
+        Arc::new(Policy {
+            version: 0,
+            sites: (0..SITES).map(SiteNo).collect(),
+            trees: vec![Tree { root: SiteNo(self.root), up: parents.clone(), down: parents }],
+            chunk_trees: vec![TreeNo(0)],
+            routes: BTreeMap::new(),
+            auxiliary: BTreeMap::new(),
+        })
+    }
+
+    fn own(site: u16, round: u32, life: u32) -> Sum {
+        [10i64.pow(site.into()) * i64::from(1 + round + life)]
+    }
+
+    fn begin(&self, state: &mut State, site: u16, round: u32) {
+        let at = usize::from(site);
+        if self.mistake == Some(Mistake::Forgets) {
+            let mut fresh = Site::new(SiteNo(site), Sending::AtOnce);
+            fresh.begin(round, self.policy()).unwrap();
+            state.sites[at] = fresh;
+        } else {
+            state.sites[at].begin(round, self.policy()).unwrap();
+        }
+        state.sites[at].contribute(ChunkNo(0), Self::own(site, round, state.lives[at]));
+        self.take_outputs(state, site);
+    }
+
+    fn take_outputs(&self, state: &mut State, site: u16) {
+        let at = usize::from(site);
+        while let Some(output) = state.sites[at].next_output() {
+            match output {
+                Output::Send { next, parcel } => {
+                    state.parcels.push(parcel);
+                    state.sites[at].sent(next);
+                }
+                Output::Ask { ask, .. } => state.asks.push(ask),
+                Output::Complete { data, .. } => {
+                    state.complete.insert((site, state.sites[at].round().unwrap(), data[0]));
+                }
+            }
+        }
+        state.parcels.sort_unstable();
+        state.asks.sort_unstable();
+    }
+
+    fn restart(&self, state: &mut State, site: u16) {
+        let others = (0..SITES).filter(|&other| other != site);
+        let rounds = others.map(|other| state.sites[usize::from(other)].round().unwrap());
+        let round = match self.mistake {
+            Some(Mistake::JoinsLatest) => rounds.max(),
+            _ => rounds.min(),
+        };
+        let at = usize::from(site);
+        state.sites[at] = Site::new(SiteNo(site), Sending::AtOnce);
+        state.lives[at] += u32::from(self.mistake == Some(Mistake::NewGradient));
+        // Its connections have ended: what was under way to it has not arrived.
+        state.parcels.retain(|parcel| parcel.to.0 != site);
+        state.asks.retain(|ask| ask.to.0 != site);
+        self.begin(state, site, round.unwrap());
+    }
+
+    fn may_ask(&self, state: &State) -> bool {
+        let quiet = state.parcels.is_empty() && state.asks.is_empty();
+        let some = state.sites.iter().any(|site| !site.is_complete());
+        quiet && some && self.mistake != Some(Mistake::NobodyAsks)
+    }
+
+    /// A site answers.
+    fn asked(&self, state: &mut State, ask: Ask) {
+        let at = usize::from(ask.to.0);
+        let (to, from) = (ask.to, ask.from);
+        let before = state.parcels.len();
+        state.sites[at].asked(ask);
+        self.take_outputs(state, to.0);
+        if self.mistake == Some(Mistake::PartialAnswer) && state.parcels.len() > before {
+            let mut answers = state.parcels.iter_mut();
+            if let Some(answer) = answers.find(|p| (p.from, p.to, p.way) == (to, from, Way::Push)) {
+                (answer.way, answer.policies) = (Way::Answer, vec![0]);
+            }
+        }
+    }
+}
+
+impl Model for Repair {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let mut state = State {
+            sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
+            parcels: Vec::new(),
+            asks: Vec::new(),
+            complete: BTreeSet::new(),
+            losses_left: 1,
+            restarts_left: 1,
+            asks_left: 2,
+            lives: vec![0; SITES.into()],
+        };
+        (0..SITES).for_each(|site| self.begin(&mut state, site, 0));
+        vec![state]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.asks.len()).map(Action::Asked));
+        if state.losses_left > 0 {
+            actions.extend((0..state.parcels.len()).map(Action::Lost));
+        }
+        if state.restarts_left > 0 {
+            actions.extend((0..SITES).map(Action::Restarts));
+        }
+        let ready = |site: &u16| {
+            let site = &state.sites[usize::from(*site)];
+            site.is_complete() && site.round().unwrap() + 1 < ROUNDS
+        };
+        actions.extend((0..SITES).filter(ready).map(Action::Begins));
+        if self.may_ask(state) && state.asks_left > 0 {
+            actions.extend((0..2).map(Action::Ask));
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        match action {
+            Action::Arrives(at) => {
+                let parcel = state.parcels.remove(at);
+                let site = parcel.to.0;
+                state.sites[usize::from(site)].receive(parcel);
+                self.take_outputs(&mut state, site);
+            }
+            Action::Lost(at) => {
+                state.parcels.remove(at);
+                state.losses_left -= 1;
+            }
+            Action::Asked(at) => {
+                let ask = state.asks.remove(at);
+                self.asked(&mut state, ask);
+            }
+            Action::Restarts(site) => {
+                state.restarts_left -= 1;
+                self.restart(&mut state, site);
+            }
+            Action::Begins(site) => {
+                let round = state.sites[usize::from(site)].round().unwrap() + 1;
+                self.begin(&mut state, site, round);
+            }
+            Action::Ask(attempt) => {
+                state.asks_left -= 1;
+                for site in 0..SITES {
+                    state.sites[usize::from(site)].ask(attempt);
+                    self.take_outputs(&mut state, site);
+                }
+            }
+        }
+        Some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("every sum is that of all sites", |_, state: &State| {
+                let sum = |round| (0..SITES).map(|site| Repair::own(site, round, 0)[0]).sum::<i64>();
+                state.complete.iter().all(|&(_, round, is)| is == sum(round))
+            }),
+            Property::always("nobody waits for ever", |model: &Repair, state: &State| {
+                let is_done =
+                    state.sites.iter().all(|site| site.is_complete() && site.round() == Some(ROUNDS - 1));
+                is_done || model.ends(state)
+            }),
+        ]
+    }
+}
+
+impl Repair {
+    /// From a state where nothing is under way and nobody can begin: whether asking brings the round on.
+    /// Other states go on by themselves.
+    fn ends(&self, state: &State) -> bool {
+        let mut actions = Vec::new();
+        self.actions(state, &mut actions);
+        if actions.iter().any(|action| !matches!(action, Action::Ask(_) | Action::Restarts(_))) {
+            return true;
+        }
+        // The owner asks again and again, with a rising attempt, until something comes.
+        (0..4).any(|attempt| {
+            let mut state = state.clone();
+            for site in 0..SITES {
+                if self.may_ask(&state) || site > 0 {
+                    state.sites[usize::from(site)].ask(attempt);
+                    self.take_outputs(&mut state, site);
+                }
+            }
+            let before: Vec<_> = state.sites.iter().map(held).collect();
+            while let Some(ask) = state.asks.pop() {
+                self.asked(&mut state, ask);
+            }
+            while let Some(parcel) = state.parcels.pop() {
+                let site = parcel.to.0;
+                state.sites[usize::from(site)].receive(parcel);
+                self.take_outputs(&mut state, site);
+            }
+            self.mistake != Some(Mistake::NobodyAsks)
+                && before != state.sites.iter().map(held).collect::<Vec<_>>()
+        })
+    }
+}
+
+/// What changes when a chunk that was missing comes.
+fn held(site: &Site<Sum>) -> (Option<u32>, bool, u64) {
+    let seen = site.counters();
+    (site.round(), site.is_complete(), seen.early)
+}
+
+fn broken(root: u16, mistake: Option<Mistake>) -> (Vec<&'static str>, usize) {
+    let checker = Repair { root, mistake }.checker().threads(2).spawn_bfs().join();
+    (checker.discoveries().into_keys().collect(), checker.unique_state_count())
+}
+
+#[test]
+fn in_every_order_a_loss_and_a_restart_are_repaired() {
+    for root in 0..SITES {
+        let (found, states) = broken(root, None);
+        println!("root {root}: {states} states");
+        assert_eq!(found, Vec::<&str>::new(), "root {root}");
+        assert!(states > 1_000, "{states} states");
+    }
+}
+
+#[test]
+fn each_mistake_is_noticed() {
+    for mistake in [
+        Mistake::NewGradient,
+        Mistake::NobodyAsks,
+        Mistake::PartialAnswer,
+        Mistake::JoinsLatest,
+        Mistake::Forgets,
+    ] {
+        let found: Vec<_> = (0..SITES).flat_map(|root| broken(root, Some(mistake)).0).collect();
+        assert!(!found.is_empty(), "{mistake:?}");
+    }
+}
+
+#[test]
+fn a_link_that_is_down_is_gone_around() {
+    let repair = Repair { root: 2, mistake: None };
+    let mut site = Site::<Sum>::new(SiteNo(1), Sending::InOrder { on_link: 1 });
+    site.begin(0, repair.policy()).unwrap();
+    site.contribute(ChunkNo(0), [1]);
+    let push = Parcel {
+        round: 0,
+        version: 0,
+        chunk: ChunkNo(0),
+        way: Way::Push,
+        from: SiteNo(0),
+        to: SiteNo(1),
+        path: 0,
+        route: Vec::new(),
+        policies: Vec::new(),
+        data: [2],
+    };
+    site.receive(push.clone());
+    let Some(Output::Send { next: SiteNo(2), parcel }) = site.next_output() else { panic!("no push") };
+    // The link to 2 goes down while the chunk is on it; 0 is on a way around.
+    site.link_down(SiteNo(2), Some(vec![SiteNo(1), SiteNo(0), SiteNo(7), SiteNo(2)]));
+    site.failed(SiteNo(2), parcel);
+    let Some(Output::Send { next, parcel }) = site.next_output() else { panic!("no detour") };
+    assert_eq!((next, &*parcel.route), (SiteNo(0), &[SiteNo(7), SiteNo(2)][..]));
+    // What it passes on for others takes no detour, and questions of its own do.
+    site.receive(Parcel { from: SiteNo(9), to: SiteNo(2), route: vec![SiteNo(2)], ..push.clone() });
+    assert_eq!((site.next_output(), site.counters().lost), (None, 1));
+    site.ask(0);
+    let asked = Ask {
+        round: 0,
+        from: SiteNo(1),
+        to: SiteNo(2),
+        route: vec![SiteNo(7), SiteNo(2)],
+        chunks: vec![ChunkNo(0)],
+    };
+    assert_eq!(site.next_output(), Some(Output::Ask { next: SiteNo(0), ask: asked }));
+    // Without a way it is lost; when the link is up again it is asked for.
+    site.link_down(SiteNo(2), None);
+    site.failed(SiteNo(0), parcel);
+    assert!(matches!(site.next_output(), Some(Output::Send { next: SiteNo(0), .. })), "the detour's own");
+    site.link_up(SiteNo(2));
+    site.sent(SiteNo(0));
+    site.asked(Ask { round: 0, from: SiteNo(2), to: SiteNo(1), route: Vec::new(), chunks: vec![ChunkNo(0)] });
+    assert!(matches!(site.next_output(), Some(Output::Send { next: SiteNo(2), .. })));
+    site.asked(Ask { round: 5, from: SiteNo(2), to: SiteNo(1), route: Vec::new(), chunks: vec![ChunkNo(0)] });
+    site.asked(Ask {
+        round: 0,
+        from: SiteNo(44),
+        to: SiteNo(1),
+        route: Vec::new(),
+        chunks: vec![ChunkNo(0)],
+    });
+    assert_eq!((site.counters().unanswerable, site.counters().answered), (2, 1));
+}
