@@ -207,7 +207,6 @@ impl Model for Offering {
 fn broken(mistake: Option<Mistake>) -> Vec<&'static str> {
     let checker = Offering(mistake).checker().threads(2).spawn_bfs().join();
     if mistake.is_none() {
-        println!("{} states", checker.unique_state_count());
         assert!(checker.unique_state_count() > 1_000, "{} states", checker.unique_state_count());
         REACHED.iter().for_each(|name| drop(checker.assert_any_discovery(name)));
     }

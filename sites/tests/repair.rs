@@ -286,7 +286,6 @@ fn broken(root: u16, mistake: Option<Mistake>) -> (Vec<&'static str>, usize) {
 fn in_every_order_a_loss_and_a_restart_are_repaired() {
     for root in 0..SITES {
         let (found, states) = broken(root, None);
-        println!("root {root}: {states} states");
         assert_eq!(found, Vec::<&str>::new(), "root {root}");
         assert!(states > 1_000, "{states} states");
     }
