@@ -19,17 +19,32 @@ pub(crate) struct Graph {
 pub(crate) type Parents = Vec<Option<SiteId>>;
 
 impl Graph {
+    /// A link whose rate is 0 is down: it is left out.
     pub fn new(overlay: &Overlay, job: &SiteJob, rates: &Rates) -> Graph {
         let mut neighbours = vec![Vec::new(); overlay.sites().len()];
         for arc in overlay.arcs() {
             let (from, to) = overlay.ends(arc);
-            if job.sites.contains(&from) && job.sites.contains(&to) {
+            let is_up = rates.of(arc) > 0.0;
+            if is_up && job.sites.contains(&from) && job.sites.contains(&to) {
                 neighbours[from.index()].push((to, arc));
             }
         }
         neighbours.iter_mut().for_each(|list| list.sort_unstable());
         let back = overlay.arcs().map(|arc| ArcId(arc.0 ^ 1)).collect();
         Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), back }
+    }
+
+    /// A site that no way leads to from the job's first one over links that are up in both directions.
+    pub fn apart(&self) -> Option<SiteId> {
+        let mut seen = vec![false; self.sites()];
+        let mut open: Vec<SiteId> = self.members.first().copied().into_iter().collect();
+        while let Some(at) = open.pop() {
+            if std::mem::replace(&mut seen[at.index()], true) {
+                continue;
+            }
+            open.extend(self.neighbours[at.index()].iter().map(|&(next, _)| next));
+        }
+        self.members.iter().copied().find(|at| !seen[at.index()])
     }
 
     /// The number of sites of the whole network: lists by site are that long.

@@ -25,6 +25,7 @@ mod scheme;
 mod schemes;
 
 pub use auxiliary::Disjoint;
+pub use awareness::Table;
 pub use check::check;
 pub use chunks::cut;
 pub use inart_fluid::Sharing;
@@ -32,7 +33,7 @@ pub use inart_sites::{AuxiliaryChoice, AuxiliaryUse, Policy};
 pub use network::{ArcId, Overlay, Rates, SiteId, SiteJob, SiteLink, Trace};
 pub use plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
 pub use plan_error::PlanError;
-pub use planning::plan;
+pub use planning::{longest_chunk, plan, plan_and_policy, plan_with_chunks};
 pub use policy::policy;
 pub use run::{Knowledge, Round, Run, RunError, RunOptions, Until, run};
 pub use scheme::Scheme;

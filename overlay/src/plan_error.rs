@@ -5,6 +5,14 @@ use crate::scheme::Scheme;
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
+    /// Links that are down leave a site without a way to the others.
+    #[error("no link that is up leads to site {site} of job {job}; wait for one, or train without the site")]
+    Apart {
+        /// The site.
+        site: String,
+        /// The job.
+        job: String,
+    },
     /// A root for a scheme that has several.
     #[error(
         "scheme {scheme} chooses its roots itself; leave --root out, or plan with fapt, mst, star or bkt"

@@ -32,6 +32,35 @@ pub fn plan(overlay: &Overlay, job: &SiteJob, rates: &Rates, options: &Options) 
     Ok(plan)
 }
 
+/// A plan whose time is not predicted (it says 0), and what sites are told by it, as version 0. A rate of 0
+/// means that the link is down.
+///
+/// # Errors
+/// As [`plan`]; links that are down and leave sites apart.
+pub fn plan_and_policy(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    options: &Options,
+) -> Result<(Plan, Policy), PlanError> {
+    let Made { plan, policy } = make(overlay, job, rates, options)?;
+    Ok((plan, policy))
+}
+
+/// A plan whose time is not predicted, with chunks of another length than the scheme's.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_with_chunks(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    options: &Options,
+    chunk_bytes: u64,
+) -> Result<Plan, PlanError> {
+    Ok(make_with_chunks(overlay, job, rates, options, chunk_bytes)?.plan)
+}
+
 /// A plan whose time is not predicted yet, and what sites are told by it.
 pub(crate) struct Made {
     pub plan: Plan,
@@ -44,13 +73,25 @@ pub(crate) fn make(
     rates: &Rates,
     options: &Options,
 ) -> Result<Made, PlanError> {
+    make_with_chunks(overlay, job, rates, options, longest_chunk(job, options.scheme))
+}
+
+fn make_with_chunks(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    options: &Options,
+    chunk_bytes: u64,
+) -> Result<Made, PlanError> {
     options.check(&job.sites)?;
     if let Some(root) = options.root.filter(|root| !job.sites.contains(root)) {
         return Err(unknown_site(overlay, job, overlay.site_name(root)));
     }
     let graph = Graph::new(overlay, job, rates);
+    if let Some(apart) = graph.apart() {
+        return Err(PlanError::Apart { site: overlay.site_name(apart).to_owned(), job: job.name.clone() });
+    }
     let trees = schemes::trees(&graph, options)?;
-    let chunk_bytes = chunk_bytes(job, options.scheme);
     let sizes = chunks::cut(&job.tensors_bytes, chunk_bytes);
     let mut weights: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
     if options.scheme == Scheme::Inart {
@@ -128,8 +169,8 @@ impl Parts<'_> {
     }
 }
 
-/// The longest chunk of a plan.
-fn chunk_bytes(job: &SiteJob, scheme: Scheme) -> u64 {
+/// The longest chunk of a plan, in bytes.
+pub fn longest_chunk(job: &SiteJob, scheme: Scheme) -> u64 {
     if scheme != Scheme::Inart {
         return job.chunk_bytes;
     }

@@ -140,6 +140,8 @@ impl<'o> Network<'o> {
                     true => ended.equal_sums += 1,
                     false => ended.other_sums += 1,
                 },
+                // Nothing is lost here, so nobody asks.
+                Output::Ask { .. } => {}
                 Output::Send { next, parcel } => {
                     let Some(arc) = self.overlay.arc_between(at, site(next)) else { continue };
                     let chunk = parcel.chunk.0 as usize;

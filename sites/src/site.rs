@@ -247,6 +247,11 @@ impl<S: Summand> Site<S> {
         self.round
     }
 
+    /// A policy for later that this site holds.
+    pub fn offered(&self, version: u32) -> Option<Arc<Policy>> {
+        self.offers.get(version)
+    }
+
     /// The policy in force.
     pub fn policy(&self) -> &Arc<Policy> {
         &self.policy

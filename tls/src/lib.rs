@@ -11,6 +11,7 @@ mod channel;
 mod endpoint;
 mod error;
 mod pem;
+mod quic;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ pub use address::is_local;
 pub use channel::{ChannelError, connect_channel};
 pub use endpoint::{EndpointError, Security, endpoint};
 pub use error::{TlsError, innermost};
+pub use quic::MutualTls;
 
 /// The PEM files that say who a side is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -62,3 +62,23 @@ pub(crate) fn identity(files: &IdentityFiles) -> Result<(Vec<u8>, Vec<u8>), TlsE
         }),
     }
 }
+
+/// The certificates of an authority, as those that are believed.
+pub(crate) fn roots(file: &Path) -> Result<RootCertStore, TlsError> {
+    let text = authority(file)?;
+    let mut roots = RootCertStore::empty();
+    let (added, _) = roots.add_parsable_certificates(certificates(file, &text)?);
+    debug_assert!(added > 0, "they were checked");
+    Ok(roots)
+}
+
+/// A certificate with those between it and the authority, and its key.
+pub(crate) fn chain(
+    files: &IdentityFiles,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
+    let (certificate, key) = identity(files)?;
+    let chain = certificates(&files.certificate, &certificate)?;
+    let key = PrivateKeyDer::from_pem_slice(&key)
+        .map_err(|error| TlsError::Key { file: files.key.clone(), reason: error.to_string() })?;
+    Ok((chain, key))
+}

@@ -1,0 +1,168 @@
+//! An endpoint: one UDP socket, and a connection to every peer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{ClientConfig, ServerConfig};
+use tokio::sync::{Notify, mpsc};
+
+use crate::connection::{CLOSED, known, serve};
+use crate::dial::dial;
+use crate::error::{OpenError, SendError};
+use crate::event::{Event, Events};
+use crate::options::Options;
+use crate::shared::{Counters, Counts, Peer, Shared};
+use crate::streams;
+
+/// One side of all its connections. Clones are the same endpoint.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    shared: Arc<Shared>,
+    endpoint: quinn::Endpoint,
+    client: ClientConfig,
+}
+
+impl Endpoint {
+    /// Listens, and begins to connect to its peers, for ever until it is [closed](Self::close). To be called
+    /// within a tokio runtime.
+    ///
+    /// # Errors
+    /// An address that cannot be had; TLS settings that cannot be used.
+    pub fn open(options: Options) -> Result<(Self, Events), OpenError> {
+        if options.peers.contains_key(&options.name) {
+            return Err(OpenError::OwnName { name: options.name });
+        }
+        let wrong = |reason: String| OpenError::Tls { reason };
+        let transport = options.transport();
+        let server = QuicServerConfig::try_from(options.tls.server());
+        let server = server.map_err(|error| wrong(error.to_string()))?;
+        let mut server = ServerConfig::with_crypto(Arc::new(server));
+        server.transport_config(transport.clone());
+        let client = QuicClientConfig::try_from(options.tls.client());
+        let client = client.map_err(|error| wrong(error.to_string()))?;
+        let mut client = ClientConfig::new(Arc::new(client));
+        client.transport_config(transport);
+        let address = options.listen;
+        let endpoint = quinn::Endpoint::server(server, address);
+        let endpoint = endpoint.map_err(|cause| OpenError::Listen { address, cause })?;
+        let (told, told_receiver) = mpsc::unbounded_channel();
+        let (received, received_receiver) = mpsc::channel(options.events.max(1));
+        let shared = Arc::new(Shared {
+            name: options.name,
+            most_bytes: options.most_bytes,
+            peers: Mutex::new(BTreeMap::new()),
+            counts: Counts::default(),
+            told,
+            received,
+            changed: Notify::new(),
+        });
+        let this = Endpoint { shared, endpoint, client };
+        tokio::spawn(accept_all(this.shared.clone(), this.endpoint.clone()));
+        options.peers.into_iter().for_each(|(name, address)| this.set_peer(&name, address));
+        Ok((this, Events { told: told_receiver, received: received_receiver }))
+    }
+
+    /// Adds a peer, or says where it is now.
+    pub fn set_peer(&self, name: &str, address: SocketAddr) {
+        let is_new = {
+            let mut peers = self.shared.peers();
+            match peers.get_mut(name) {
+                Some(peer) => {
+                    peer.address = address;
+                    false
+                }
+                None => {
+                    peers.insert(name.to_owned(), Peer { address, connection: None });
+                    true
+                }
+            }
+        };
+        self.shared.changed.notify_waiters();
+        if is_new && *self.shared.name < *name {
+            let (shared, endpoint, client) =
+                (self.shared.clone(), self.endpoint.clone(), self.client.clone());
+            tokio::spawn(dial(shared, endpoint, client, name.to_owned()));
+        }
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.endpoint.local_addr()
+    }
+
+    /// Sends a message; returns at once. What has more priority goes first on its connection. `id` comes back
+    /// with how it ended.
+    ///
+    /// # Errors
+    /// A peer that is not known; a message that is too long. There is no event then.
+    pub fn send(&self, peer: &str, id: u64, data: Bytes, priority: i32) -> Result<(), SendError> {
+        let (bytes, most) = (data.len() as u64, self.shared.most_bytes);
+        if bytes > most {
+            return Err(SendError::TooLong { bytes, most });
+        }
+        let connection = match self.shared.peers().get(peer) {
+            Some(entry) => entry.connection.clone(),
+            None => return Err(SendError::UnknownPeer { name: peer.to_owned() }),
+        };
+        let (shared, peer) = (self.shared.clone(), peer.to_owned());
+        let Some(connection) = connection else {
+            shared.fail(&peer, id, "there is no connection");
+            return Ok(());
+        };
+        tokio::spawn(async move {
+            match streams::send(&connection, data, priority).await {
+                Ok(()) => {
+                    Counts::add(&shared.counts.sent);
+                    shared.tell(Event::Acknowledged { peer, id, rtt: connection.rtt() });
+                }
+                Err(error) => shared.fail(&peer, id, error),
+            }
+        });
+        Ok(())
+    }
+
+    /// The smoothed round-trip time to a peer; `None` without a connection.
+    pub fn rtt(&self, peer: &str) -> Option<Duration> {
+        self.shared.peers().get(peer)?.connection.as_ref().map(quinn::Connection::rtt)
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> Counters {
+        self.shared.counts.read()
+    }
+
+    /// Ends all connections, tells peers so, and lets go of the address.
+    pub async fn close(&self) {
+        self.shared.peers().clear();
+        self.shared.changed.notify_waiters();
+        self.endpoint.close(CLOSED, b"the site ends");
+        self.endpoint.wait_idle().await;
+    }
+}
+
+async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
+    while let Some(incoming) = endpoint.accept().await {
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            let address = incoming.remote_address();
+            match incoming.await {
+                Ok(connection) => {
+                    if let Some(peer) = known(&shared, &connection) {
+                        serve(shared, peer, connection).await;
+                    }
+                }
+                Err(error) => {
+                    Counts::add(&shared.counts.refused);
+                    tracing::info!("a connection from {address} was refused: {error}");
+                }
+            }
+        });
+    }
+}

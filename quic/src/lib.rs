@@ -1,0 +1,24 @@
+//! QUIC connections between sites: one per pair, with mutual TLS and a stream for every message, so that a
+//! late message holds up no other.
+//!
+//! A message that was sent ends in exactly one [`Event::Acknowledged`] or [`Event::Failed`]. It may have
+//! arrived although it failed, when the connection ended before the answer came: who sends again may send
+//! twice, and nothing is lost without being told.
+
+mod connection;
+mod dial;
+mod endpoint;
+mod error;
+mod event;
+mod options;
+mod shared;
+mod streams;
+
+pub use endpoint::Endpoint;
+pub use error::{OpenError, SendError};
+pub use event::{Event, Events};
+pub use options::{Congestion, Options};
+pub use shared::Counters;
+
+/// What both sides speak (ALPN).
+pub const PROTOCOL: &str = "inart-sites/1";

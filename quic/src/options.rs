@@ -1,0 +1,79 @@
+//! How an endpoint is set up.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_tls::MutualTls;
+use quinn::congestion::{BbrConfig, CubicConfig};
+use quinn::{IdleTimeout, TransportConfig, VarInt};
+
+/// A peer that says nothing for so long is gone.
+const IDLE: Duration = Duration::from_secs(5);
+/// How often a silent connection is tried.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+/// Messages under way in one direction of a connection.
+const STREAMS: u32 = 4096;
+/// Bytes of one message, and of all messages of a connection, that may be under way.
+const STREAM_WINDOW: u32 = 8 << 20;
+const WINDOW: u32 = 16 << 20;
+
+/// How the rate of a connection follows the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Congestion {
+    /// CUBIC (RFC 9438).
+    #[default]
+    Cubic,
+    /// BBR: goes on at the rate of the bottleneck where packets are lost for other reasons than queues.
+    Bbr,
+}
+
+/// How an endpoint is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where it listens, by UDP.
+    pub listen: SocketAddr,
+    /// Who it is and whom it trusts, for the protocol [`PROTOCOL`](crate::PROTOCOL).
+    pub tls: MutualTls,
+    /// Its name: one of the DNS names of its certificate.
+    pub name: String,
+    /// Whom it connects to, or lets connect, by name. Of two peers the one whose name is less connects.
+    pub peers: BTreeMap<String, SocketAddr>,
+    /// The longest message, in bytes.
+    pub most_bytes: u64,
+    /// How connections follow the network.
+    pub congestion: Congestion,
+    /// Events that wait for their consumer; when there are more, peers are slowed down.
+    pub events: usize,
+}
+
+impl Options {
+    /// With messages of at most 64 MiB, CUBIC, and 256 waiting events.
+    pub fn new(
+        listen: SocketAddr,
+        tls: MutualTls,
+        name: impl Into<String>,
+        peers: BTreeMap<String, SocketAddr>,
+    ) -> Self {
+        let congestion = Congestion::default();
+        Options { listen, tls, name: name.into(), peers, most_bytes: 64 << 20, congestion, events: 256 }
+    }
+
+    pub(crate) fn transport(&self) -> Arc<TransportConfig> {
+        let mut transport = TransportConfig::default();
+        transport
+            .max_idle_timeout(Some(IdleTimeout::try_from(IDLE).unwrap_or_else(|_| VarInt::MAX.into())))
+            .keep_alive_interval(Some(KEEP_ALIVE))
+            .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
+            .max_concurrent_uni_streams(VarInt::from_u32(0))
+            .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
+            .receive_window(VarInt::from_u32(WINDOW))
+            .send_window(WINDOW.into());
+        match self.congestion {
+            Congestion::Cubic => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
+            Congestion::Bbr => transport.congestion_controller_factory(Arc::new(BbrConfig::default())),
+        };
+        Arc::new(transport)
+    }
+}

@@ -1,0 +1,90 @@
+//! What the tasks of an endpoint share.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quinn::Connection;
+use tokio::sync::{Notify, mpsc};
+
+use crate::event::Event;
+
+/// What an endpoint has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Messages that peers took.
+    pub sent: u64,
+    /// Messages that were received whole.
+    pub received: u64,
+    /// Messages that failed.
+    pub failed: u64,
+    /// Connections with a certificate of the authority from who is no peer.
+    pub strangers: u64,
+    /// Connections that ended before they were up: no certificate, one of another authority, or none at all.
+    pub refused: u64,
+    /// Messages longer than allowed.
+    pub too_long: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub sent: AtomicU64,
+    pub received: AtomicU64,
+    pub failed: AtomicU64,
+    pub strangers: AtomicU64,
+    pub refused: AtomicU64,
+    pub too_long: AtomicU64,
+}
+
+impl Counts {
+    pub fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Relaxed);
+    }
+
+    pub fn read(&self) -> Counters {
+        Counters {
+            sent: self.sent.load(Relaxed),
+            received: self.received.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+            strangers: self.strangers.load(Relaxed),
+            refused: self.refused.load(Relaxed),
+            too_long: self.too_long.load(Relaxed),
+        }
+    }
+}
+
+/// A peer, and the connection to it while there is one.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub address: SocketAddr,
+    pub connection: Option<Connection>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub name: String,
+    pub most_bytes: u64,
+    pub peers: Mutex<BTreeMap<String, Peer>>,
+    pub counts: Counts,
+    pub told: mpsc::UnboundedSender<Event>,
+    pub received: mpsc::Sender<Event>,
+    /// Wakes dialling tasks: an address has changed.
+    pub changed: Notify,
+}
+
+impl Shared {
+    pub fn peers(&self) -> MutexGuard<'_, BTreeMap<String, Peer>> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the consumer; if there is none any more, nobody has to know.
+    pub fn tell(&self, event: Event) {
+        let _ = self.told.send(event);
+    }
+
+    pub fn fail(&self, peer: &str, id: u64, reason: impl ToString) {
+        Counts::add(&self.counts.failed);
+        self.tell(Event::Failed { peer: peer.to_owned(), id, reason: reason.to_string() });
+    }
+}

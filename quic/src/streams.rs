@@ -1,0 +1,76 @@
+//! Messages: a stream each. Eight bytes say how long it is, then it follows; one byte comes back when the
+//! peer's consumer has it.
+
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use quinn::{Connection, RecvStream, SendStream, VarInt};
+
+use crate::event::Event;
+use crate::shared::{Counts, Shared};
+
+/// The application's codes of streams that are stopped.
+const TOO_LONG: VarInt = VarInt::from_u32(1);
+const TAKEN: u8 = 1;
+
+/// Sends a message and waits until it was taken.
+pub(crate) async fn send(
+    connection: &Connection,
+    data: Bytes,
+    priority: i32,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (mut send, mut receive) = connection.open_bi().await?;
+    send.set_priority(priority)?;
+    let length = Bytes::copy_from_slice(&(data.len() as u64).to_be_bytes());
+    send.write_all_chunks(&mut [length, data]).await?;
+    send.finish()?;
+    let mut answer = [0];
+    receive.read_exact(&mut answer).await?;
+    Ok(())
+}
+
+/// Takes the messages of a connection until it ends.
+pub(crate) async fn receive_all(shared: std::sync::Arc<Shared>, peer: String, connection: Connection) {
+    while let Ok((send, receive)) = connection.accept_bi().await {
+        let (shared, peer) = (shared.clone(), peer.clone());
+        tokio::spawn(async move {
+            if let Err(error) = receive_one(&shared, peer, send, receive).await {
+                tracing::debug!("a message was not received: {error}");
+            }
+        });
+    }
+}
+
+async fn receive_one(
+    shared: &Shared,
+    peer: String,
+    mut send: SendStream,
+    mut receive: RecvStream,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut length = [0; 8];
+    receive.read_exact(&mut length).await?;
+    let started = Instant::now();
+    let length = u64::from_be_bytes(length);
+    if length > shared.most_bytes {
+        Counts::add(&shared.counts.too_long);
+        tracing::warn!("{peer} sends a message of {length} bytes, at most {} are allowed", shared.most_bytes);
+        receive.stop(TOO_LONG)?;
+        send.reset(TOO_LONG)?;
+        return Ok(());
+    }
+    let mut data = BytesMut::with_capacity(length as usize);
+    while (data.len() as u64) < length {
+        let rest = (length - data.len() as u64) as usize;
+        match receive.read_chunk(rest, true).await? {
+            Some(chunk) => data.extend_from_slice(&chunk.bytes),
+            None => return Err("it ends too early".into()),
+        }
+    }
+    let ended = Instant::now();
+    let event = Event::Received { peer, data: data.freeze(), started, ended };
+    shared.received.send(event).await?;
+    Counts::add(&shared.counts.received);
+    send.write_all(&[TAKEN]).await?;
+    send.finish()?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What arrives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_sites::{Parcel, SiteNo};
+
+use crate::gradient::ChunkSum;
+use crate::message::{self, Body, Hello};
+use crate::policy_message::{PolicyMessage, policy, policy_message};
+
+use super::{Driver, Heard, Peer, Phase};
+
+impl Driver {
+    /// A message has arrived: its first byte at `started`, its last one at `ended`.
+    pub fn message(&mut self, from: Peer, data: Bytes, started: Duration, ended: Duration) {
+        self.heard_at = ended;
+        self.attempt = 0;
+        let length = data.len();
+        let Ok(body) = message::decode(data) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        match (body, from) {
+            (Body::Hello(hello), Peer::Site(site)) => self.hello(site, &hello),
+            (Body::Hello(_), Peer::Scheduler) => {}
+            (Body::Offer(offer), _) => self.offer(offer, ended),
+            (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
+            (Body::Chunk(chunk), Peer::Site(site)) => {
+                self.probes.add(site, length, started, ended);
+                match message::parcel(chunk) {
+                    Ok(parcel) if self.is_whole(&parcel) => self.site.receive(parcel),
+                    _ => self.counters.malformed += 1,
+                }
+            }
+            (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
+                Ok(ask) => self.site.asked(ask),
+                Err(_) => self.counters.malformed += 1,
+            },
+            (Body::StateWanted(_), Peer::Site(site)) => self.state_wanted(site),
+            (Body::State(state), Peer::Site(_)) => self.state(state),
+            (Body::Report(_) | Body::Chunk(_) | Body::Ask(_) | Body::StateWanted(_) | Body::State(_), _) => {
+                self.counters.strangers += 1;
+            }
+        }
+        self.go_on(ended);
+    }
+
+    fn hello(&mut self, site: SiteNo, hello: &Hello) {
+        if hello.job != self.setup.job || !self.setup.my_neighbours().contains(&site) {
+            return self.other_job(site);
+        }
+        self.heard.insert(site, Heard { round: hello.round, is_finished: hello.is_finished });
+    }
+
+    /// Whether the values are those of the chunk. Chunks for others are looked at where they are going.
+    fn is_whole(&self, parcel: &Parcel<ChunkSum>) -> bool {
+        if parcel.to != self.setup.me {
+            return true;
+        }
+        let Some(&values) = self.setup.chunk_values.get(parcel.chunk.0 as usize) else { return false };
+        match parcel.round {
+            0 => parcel.data == ChunkSum::empty(),
+            _ => {
+                let has_any = !parcel.data.parts.is_empty() || parcel.data.not_finite.is_some();
+                has_any && parcel.data.has_length(values)
+            }
+        }
+    }
+
+    fn offer(&mut self, offer: PolicyMessage, now: Duration) {
+        let Ok(policy) = policy(offer) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let fits = policy.chunks() == self.setup.chunk_values.len() && policy.sites == self.setup.sites;
+        if !fits || self.site.offer(Arc::new(policy)).is_err() {
+            self.counters.refused_offers += 1;
+            return;
+        }
+        self.has_offer = true;
+        if let Phase::Lacks { gradient } = &mut self.phase {
+            let gradient = std::mem::take(gradient);
+            if let Err(error) = self.begin_next(gradient, now) {
+                self.give_up(error);
+            }
+        }
+    }
+
+    fn policy_wanted(&mut self, by: Peer, version: u32) {
+        let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
+        let held = in_force.cloned().or_else(|| self.site.offered(version));
+        if let Some(policy) = held {
+            self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
+        }
+    }
+}

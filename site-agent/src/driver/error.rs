@@ -1,0 +1,36 @@
+//! Why a site cannot go on.
+
+use inart_sites::{BeginError, SiteNo};
+
+/// Why a site cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// A gradient of another length.
+    #[error("a gradient of {given} values, and the job's have {expected}; give one value per parameter")]
+    Length {
+        /// Its values.
+        given: usize,
+        /// The job's.
+        expected: usize,
+    },
+    /// A gradient before the site is ready for it.
+    #[error("no round may begin now; wait until the site is ready")]
+    NotReady,
+    /// A round that cannot begin.
+    #[error(transparent)]
+    Begin(#[from] BeginError),
+    /// A NaN or an infinity: all sites learn it in the same round.
+    #[error("round {round}: the gradient of site {} has a NaN or an infinity; no site applies this round", site.0)]
+    NotFinite {
+        /// The round.
+        round: u32,
+        /// The least site that has one.
+        site: SiteNo,
+    },
+    /// A neighbour with another network or job.
+    #[error("site {} has another network, job or scheme; start all sites with the same files", site.0)]
+    OtherJob {
+        /// Which.
+        site: SiteNo,
+    },
+}

@@ -1,0 +1,144 @@
+//! How a site begins: it meets its neighbours, and joins them where they are.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_sites::SiteNo;
+use inart_wire::Exponent;
+
+use crate::message::{Body, State, StateWanted};
+use crate::policy_message::{policy, policy_message};
+
+use super::{Driver, DriverError, Output, Peer, Phase};
+
+/// A neighbour that does not send its state in this time is not waited for.
+const STATE_WAIT: Duration = Duration::from_secs(10);
+
+impl Driver {
+    /// Begins when all neighbours have said where they are: with them if they have not begun either, else in
+    /// the earliest round that one of them is in.
+    pub(super) fn meet(&mut self, now: Duration) {
+        let all = self.setup.my_neighbours().iter().all(|site| self.heard.contains_key(site));
+        if !all {
+            return;
+        }
+        let earliest = self.heard.values().filter_map(|heard| heard.round).min().unwrap_or(0);
+        if earliest == 0 {
+            let met_at = *self.met_at.get_or_insert(now);
+            if self.may_begin_first(now.saturating_sub(met_at)) {
+                self.begin_first(now);
+            }
+            return;
+        }
+        let there = self.heard.iter().filter(|(_, heard)| heard.round == Some(earliest));
+        if let Some((&site, _)) = there.min_by_key(|(_, heard)| heard.is_finished) {
+            self.want_state(site, now);
+        }
+    }
+
+    fn want_state(&mut self, site: SiteNo, now: Duration) {
+        self.phase = Phase::Joining { asked: site, since: now };
+        self.send(Peer::Site(site), Body::StateWanted(StateWanted {}), i32::MAX);
+    }
+
+    /// Asks another neighbour when one does not answer.
+    pub(super) fn wait_for_state(&mut self, asked: SiteNo, since: Duration, now: Duration) {
+        let is_gone = !self.up.contains(&Peer::Site(asked));
+        if !is_gone && now.saturating_sub(since) < STATE_WAIT {
+            return;
+        }
+        let begun: Vec<SiteNo> =
+            self.heard.iter().filter(|(_, heard)| heard.round.is_some()).map(|(&site, _)| site).collect();
+        let next = begun.iter().find(|&&site| site > asked).or(begun.first());
+        if let Some(&site) = next {
+            self.want_state(site, now);
+        }
+    }
+
+    /// A site wants this one's state: it gets that of the round that goes on.
+    pub(super) fn state_wanted(&mut self, by: SiteNo) {
+        self.wants_state.insert(by);
+    }
+
+    /// Asks the training program for its state when somebody wants it and it can tell.
+    pub(super) fn give_wanted_states(&mut self) {
+        let round = self.site.round().unwrap_or(0);
+        if round > 0 && !self.wants_state.is_empty() {
+            self.outputs.push_back(Output::StateWanted { round });
+        }
+    }
+
+    /// The training program's state before a round, which [`Output::StateWanted`] asked for.
+    pub fn give_state(&mut self, round: u32, training: &Bytes, now: Duration) {
+        let Some(start) = self.starts.iter().find(|start| start.round == round) else { return };
+        let state = State {
+            round,
+            policy: Some(policy_message(&start.policy)),
+            exponents: start.exponents.iter().map(|&e| i32::from(e) as i8 as u8).collect(),
+            training: training.clone(),
+            is_finished: false,
+        };
+        self.send_state(&state);
+        self.go_on(now);
+    }
+
+    fn send_state(&mut self, state: &State) {
+        for site in std::mem::take(&mut self.wants_state) {
+            self.send(Peer::Site(site), Body::State(state.clone()), 0);
+        }
+    }
+
+    /// The last round is over. The site stays for those who are not done, and tells who comes back how the
+    /// training ended.
+    ///
+    /// # Errors
+    /// If a round goes on.
+    pub fn finish(&mut self, training: Bytes, now: Duration) -> Result<(), DriverError> {
+        let Phase::Ready { .. } = self.phase else { return Err(DriverError::NotReady) };
+        self.phase = Phase::Finished { training };
+        self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
+        self.go_on(now);
+        Ok(())
+    }
+
+    /// Whether nobody needs this site any more: all neighbours that are there have finished, too.
+    pub fn may_leave(&self) -> bool {
+        let all = self.heard.values().all(|heard| heard.is_finished);
+        matches!(self.phase, Phase::Finished { .. }) && all && self.sending.is_empty()
+    }
+
+    pub(super) fn give_last_state(&mut self, training: &Bytes) {
+        let round = self.site.round().unwrap_or(0).saturating_add(1);
+        let (policy, exponents, training) = (None, Bytes::new(), training.clone());
+        self.send_state(&State { round, policy, exponents, training, is_finished: true });
+    }
+
+    /// A neighbour's state: this site goes on from there.
+    pub(super) fn state(&mut self, state: State) {
+        if !matches!(self.phase, Phase::Joining { .. }) {
+            return;
+        }
+        if state.is_finished {
+            self.phase = Phase::Finished { training: state.training.clone() };
+            self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
+            return self.outputs.push_back(Output::Ended { training: state.training });
+        }
+        let policy = state.policy.map(policy).and_then(Result::ok);
+        let Some(policy) = policy.filter(|_| state.exponents.len() == self.exponents.len()) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let exponents = state.exponents.iter().map(|&byte| Exponent::saturating((byte as i8).into()));
+        self.exponents = exponents.collect();
+        self.next_exponents.clone_from(&self.exponents);
+        self.phase = Phase::Ready { round: state.round, join: Some(policy.into()) };
+        self.outputs.push_back(Output::Ready { round: state.round, training: Some(state.training) });
+    }
+
+    pub(super) fn other_job(&mut self, site: SiteNo) {
+        self.counters.strangers += 1;
+        if self.phase == Phase::Meeting {
+            self.give_up(DriverError::OtherJob { site });
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! One site between its owner and its connections: meets its neighbours, begins rounds, sends, asks,
+//! measures, and lets a site that has restarted join.
+
+mod arrivals;
+mod error;
+mod joining;
+mod rounds;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_sites::{Counters, Output as SiteOutput, Parcel, Policy, Sending, Site, SiteNo, Way};
+use inart_wire::Exponent;
+
+use crate::counters::AgentCounters;
+use crate::detour::detour;
+use crate::gradient::{ChunkSum, first_exponent};
+use crate::message::{Body, Hello, Report, ask_message, chunk_message, encode};
+use crate::probes::Probes;
+use crate::setup::Setup;
+pub use error::DriverError;
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Peer {
+    /// A site.
+    Site(SiteNo),
+    /// The scheduler.
+    Scheduler,
+}
+
+/// What the owner has to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Send this, and say whether it was delivered.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// Its number, never used again.
+        id: u64,
+        /// The message.
+        data: Bytes,
+        /// What has more goes first on a connection.
+        priority: i32,
+    },
+    /// The training program may compute the gradient of a round.
+    Ready {
+        /// Which.
+        round: u32,
+        /// What it has to load first: this site has restarted.
+        training: Option<Bytes>,
+    },
+    /// The sum of a round.
+    Reduced {
+        /// Which.
+        round: u32,
+        /// One value per parameter.
+        sum: Vec<f32>,
+    },
+    /// The training was over when this site came back.
+    Ended {
+        /// How the training program's state was in the end.
+        training: Bytes,
+    },
+    /// A site that has restarted wants the training program's state before this round.
+    StateWanted {
+        /// Which.
+        round: u32,
+    },
+    /// This site cannot go on.
+    Failed(DriverError),
+}
+
+/// Where a site is in its life.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    /// It waits for its neighbours.
+    Meeting,
+    /// It has asked a neighbour for the state.
+    Joining { asked: SiteNo, since: Duration },
+    /// The training program computes.
+    Ready { round: u32, join: Option<Arc<Policy>> },
+    /// It has a gradient, and not the policy that the sites have agreed on.
+    Lacks { gradient: Vec<f32> },
+    /// A round is under way.
+    Reducing,
+    /// It has all sums of the last round.
+    Finished { training: Bytes },
+    /// It cannot go on.
+    Over,
+}
+
+/// What a site that joins needs of a round.
+#[derive(Debug, Clone)]
+struct RoundStart {
+    round: u32,
+    policy: Arc<Policy>,
+    exponents: Vec<Exponent>,
+}
+
+/// Where a neighbour said it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Heard {
+    /// None before its first round.
+    round: Option<u32>,
+    is_finished: bool,
+}
+
+/// A tree's edge in one direction, by one path: its chunks follow each other.
+type Stream = (u16, SiteNo, SiteNo, Way, u8);
+
+/// One site.
+#[derive(Debug)]
+pub struct Driver {
+    setup: Arc<Setup>,
+    site: Site<ChunkSum>,
+    phase: Phase,
+    /// Of each chunk, in the round that goes on or comes next.
+    exponents: Vec<Exponent>,
+    next_exponents: Vec<Exponent>,
+    sum: Vec<f32>,
+    not_finite: Option<SiteNo>,
+    /// The last two rounds, the newest last.
+    starts: VecDeque<RoundStart>,
+    up: BTreeSet<Peer>,
+    /// The rounds in which neighbours said they are.
+    heard: BTreeMap<SiteNo, Heard>,
+    wants_state: BTreeSet<SiteNo>,
+    has_offer: bool,
+    sending: BTreeMap<u64, (SiteNo, Parcel<ChunkSum>)>,
+    in_stream: BTreeMap<Stream, i32>,
+    next_id: u64,
+    met_at: Option<Duration>,
+    heard_at: Duration,
+    attempt: usize,
+    probes: Probes,
+    counters: AgentCounters,
+    outputs: VecDeque<Output>,
+}
+
+impl Driver {
+    /// A site that has no connection yet.
+    pub fn new(setup: Arc<Setup>) -> Self {
+        let exponents = vec![first_exponent(setup.sites.len()); setup.chunk_values.len()];
+        let (starts, up, heard, wants_state, sending, in_stream) = Default::default();
+        Driver {
+            site: Site::new(setup.me, setup.sending),
+            phase: Phase::Meeting,
+            next_exponents: exponents.clone(),
+            exponents,
+            sum: vec![0.0; setup.values()],
+            not_finite: None,
+            starts,
+            up,
+            heard,
+            wants_state,
+            has_offer: false,
+            sending,
+            in_stream,
+            next_id: 0,
+            met_at: None,
+            heard_at: Duration::ZERO,
+            attempt: 0,
+            probes: Probes::default(),
+            counters: AgentCounters::default(),
+            outputs: VecDeque::new(),
+            setup,
+        }
+    }
+
+    /// What is to be done next; `None` until something happens.
+    pub fn next_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// A connection is up. `now`: time since any fixed moment, the same for all calls.
+    pub fn up(&mut self, peer: Peer, now: Duration) {
+        self.up.insert(peer);
+        self.say_hello(peer);
+        if let Peer::Site(site) = peer {
+            self.site.link_up(site);
+            self.detour_all();
+        }
+        self.report();
+        if self.phase == Phase::Reducing {
+            self.ask(0);
+        }
+        self.go_on(now);
+    }
+
+    /// A connection has ended. What was not delivered is told by [`failed`](Self::failed).
+    pub fn down(&mut self, peer: Peer, now: Duration) {
+        self.up.remove(&peer);
+        if let Peer::Site(site) = peer {
+            self.heard.remove(&site);
+            self.detour_all();
+        }
+        self.report();
+        self.go_on(now);
+    }
+
+    /// A message has been delivered.
+    pub fn delivered(&mut self, id: u64, now: Duration) {
+        if let Some((next, _)) = self.sending.remove(&id) {
+            self.site.sent(next);
+        }
+        self.go_on(now);
+    }
+
+    /// A message has not been delivered.
+    pub fn failed(&mut self, id: u64, now: Duration) {
+        if let Some((next, parcel)) = self.sending.remove(&id) {
+            self.counters.failed += 1;
+            self.site.failed(next, parcel);
+        }
+        self.go_on(now);
+    }
+
+    /// Time has passed: to be called a few times per second.
+    pub fn tick(&mut self, now: Duration) {
+        if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= self.setup.quiet {
+            self.heard_at = now;
+            self.ask(self.attempt);
+            self.attempt += 1;
+        }
+        self.go_on(now);
+    }
+
+    /// The round that goes on, or went on last.
+    pub fn round(&self) -> Option<u32> {
+        self.site.round()
+    }
+
+    /// The version of the policy in force.
+    pub fn policy_version(&self) -> u32 {
+        self.site.policy_version()
+    }
+
+    /// What the site has dropped, passed on and answered, and what the driver has.
+    pub fn counters(&self) -> (Counters, AgentCounters) {
+        (self.site.counters(), self.counters)
+    }
+
+    /// Where it is and what it waits for, in words.
+    pub fn told(&self) -> String {
+        let phase = match &self.phase {
+            Phase::Meeting => format!(
+                "waits for its neighbours; {} of {} have said where they are",
+                self.heard.len(),
+                self.setup.my_neighbours().len()
+            ),
+            Phase::Joining { asked, .. } => format!("waits for the state of site {}", asked.0),
+            Phase::Ready { round, .. } => format!("waits for the gradient of round {round}"),
+            Phase::Lacks { .. } => "waits for the policy that the sites agreed on".to_owned(),
+            Phase::Reducing => format!("is in round {}", self.site.round().unwrap_or(0)),
+            Phase::Finished { .. } => "has finished".to_owned(),
+            Phase::Over => "is over".to_owned(),
+        };
+        format!(
+            "{phase}; policy {}, {} chunks under way, {:?}, {:?}",
+            self.site.policy_version(),
+            self.sending.len(),
+            self.site.counters(),
+            self.counters
+        )
+    }
+
+    /// Whether there is a connection.
+    pub fn is_up(&self, peer: Peer) -> bool {
+        self.up.contains(&peer)
+    }
+
+    fn ask(&mut self, attempt: usize) {
+        self.counters.asks += 1;
+        self.site.ask(attempt);
+    }
+
+    fn say_hello(&mut self, peer: Peer) {
+        let hello = Hello {
+            round: self.site.round(),
+            version: self.site.policy_version(),
+            job: self.setup.job,
+            is_finished: matches!(self.phase, Phase::Finished { .. }),
+        };
+        self.send(peer, Body::Hello(hello), i32::MAX);
+    }
+
+    /// Tells the scheduler what was measured, and which neighbours are gone.
+    fn report(&mut self) {
+        if !self.up.contains(&Peer::Scheduler) {
+            return;
+        }
+        let gone = self.gone();
+        let report = Report {
+            round: self.site.round(),
+            version: self.site.policy_version(),
+            samples: self.probes.take(),
+            down: gone.iter().map(|site| site.0.into()).collect(),
+        };
+        self.send(Peer::Scheduler, Body::Report(report), i32::MAX);
+    }
+
+    /// Neighbours without a connection.
+    fn gone(&self) -> Vec<SiteNo> {
+        let neighbours = self.setup.my_neighbours().iter().copied();
+        neighbours.filter(|&site| !self.up.contains(&Peer::Site(site))).collect()
+    }
+
+    /// Finds the ways around all links that are down.
+    fn detour_all(&mut self) {
+        let gone = self.gone();
+        for &site in &gone {
+            let way = detour(&self.setup.neighbours, self.setup.me, site, &gone);
+            self.site.link_down(site, way);
+        }
+    }
+
+    fn send(&mut self, to: Peer, body: Body, priority: i32) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.outputs.push_back(Output::Send { to, id, data: encode(body), priority });
+        id
+    }
+
+    /// Does what the site wants, and what is due.
+    fn go_on(&mut self, now: Duration) {
+        self.take_outputs();
+        match &self.phase {
+            Phase::Meeting => self.meet(now),
+            Phase::Joining { asked, since } => self.wait_for_state(*asked, *since, now),
+            Phase::Reducing if self.site.is_complete() => self.end_round(),
+            Phase::Reducing => self.give_wanted_states(),
+            Phase::Finished { training } => {
+                let training = training.clone();
+                self.give_last_state(&training);
+            }
+            Phase::Ready { .. } | Phase::Lacks { .. } | Phase::Over => {}
+        }
+        self.take_outputs();
+    }
+
+    fn take_outputs(&mut self) {
+        while let Some(output) = self.site.next_output() {
+            match output {
+                SiteOutput::Send { next, parcel } => {
+                    let priority = self.priority(&parcel);
+                    let body = Body::Chunk(chunk_message(&parcel));
+                    let id = self.send(Peer::Site(next), body, priority);
+                    self.sending.insert(id, (next, parcel));
+                }
+                SiteOutput::Ask { next, ask } => {
+                    self.send(Peer::Site(next), Body::Ask(ask_message(&ask)), i32::MAX);
+                }
+                SiteOutput::Complete { chunk, data } => self.complete(chunk, data),
+            }
+        }
+    }
+
+    /// In order, chunks have the priority of their number. Otherwise streams share the link, and the chunks
+    /// of a stream follow each other.
+    fn priority(&mut self, parcel: &Parcel<ChunkSum>) -> i32 {
+        if let Sending::InOrder { .. } = self.setup.sending {
+            let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;
+            let turn = 2 * (before + i64::from(parcel.chunk.0)) + i64::from(parcel.way == Way::Push);
+            return i32::try_from(-turn).unwrap_or(i32::MIN);
+        }
+        let tree = self.site.policy().chunk_trees.get(parcel.chunk.0 as usize).map_or(0, |tree| tree.0);
+        let stream = (tree, parcel.from, parcel.to, parcel.way, parcel.path);
+        let turn = self.in_stream.entry(stream).or_insert(0);
+        *turn -= 1;
+        *turn
+    }
+}

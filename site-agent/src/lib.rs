@@ -1,0 +1,22 @@
+//! What a data centre runs to train with others: gradients as exact integers, messages, and the [`Driver`]
+//! around `inart_sites::Site` that meets its neighbours, begins rounds, asks, measures and lets a site that
+//! has restarted join; and the [`Scheduler`] that plans by what sites measure.
+//!
+//! No I/O and no clock: the owner says what arrived and when, and does what it is told.
+
+mod counters;
+mod detour;
+mod driver;
+pub mod gradient;
+pub mod message;
+mod message_error;
+pub mod policy_message;
+mod probes;
+mod scheduler;
+mod setup;
+
+pub use counters::AgentCounters;
+pub use driver::{Driver, DriverError, Output, Peer};
+pub use message_error::MessageError;
+pub use scheduler::{Scheduler, Task};
+pub use setup::{Setup, SetupError};

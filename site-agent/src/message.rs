@@ -1,0 +1,304 @@
+//! What sites and their scheduler send each other, as protocol buffers (docs/protocol.md, "Messages between
+//! sites").
+
+use bytes::Bytes;
+use inart_sites::{Ask, ChunkNo, Parcel, Way};
+use inart_wire::Exponent;
+use prost::Message as _;
+
+use crate::gradient::ChunkSum;
+use crate::message_error::{MessageError, site, sites};
+use crate::policy_message::PolicyMessage;
+
+/// One message.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Message {
+    /// What it says.
+    #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    pub body: Option<Body>,
+}
+
+/// The kinds of messages.
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub enum Body {
+    /// The first message on every connection.
+    #[prost(message, tag = "1")]
+    Hello(Hello),
+    /// A chunk on its way.
+    #[prost(message, tag = "2")]
+    Chunk(ChunkMessage),
+    /// A site asks for chunks.
+    #[prost(message, tag = "3")]
+    Ask(AskMessage),
+    /// A policy for a later round.
+    #[prost(message, tag = "4")]
+    Offer(PolicyMessage),
+    /// What a site has measured: to the scheduler.
+    #[prost(message, tag = "5")]
+    Report(Report),
+    /// Asks for a policy by its version.
+    #[prost(message, tag = "6")]
+    PolicyWanted(PolicyWanted),
+    /// A site that restarts asks for what it needs to join.
+    #[prost(message, tag = "7")]
+    StateWanted(StateWanted),
+    /// The answer.
+    #[prost(message, tag = "8")]
+    State(State),
+}
+
+/// Where a site is.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Hello {
+    /// The round that it is in; none before its first.
+    #[prost(uint32, optional, tag = "1")]
+    pub round: Option<u32>,
+    /// The version of its policy.
+    #[prost(uint32, tag = "2")]
+    pub version: u32,
+    /// What the sites of a job have to agree on, as a hash: the network, the job, the length of chunks.
+    #[prost(fixed64, tag = "3")]
+    pub job: u64,
+    /// That round was its last, and it has all sums.
+    #[prost(bool, tag = "4")]
+    pub is_finished: bool,
+}
+
+/// A chunk.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ChunkMessage {
+    /// The round.
+    #[prost(uint32, tag = "1")]
+    pub round: u32,
+    /// The version of the policy.
+    #[prost(uint32, tag = "2")]
+    pub version: u32,
+    /// Which chunk.
+    #[prost(uint32, tag = "3")]
+    pub chunk: u32,
+    /// 0 push, 1 pull, 2 answer.
+    #[prost(uint32, tag = "4")]
+    pub way: u32,
+    /// The site that it is from.
+    #[prost(uint32, tag = "5")]
+    pub from: u32,
+    /// The site that it is for.
+    #[prost(uint32, tag = "6")]
+    pub to: u32,
+    /// 0 on the tree's own link or route, else the number of the auxiliary path.
+    #[prost(uint32, tag = "7")]
+    pub path: u32,
+    /// The sites behind the next one.
+    #[prost(uint32, repeated, tag = "8")]
+    pub route: Vec<u32>,
+    /// With chunk 0: the versions that all hold, or the one that the next round follows.
+    #[prost(uint32, repeated, tag = "9")]
+    pub policies: Vec<u32>,
+    /// The least exponent at which every value would fit.
+    #[prost(sint32, tag = "10")]
+    pub needs: i32,
+    /// The least site with a NaN or an infinity.
+    #[prost(uint32, optional, tag = "11")]
+    pub not_finite: Option<u32>,
+    /// The values.
+    #[prost(message, repeated, tag = "12")]
+    pub parts: Vec<Part>,
+}
+
+/// Values of one exponent.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Part {
+    /// The values' unit is 2 to this.
+    #[prost(sint32, tag = "1")]
+    pub exponent: i32,
+    /// int32, little-endian.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub values: Bytes,
+}
+
+/// A question.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct AskMessage {
+    /// The round.
+    #[prost(uint32, tag = "1")]
+    pub round: u32,
+    /// The site that it is from.
+    #[prost(uint32, tag = "2")]
+    pub from: u32,
+    /// The site that it is for.
+    #[prost(uint32, tag = "3")]
+    pub to: u32,
+    /// The sites behind the next one.
+    #[prost(uint32, repeated, tag = "4")]
+    pub route: Vec<u32>,
+    /// The chunks.
+    #[prost(uint32, repeated, tag = "5")]
+    pub chunks: Vec<u32>,
+}
+
+/// What a site has measured and seen.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Report {
+    /// The round that it is in.
+    #[prost(uint32, optional, tag = "1")]
+    pub round: Option<u32>,
+    /// The version of its policy.
+    #[prost(uint32, tag = "2")]
+    pub version: u32,
+    /// What arrived on its links.
+    #[prost(message, repeated, tag = "3")]
+    pub samples: Vec<SampleMessage>,
+    /// Neighbours that it has no connection to.
+    #[prost(uint32, repeated, tag = "4")]
+    pub down: Vec<u32>,
+}
+
+/// What chunks on a link say of its rate.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SampleMessage {
+    /// The neighbour that they came from.
+    #[prost(uint32, tag = "1")]
+    pub from: u32,
+    /// How much, in bits.
+    #[prost(double, tag = "2")]
+    pub bits: f64,
+    /// In which time, in seconds.
+    #[prost(double, tag = "3")]
+    pub seconds: f64,
+}
+
+/// Asks for a policy.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct PolicyWanted {
+    /// The version of the policy.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+}
+
+/// Asks for a state.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct StateWanted {}
+
+/// What a site needs to join a round.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct State {
+    /// The round before which the state held.
+    #[prost(uint32, tag = "1")]
+    pub round: u32,
+    /// The policy of that round.
+    #[prost(message, optional, tag = "2")]
+    pub policy: Option<PolicyMessage>,
+    /// The exponents of all chunks in that round, one int8 each.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub exponents: Bytes,
+    /// What the training program needs, as it gave it.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub training: Bytes,
+    /// There are no more rounds: this is how the training ended.
+    #[prost(bool, tag = "5")]
+    pub is_finished: bool,
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// Bytes that are none.
+pub fn decode(data: Bytes) -> Result<Body, MessageError> {
+    let length = data.len();
+    let message = Message::decode(data).ok().and_then(|message| message.body);
+    message.ok_or(MessageError::Unknown(length))
+}
+
+/// Writes a message.
+pub fn encode(body: Body) -> Bytes {
+    Message { body: Some(body) }.encode_to_vec().into()
+}
+
+/// A chunk as a message.
+pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
+    let part =
+        |(&exponent, values): (&i8, &Bytes)| Part { exponent: exponent.into(), values: values.clone() };
+    ChunkMessage {
+        round: parcel.round,
+        version: parcel.version,
+        chunk: parcel.chunk.0,
+        way: match parcel.way {
+            Way::Push => 0,
+            Way::Pull => 1,
+            Way::Answer => 2,
+        },
+        from: parcel.from.0.into(),
+        to: parcel.to.0.into(),
+        path: parcel.path.into(),
+        route: parcel.route.iter().map(|site| site.0.into()).collect(),
+        policies: parcel.policies.clone(),
+        needs: parcel.data.needs.into(),
+        not_finite: parcel.data.not_finite.map(|site| site.0.into()),
+        parts: parcel.data.parts.iter().map(part).collect(),
+    }
+}
+
+/// A message as a chunk.
+///
+/// # Errors
+/// A field out of its range.
+pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
+    let way = match message.way {
+        0 => Way::Push,
+        1 => Way::Pull,
+        2 => Way::Answer,
+        other => return Err(MessageError::Field { field: "way", value: other.into(), most: 2 }),
+    };
+    let exponent = |value: i32| {
+        let wrong = MessageError::Field { field: "exponent", value: value.into(), most: 126 };
+        i8::try_from(value).map_err(|_| wrong)
+    };
+    let mut parts = std::collections::BTreeMap::new();
+    for part in message.parts {
+        parts.insert(exponent(part.exponent)?, part.values);
+    }
+    let data = ChunkSum {
+        parts,
+        needs: Exponent::saturating(exponent(message.needs)?.into()),
+        not_finite: message.not_finite.map(|value| site("not_finite", value)).transpose()?,
+    };
+    let path = u8::try_from(message.path);
+    let wrong = |_| MessageError::Field { field: "path", value: message.path.into(), most: 255 };
+    Ok(Parcel {
+        round: message.round,
+        version: message.version,
+        chunk: ChunkNo(message.chunk),
+        way,
+        from: site("from", message.from)?,
+        to: site("to", message.to)?,
+        path: path.map_err(wrong)?,
+        route: sites("route", message.route)?,
+        policies: message.policies,
+        data,
+    })
+}
+
+/// A question as a message.
+pub fn ask_message(ask: &Ask) -> AskMessage {
+    AskMessage {
+        round: ask.round,
+        from: ask.from.0.into(),
+        to: ask.to.0.into(),
+        route: ask.route.iter().map(|site| site.0.into()).collect(),
+        chunks: ask.chunks.iter().map(|chunk| chunk.0).collect(),
+    }
+}
+
+/// A message as a question.
+///
+/// # Errors
+/// A field out of its range.
+pub fn ask(message: AskMessage) -> Result<Ask, MessageError> {
+    Ok(Ask {
+        round: message.round,
+        from: site("from", message.from)?,
+        to: site("to", message.to)?,
+        route: sites("route", message.route)?,
+        chunks: message.chunks.into_iter().map(ChunkNo).collect(),
+    })
+}

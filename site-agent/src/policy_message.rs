@@ -1,0 +1,116 @@
+//! Policies as messages.
+
+use std::collections::BTreeMap;
+
+use inart_sites::{Policy, SiteNo, Tree, TreeNo};
+
+use crate::message_error::{MessageError, site, sites};
+
+/// A policy.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct PolicyMessage {
+    /// The version of the policy.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// The sites, in order.
+    #[prost(uint32, repeated, tag = "2")]
+    pub sites: Vec<u32>,
+    /// The trees.
+    #[prost(message, repeated, tag = "3")]
+    pub trees: Vec<TreeMessage>,
+    /// The tree of each chunk.
+    #[prost(uint32, repeated, tag = "4")]
+    pub chunk_trees: Vec<u32>,
+    /// Routes where tree neighbours have no link.
+    #[prost(message, repeated, tag = "5")]
+    pub routes: Vec<RouteMessage>,
+    /// Several of one pair: best first.
+    #[prost(message, repeated, tag = "6")]
+    pub auxiliary: Vec<RouteMessage>,
+}
+
+/// A tree. Parents by site: its number plus one; 0 where there is none.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct TreeMessage {
+    /// The root.
+    #[prost(uint32, tag = "1")]
+    pub root: u32,
+    /// Whom each site sends its sums to.
+    #[prost(uint32, repeated, tag = "2")]
+    pub up: Vec<u32>,
+    /// Empty: as `up`.
+    #[prost(uint32, repeated, tag = "3")]
+    pub down: Vec<u32>,
+}
+
+/// A route, both ends included.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct RouteMessage {
+    /// The sites, in order.
+    #[prost(uint32, repeated, tag = "1")]
+    pub sites: Vec<u32>,
+}
+
+/// A policy as a message.
+pub fn policy_message(policy: &Policy) -> PolicyMessage {
+    let parents = |parents: &[Option<SiteNo>]| -> Vec<u32> {
+        parents.iter().map(|parent| parent.map_or(0, |site| u32::from(site.0) + 1)).collect()
+    };
+    let numbers = |sites: &[SiteNo]| -> Vec<u32> { sites.iter().map(|site| site.0.into()).collect() };
+    let tree = |tree: &Tree| TreeMessage {
+        root: tree.root.0.into(),
+        up: parents(&tree.up),
+        down: if tree.down == tree.up { Vec::new() } else { parents(&tree.down) },
+    };
+    let route = |route: &Vec<SiteNo>| RouteMessage { sites: numbers(route) };
+    PolicyMessage {
+        version: policy.version,
+        sites: numbers(&policy.sites),
+        trees: policy.trees.iter().map(tree).collect(),
+        chunk_trees: policy.chunk_trees.iter().map(|tree| tree.0.into()).collect(),
+        routes: policy.routes.values().map(route).collect(),
+        auxiliary: policy.auxiliary.values().flatten().map(route).collect(),
+    }
+}
+
+/// A message as a policy. Whether it holds together is for its user to [check](Policy::check).
+///
+/// # Errors
+/// A field out of its range, or a route without ends.
+pub fn policy(message: PolicyMessage) -> Result<Policy, MessageError> {
+    let parents = |values: Vec<u32>| -> Result<Vec<Option<SiteNo>>, MessageError> {
+        values
+            .into_iter()
+            .map(|value| value.checked_sub(1).map(|at| site("parent", at)).transpose())
+            .collect()
+    };
+    let tree = |tree: TreeMessage| -> Result<Tree, MessageError> {
+        let up = parents(tree.up)?;
+        let down = if tree.down.is_empty() { up.clone() } else { parents(tree.down)? };
+        Ok(Tree { root: site("root", tree.root)?, up, down })
+    };
+    let tree_number = |value: u32| {
+        let number = u16::try_from(value).map(TreeNo);
+        number.map_err(|_| MessageError::Field { field: "tree", value: value.into(), most: 65_535 })
+    };
+    let route = |route: RouteMessage| -> Result<((SiteNo, SiteNo), Vec<SiteNo>), MessageError> {
+        let route = sites("route", route.sites)?;
+        match route[..] {
+            [first, .., last] => Ok(((first, last), route)),
+            _ => Err(MessageError::Field { field: "length of a route", value: 1, most: 65_535 }),
+        }
+    };
+    let mut auxiliary: BTreeMap<(SiteNo, SiteNo), Vec<Vec<SiteNo>>> = BTreeMap::new();
+    for message in message.auxiliary {
+        let (ends, route) = route(message)?;
+        auxiliary.entry(ends).or_default().push(route);
+    }
+    Ok(Policy {
+        version: message.version,
+        sites: sites("site", message.sites)?,
+        trees: message.trees.into_iter().map(tree).collect::<Result<_, _>>()?,
+        chunk_trees: message.chunk_trees.into_iter().map(tree_number).collect::<Result<_, _>>()?,
+        routes: message.routes.into_iter().map(route).collect::<Result<_, _>>()?,
+        auxiliary,
+    })
+}

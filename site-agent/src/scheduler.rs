@@ -1,0 +1,139 @@
+//! The scheduler: believes what sites measure, plans by it, and offers its plans. Nobody waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use inart_overlay::{ArcId, Options, Overlay, PlanError, Rates, SiteJob, Table};
+use inart_sites::{Policy, SiteNo};
+
+use crate::message::Report;
+
+/// What it knows, and what it has offered.
+#[derive(Debug)]
+pub struct Scheduler {
+    overlay: Arc<Overlay>,
+    job: SiteJob,
+    options: Options,
+    table: Table,
+    /// Links that a site at one of their ends says are down: from, to.
+    down: BTreeMap<SiteNo, BTreeSet<SiteNo>>,
+    version: u32,
+    /// What the plan in the newest offer was made for.
+    offered: Option<Arc<Policy>>,
+    /// The newest round that any site has told of, and what was planned for.
+    round: Option<u32>,
+    planned_for: Option<(Option<u32>, BTreeSet<(SiteNo, SiteNo)>)>,
+}
+
+/// All that a plan is made from, so that it can be made elsewhere.
+#[derive(Debug, Clone)]
+pub struct Task {
+    overlay: Arc<Overlay>,
+    job: SiteJob,
+    options: Options,
+    rates: Rates,
+    version: u32,
+}
+
+impl Task {
+    /// Makes the plan; takes from milliseconds on nine sites to more than a minute on some large networks.
+    ///
+    /// # Errors
+    /// What the planner says, such as that links which are down leave sites apart.
+    pub fn plan(&self) -> Result<Policy, PlanError> {
+        let (_, mut policy) =
+            inart_overlay::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
+        policy.version = self.version;
+        Ok(policy)
+    }
+
+    /// The rates that it is made for.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
+    }
+}
+
+impl Scheduler {
+    /// A scheduler that has heard nothing: all links count as `prior_bps`.
+    pub fn new(overlay: Arc<Overlay>, job: SiteJob, options: Options, prior_bps: f64) -> Self {
+        let table = Table::received(&overlay, prior_bps);
+        let (down, offered, round, planned_for) = Default::default();
+        Scheduler { overlay, job, options, table, down, version: 0, offered, round, planned_for }
+    }
+
+    /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
+    /// that ran before: versions go on from there.
+    pub fn report(&mut self, from: SiteNo, report: &Report) {
+        self.version = self.version.max(report.version);
+        self.round = self.round.max(report.round);
+        let site = |number: u32| self.overlay.site_ids().nth(number as usize);
+        let me = site(from.0.into());
+        for sample in &report.samples {
+            let arc = site(sample.from).zip(me).and_then(|(from, to)| self.overlay.arc_between(from, to));
+            let is_good = sample.bits > 0.0 && sample.seconds > 0.0;
+            let is_good = is_good && sample.bits.is_finite() && sample.seconds.is_finite();
+            if let Some(arc) = arc.filter(|_| is_good) {
+                self.table.learn_one(arc, sample.bits, sample.seconds);
+            }
+        }
+        let down = report.down.iter().filter_map(|&number| u16::try_from(number).ok()).map(SiteNo);
+        self.down.insert(from, down.collect());
+    }
+
+    /// The newest offer, for a site that has just connected.
+    pub fn offered(&self) -> Option<&Arc<Policy>> {
+        self.offered.as_ref()
+    }
+
+    /// What is to be planned now: when a round is over, or links have gone or come back.
+    pub fn task(&mut self) -> Option<Task> {
+        let down = self.links_down();
+        let now = Some((self.round, down.clone()));
+        if self.planned_for == now {
+            return None;
+        }
+        self.planned_for = now;
+        let mut rates = self.table.rates();
+        for arc in self.overlay.arcs().collect::<Vec<ArcId>>() {
+            let (a, b) = self.overlay.ends(arc);
+            let [a, b] = [a, b].map(|site| SiteNo(site.index() as u16));
+            if down.contains(&(a.min(b), a.max(b))) {
+                rates.0[arc.index()] = 0.0;
+            }
+        }
+        let (overlay, job, options) = (self.overlay.clone(), self.job.clone(), self.options.clone());
+        self.version += 1;
+        Some(Task { overlay, job, options, rates, version: self.version })
+    }
+
+    /// A plan has been made. Returns it if it is to be offered to all sites: not if it says what the newest
+    /// offer says.
+    pub fn planned(&mut self, policy: Policy) -> Option<Arc<Policy>> {
+        let same = |last: &&Arc<Policy>| {
+            let last = &***last;
+            last.trees == policy.trees
+                && last.chunk_trees == policy.chunk_trees
+                && last.routes == policy.routes
+                && last.auxiliary == policy.auxiliary
+        };
+        if self.offered.as_ref().filter(same).is_some() {
+            return None;
+        }
+        let policy = Arc::new(policy);
+        self.offered = Some(policy.clone());
+        Some(policy)
+    }
+
+    /// What it believes of every directed link, in bit/s.
+    pub fn believed(&self) -> Rates {
+        self.table.rates()
+    }
+
+    /// Links that both ends say are down: a site that is gone says nothing, and its links stay, or there
+    /// would be no tree.
+    fn links_down(&self) -> BTreeSet<(SiteNo, SiteNo)> {
+        let says = |a: &SiteNo, b: &SiteNo| self.down.get(a).is_some_and(|down| down.contains(b));
+        let all = self.down.iter().flat_map(|(&a, down)| down.iter().map(move |&b| (a, b)));
+        all.filter(|(a, b)| a < b && says(a, b) && says(b, a)).collect()
+    }
+}

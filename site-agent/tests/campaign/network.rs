@@ -1,0 +1,35 @@
+//! Networks at random.
+
+use inart_overlay::{Overlay, Scheme};
+use rand::Rng;
+
+pub const SCHEMES: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];
+
+/// From three to six sites on a ring with chords; a job of a few small tensors.
+pub fn draw(draws: &mut impl Rng) -> Overlay {
+    let sites = draws.random_range(3..7usize);
+    let mut text = String::from("name: drawn\nnodes:\n");
+    for site in 0..sites {
+        text += &format!("  - {{name: n{site}, kind: site}}\n");
+    }
+    text += "links:\n";
+    for a in 0..sites {
+        for b in a + 1..sites {
+            let ring = b == a + 1 || (a == 0 && b == sites - 1);
+            if ring || draws.random_bool(0.3) {
+                let (up, down) = (draws.random_range(1..9), draws.random_range(1..9));
+                text +=
+                    &format!("  - {{ends: [n{a}, n{b}], rate: [{up} Mbps, {down} Mbps], delay: 10 ms}}\n");
+            }
+        }
+    }
+    let all: Vec<_> = (0..sites).map(|site| format!("n{site}")).collect();
+    let tensors: Vec<_> =
+        (0..draws.random_range(1..4)).map(|_| format!("{} B", 4 * draws.random_range(1..300))).collect();
+    text += &format!(
+        "jobs:\n  - {{name: job, sites: [{}], tensors: [{}], chunk: 256 B}}\n",
+        all.join(", "),
+        tensors.join(", ")
+    );
+    Overlay::from_yaml(&text).unwrap()
+}
