@@ -16,7 +16,7 @@ use crate::schemes::hops;
 ///
 /// # Errors
 /// Names that are not known, trees that do not span the job, chunks that do not add up.
-pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u32) -> Result<Policy, PlanError> {
+pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Result<Policy, PlanError> {
     let wrong = |place: String, problem: String| PlanError::Plan { place, problem };
     let scheme = Scheme::named(&plan.scheme)
         .ok_or_else(|| wrong("scheme".to_owned(), format!("\"{}\" is not known", plan.scheme)))?;
@@ -72,7 +72,7 @@ pub(crate) fn policy_of(
     overlay: &Overlay,
     trees: Vec<Tree>,
     takes: Vec<usize>,
-    version: u32,
+    version: u64,
 ) -> Policy {
     let mut routes = BTreeMap::new();
     for tree in &trees {

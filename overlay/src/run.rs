@@ -128,7 +128,7 @@ pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run
                 let made = planning::make(overlay, job, &believed, &options.plan)?;
                 let bytes = chunk_sizes(job, &made.plan);
                 let mut policy = made.policy;
-                policy.version = all.len() as u32 + 1;
+                policy.version = all.len() as u64 + 1;
                 (Arc::new(policy), bytes)
             }
         };

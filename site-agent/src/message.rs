@@ -54,8 +54,8 @@ pub struct Hello {
     #[prost(uint32, optional, tag = "1")]
     pub round: Option<u32>,
     /// The version of its policy.
-    #[prost(uint32, tag = "2")]
-    pub version: u32,
+    #[prost(uint64, tag = "2")]
+    pub version: u64,
     /// What the sites of a job have to agree on, as a hash: the network, the job, the length of chunks.
     #[prost(fixed64, tag = "3")]
     pub job: u64,
@@ -71,8 +71,8 @@ pub struct ChunkMessage {
     #[prost(uint32, tag = "1")]
     pub round: u32,
     /// The version of the policy.
-    #[prost(uint32, tag = "2")]
-    pub version: u32,
+    #[prost(uint64, tag = "2")]
+    pub version: u64,
     /// Which chunk.
     #[prost(uint32, tag = "3")]
     pub chunk: u32,
@@ -92,8 +92,8 @@ pub struct ChunkMessage {
     #[prost(uint32, repeated, tag = "8")]
     pub route: Vec<u32>,
     /// With chunk 0: the versions that all hold, or the one that the next round follows.
-    #[prost(uint32, repeated, tag = "9")]
-    pub policies: Vec<u32>,
+    #[prost(uint64, repeated, tag = "9")]
+    pub policies: Vec<u64>,
     /// The least exponent at which every value would fit.
     #[prost(sint32, tag = "10")]
     pub needs: i32,
@@ -143,8 +143,8 @@ pub struct Report {
     #[prost(uint32, optional, tag = "1")]
     pub round: Option<u32>,
     /// The version of its policy.
-    #[prost(uint32, tag = "2")]
-    pub version: u32,
+    #[prost(uint64, tag = "2")]
+    pub version: u64,
     /// What arrived on its links.
     #[prost(message, repeated, tag = "3")]
     pub samples: Vec<SampleMessage>,
@@ -171,8 +171,8 @@ pub struct SampleMessage {
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PolicyWanted {
     /// The version of the policy.
-    #[prost(uint32, tag = "1")]
-    pub version: u32,
+    #[prost(uint64, tag = "1")]
+    pub version: u64,
 }
 
 /// Asks for a state.

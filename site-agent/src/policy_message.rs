@@ -10,8 +10,8 @@ use crate::message_error::{MessageError, site, sites};
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PolicyMessage {
     /// The version of the policy.
-    #[prost(uint32, tag = "1")]
-    pub version: u32,
+    #[prost(uint64, tag = "1")]
+    pub version: u64,
     /// The sites, in order.
     #[prost(uint32, repeated, tag = "2")]
     pub sites: Vec<u32>,

@@ -17,7 +17,8 @@ pub struct Scheduler {
     table: Table,
     /// Links that a site at one of their ends says are down: from, to.
     down: BTreeMap<SiteNo, BTreeSet<SiteNo>>,
-    version: u32,
+    /// How many plans it has offered, and those of schedulers before it that sites told of.
+    count: u32,
     /// What the plan in the newest offer was made for.
     offered: Option<Arc<Policy>>,
     /// The newest round that any site has told of, and what was planned for.
@@ -32,7 +33,6 @@ pub struct Task {
     job: SiteJob,
     options: Options,
     rates: Rates,
-    version: u32,
 }
 
 impl Task {
@@ -41,10 +41,8 @@ impl Task {
     /// # Errors
     /// What the planner says, such as that links which are down leave sites apart.
     pub fn plan(&self) -> Result<Policy, PlanError> {
-        let (_, mut policy) =
-            inart_overlay::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
-        policy.version = self.version;
-        Ok(policy)
+        let made = inart_overlay::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
+        Ok(made.1)
     }
 
     /// The rates that it is made for.
@@ -58,13 +56,13 @@ impl Scheduler {
     pub fn new(overlay: Arc<Overlay>, job: SiteJob, options: Options, prior_bps: f64) -> Self {
         let table = Table::received(&overlay, prior_bps);
         let (down, offered, round, planned_for) = Default::default();
-        Scheduler { overlay, job, options, table, down, version: 0, offered, round, planned_for }
+        Scheduler { overlay, job, options, table, down, count: 0, offered, round, planned_for }
     }
 
     /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
     /// that ran before: versions go on from there.
     pub fn report(&mut self, from: SiteNo, report: &Report) {
-        self.version = self.version.max(report.version);
+        self.count = self.count.max(count_of(report.version));
         self.round = self.round.max(report.round);
         let site = |number: u32| self.overlay.site_ids().nth(number as usize);
         let me = site(from.0.into());
@@ -102,13 +100,12 @@ impl Scheduler {
             }
         }
         let (overlay, job, options) = (self.overlay.clone(), self.job.clone(), self.options.clone());
-        self.version += 1;
-        Some(Task { overlay, job, options, rates, version: self.version })
+        Some(Task { overlay, job, options, rates })
     }
 
     /// A plan has been made. Returns it if it is to be offered to all sites: not if it says what the newest
     /// offer says.
-    pub fn planned(&mut self, policy: Policy) -> Option<Arc<Policy>> {
+    pub fn planned(&mut self, mut policy: Policy) -> Option<Arc<Policy>> {
         let same = |last: &&Arc<Policy>| {
             let last = &***last;
             last.trees == policy.trees
@@ -119,6 +116,8 @@ impl Scheduler {
         if self.offered.as_ref().filter(same).is_some() {
             return None;
         }
+        self.count = self.count.saturating_add(1);
+        policy.version = version(self.count, &policy);
         let policy = Arc::new(policy);
         self.offered = Some(policy.clone());
         Some(policy)
@@ -136,4 +135,17 @@ impl Scheduler {
         let all = self.down.iter().flat_map(|(&a, down)| down.iter().map(move |&b| (a, b)));
         all.filter(|(a, b)| a < b && says(a, b) && says(b, a)).collect()
     }
+}
+
+/// Two schedulers may count alike, so a version has the plan's fingerprint beside its number: sites never
+/// take two plans for one.
+fn version(count: u32, policy: &Policy) -> u64 {
+    let text = format!("{:?}", (&policy.trees, &policy.chunk_trees, &policy.routes, &policy.auxiliary));
+    let fingerprint =
+        text.bytes().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    u64::from(count) << 32 | u64::from(fingerprint)
+}
+
+fn count_of(version: u64) -> u32 {
+    (version >> 32) as u32
 }

@@ -17,15 +17,15 @@ pub enum BeginError {
     #[error("policy {asked} is older than policy {current}, which is in force; send the newest")]
     Older {
         /// The version given.
-        asked: u32,
+        asked: u64,
         /// The version in force.
-        current: u32,
+        current: u64,
     },
     /// A policy without this site.
     #[error("policy {version} does not name site {site}, which is to begin a round by it; add it")]
     Absent {
         /// Its version.
-        version: u32,
+        version: u64,
         /// The site.
         site: u16,
     },
@@ -42,7 +42,7 @@ pub enum BeginError {
     #[error("the next round follows policy {version}, which site {site} does not hold; offer it")]
     NotHeld {
         /// Its version.
-        version: u32,
+        version: u64,
         /// The site.
         site: u16,
     },

@@ -18,8 +18,8 @@ struct Offer {
 /// Policies newer than the one in force, and the one that all sites have agreed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Offers {
-    held: BTreeMap<u32, Offer>,
-    decided: Option<u32>,
+    held: BTreeMap<u64, Offer>,
+    decided: Option<u64>,
 }
 
 impl Offers {
@@ -27,7 +27,7 @@ impl Offers {
     /// the round's decision may be for one of them.
     pub fn hold(&mut self, policy: Arc<Policy>) {
         self.held.entry(policy.version).or_insert(Offer { policy, is_advertised: false });
-        let others: Vec<u32> =
+        let others: Vec<u64> =
             self.held.iter().filter(|(_, offer)| !offer.is_advertised).map(|(&version, _)| version).collect();
         for version in others.iter().take(others.len().saturating_sub(MOST_OFFERS)) {
             self.held.remove(version);
@@ -35,28 +35,28 @@ impl Offers {
     }
 
     /// The versions held, ascending. They are held until the round is decided.
-    pub fn advertise(&mut self) -> Vec<u32> {
+    pub fn advertise(&mut self) -> Vec<u64> {
         self.held.values_mut().for_each(|offer| offer.is_advertised = true);
         self.held.keys().copied().collect()
     }
 
     /// All sites follow this version in the next round.
-    pub fn decide(&mut self, version: u32) {
+    pub fn decide(&mut self, version: u64) {
         self.decided = Some(version);
     }
 
     /// What was decided in this round, if it is known.
-    pub fn decided(&self) -> Option<u32> {
+    pub fn decided(&self) -> Option<u64> {
         self.decided
     }
 
     /// A policy that is held.
-    pub fn get(&self, version: u32) -> Option<Arc<Policy>> {
+    pub fn get(&self, version: u64) -> Option<Arc<Policy>> {
         self.held.get(&version).map(|offer| offer.policy.clone())
     }
 
     /// A round has begun by a version.
-    pub fn begun(&mut self, version: u32) {
+    pub fn begun(&mut self, version: u64) {
         self.held.retain(|&held, _| held > version);
         self.held.values_mut().for_each(|offer| offer.is_advertised = false);
         self.decided = None;

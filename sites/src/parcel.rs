@@ -19,7 +19,7 @@ pub struct Parcel<S> {
     /// The round that it belongs to.
     pub round: u32,
     /// The policy by which it travels.
-    pub version: u32,
+    pub version: u64,
     /// Which chunk.
     pub chunk: ChunkNo,
     /// Up or down.
@@ -34,7 +34,7 @@ pub struct Parcel<S> {
     pub route: Vec<SiteNo>,
     /// With the first chunk only. Pushed: the versions, newer than the one in force, that all sites below
     /// hold. Pulled: the version that the next round follows.
-    pub policies: Vec<u32>,
+    pub policies: Vec<u64>,
     /// The values.
     pub data: S,
 }

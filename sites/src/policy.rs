@@ -71,7 +71,7 @@ pub enum PolicyError {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// Counts up; a site never goes back to an older one.
-    pub version: u32,
+    pub version: u64,
     /// The sites that take part, ascending.
     pub sites: Vec<SiteNo>,
     /// At least one.

@@ -10,10 +10,10 @@ use crate::summand::Summand;
 impl<S: Summand> Site<S> {
     /// Asks for what is missing of this round. To be called when a site or a link has come back, or when
     /// nothing has arrived for a while. A child is asked for its sum; when all of them are in, the parent is
-    /// asked for the complete one. `attempt` counts from 0: with each, another neighbour is asked, too.
-    pub fn ask(&mut self, attempt: usize) {
+    /// asked for the complete one. `attempt` counts from 0: with each further one, one of `others` is asked,
+    /// too, in turn.
+    pub fn ask(&mut self, attempt: usize, others: &[SiteNo]) {
         let Some(round) = self.round else { return };
-        let neighbours = self.neighbours();
         let mut asked: BTreeMap<SiteNo, Vec<ChunkNo>> = BTreeMap::new();
         for (chunk, held) in (0..).map(ChunkNo).zip(&self.chunks) {
             if held.complete.is_some() {
@@ -22,8 +22,8 @@ impl<S: Summand> Site<S> {
             let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
             let children = self.children[tree][0].iter().filter(|child| !held.from.contains(child));
             let parent = held.pushed.as_ref().and(self.policy.trees[tree].down[self.me.index()]);
-            let turn = attempt.checked_sub(1).and_then(|turn| turn.checked_rem(neighbours.len()));
-            let other = turn.map(|turn| &neighbours[turn]);
+            let turn = attempt.checked_sub(1).and_then(|turn| turn.checked_rem(others.len()));
+            let other = turn.map(|turn| &others[turn]);
             let mut all: Vec<SiteNo> = children.copied().chain(parent).chain(other.copied()).collect();
             all.sort_unstable();
             all.dedup();
@@ -56,17 +56,6 @@ impl<S: Summand> Site<S> {
         } else {
             self.counters.unanswerable += 1;
         }
-    }
-
-    /// The sites next to this one in any tree, ascending.
-    fn neighbours(&self) -> Vec<SiteNo> {
-        let children = self.children.iter().flatten().flatten().copied();
-        let trees = self.policy.trees.iter();
-        let parents = trees.flat_map(|tree| [&tree.up, &tree.down].map(|parents| parents[self.me.index()]));
-        let mut all: Vec<SiteNo> = children.chain(parents.flatten()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
     }
 
     fn answer(&mut self, to: SiteNo, chunk: ChunkNo) {

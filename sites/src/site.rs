@@ -18,9 +18,9 @@ pub(crate) struct Held<S> {
     /// Whose gradients are in the sum: children, and this site.
     pub from: Vec<SiteNo>,
     /// The versions for the next round that all of these hold.
-    policies: Vec<u32>,
+    policies: Vec<u64>,
     /// What was sent to the parent, with its versions.
-    pub pushed: Option<(S, Vec<u32>)>,
+    pub pushed: Option<(S, Vec<u64>)>,
     pub complete: Option<S>,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Held<S> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Last<S> {
     pub round: u32,
-    pub version: u32,
+    pub version: u64,
     /// The version of the round after it.
-    pub next: Option<u32>,
+    pub next: Option<u64>,
     pub sums: Vec<S>,
 }
 
@@ -178,7 +178,7 @@ impl<S: Summand> Site<S> {
     }
 
     /// The version of the policy in force.
-    pub fn policy_version(&self) -> u32 {
+    pub fn policy_version(&self) -> u64 {
         self.policy.version
     }
 
@@ -248,7 +248,7 @@ impl<S: Summand> Site<S> {
     }
 
     /// A policy for later that this site holds.
-    pub fn offered(&self, version: u32) -> Option<Arc<Policy>> {
+    pub fn offered(&self, version: u64) -> Option<Arc<Policy>> {
         self.offers.get(version)
     }
 
@@ -289,7 +289,7 @@ impl<S: Summand> Site<S> {
         }
     }
 
-    fn add(&mut self, chunk: ChunkNo, from: SiteNo, data: S, policies: &[u32]) {
+    fn add(&mut self, chunk: ChunkNo, from: SiteNo, data: S, policies: &[u64]) {
         let Some(&tree) = self.policy.chunk_trees.get(chunk.0 as usize) else {
             self.counters.strange += 1;
             return;
@@ -329,7 +329,7 @@ impl<S: Summand> Site<S> {
 
     /// The sum is complete: it goes to the children, and to who owns this site. `next`: the policy of the
     /// next round, with the chunk that says it.
-    fn finish(&mut self, chunk: ChunkNo, sum: S, next: Option<u32>) {
+    fn finish(&mut self, chunk: ChunkNo, sum: S, next: Option<u64>) {
         if let Some(version) = next {
             self.offers.decide(version);
         }
@@ -343,7 +343,7 @@ impl<S: Summand> Site<S> {
         self.outbox.tell(Output::Complete { chunk, data: sum });
     }
 
-    pub(crate) fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u32>) {
+    pub(crate) fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u64>) {
         let (round, version) = (self.round.unwrap_or(0), self.policy.version);
         let parcel = Parcel {
             round,

@@ -12,7 +12,7 @@ use stateright::{Checker, Model, Property};
 
 const SITES: u16 = 3;
 const ROUNDS: u32 = 4;
-const NEWEST: u32 = 2;
+const NEWEST: u64 = 2;
 
 type Sum = [i64; 1];
 
@@ -36,12 +36,12 @@ struct State {
     sites: Vec<Site<Sum>>,
     rounds: Vec<u32>,
     /// By site: the newest version that it was offered.
-    newest: Vec<u32>,
+    newest: Vec<u64>,
     parcels: Vec<Parcel<Sum>>,
     /// Offers under way: version, site.
-    offers: Vec<(u32, u16)>,
+    offers: Vec<(u64, u16)>,
     /// By round and site: the version that it followed.
-    followed: Vec<(u32, u16, u32)>,
+    followed: Vec<(u32, u16, u64)>,
     complete: Vec<(u16, u32, i64)>,
 }
 
@@ -53,8 +53,8 @@ enum Action {
 }
 
 /// A chain towards a root that changes with the version.
-fn policy(version: u32) -> Arc<Policy> {
-    let root = (version % u32::from(SITES)) as u16;
+fn policy(version: u64) -> Arc<Policy> {
+    let root = (version % u64::from(SITES)) as u16;
     let next = |at: u16| (at != root).then_some(SiteNo((at + 1) % SITES));
     let parents: Vec<_> = (0..SITES).map(next).collect();
     Arc::new(Policy {
@@ -227,7 +227,7 @@ fn each_mistake_is_noticed() {
 }
 
 /// A site alone, as the only one of its policies.
-fn alone(version: u32) -> Arc<Policy> {
+fn alone(version: u64) -> Arc<Policy> {
     let mut policy = Policy::clone(&policy(version));
     policy.sites = vec![SiteNo(0)];
     policy.trees = vec![Tree { root: SiteNo(0), up: vec![None], down: vec![None] }];
@@ -242,7 +242,7 @@ fn what_was_advertised_is_held_until_the_round_is_decided() {
     site.offer(policy(3)).unwrap();
     site.contribute(ChunkNo(0), [1]);
     // More offers than a site holds come before the decision, which is for the one advertised.
-    (4..10 + MOST_OFFERS as u32).for_each(|version| site.offer(policy(version)).unwrap());
+    (4..10 + MOST_OFFERS as u64).for_each(|version| site.offer(policy(version)).unwrap());
     let Some(Output::Send { mut parcel, .. }) = site.next_output() else { panic!("nothing is pushed") };
     assert_eq!(parcel.policies, [3]);
     (parcel.way, parcel.from, parcel.to) = (Way::Pull, SiteNo(1), SiteNo(0));

@@ -51,7 +51,7 @@ enum Action {
     Begins(u16),
 }
 
-fn policy(version: u32) -> Arc<Policy> {
+fn policy(version: u64) -> Arc<Policy> {
     let line = [Some(SiteNo(1)), Some(SiteNo(2)), None];
     let back = [None, Some(SiteNo(0)), Some(SiteNo(1))];
     let tree = |root: u16, parents: [Option<SiteNo>; 3]| Tree {
@@ -64,7 +64,7 @@ fn policy(version: u32) -> Arc<Policy> {
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![tree(2, line), tree(0, back)],
         // Chunks change trees with the policy.
-        chunk_trees: (0..CHUNKS).map(|chunk| TreeNo(((chunk + version) % 2) as u16)).collect(),
+        chunk_trees: (0..CHUNKS).map(|chunk| TreeNo(((u64::from(chunk) + version) % 2) as u16)).collect(),
         routes: BTreeMap::new(),
         auxiliary: BTreeMap::new(),
     })
@@ -77,7 +77,7 @@ fn own(site: u16, round: u32, chunk: u32) -> Sum {
 impl Line {
     fn begin(&self, state: &mut State, site: u16, round: u32) {
         let late = self.0 == Some(Mistake::PoliciesDiffer) && site == 0;
-        let version = if late { 0 } else { round };
+        let version = if late { 0 } else { round.into() };
         let at = usize::from(site);
         state.sites[at].begin(round, policy(version)).unwrap();
         state.rounds[at] = round;
@@ -111,7 +111,7 @@ impl Line {
         if parcel.round > current {
             match self.0 {
                 Some(Mistake::EarlyDropped) => return,
-                Some(Mistake::EarlyAdded) => (parcel.round, parcel.version) = (current, current),
+                Some(Mistake::EarlyAdded) => (parcel.round, parcel.version) = (current, current.into()),
                 _ => {}
             }
         }

@@ -215,7 +215,7 @@ impl Model for Repair {
             Action::Ask(attempt) => {
                 state.asks_left -= 1;
                 for site in 0..SITES {
-                    state.sites[usize::from(site)].ask(attempt);
+                    state.sites[usize::from(site)].ask(attempt, &beside(site));
                     self.take_outputs(&mut state, site);
                 }
             }
@@ -252,7 +252,7 @@ impl Repair {
             let mut state = state.clone();
             for site in 0..SITES {
                 if self.may_ask(&state) || site > 0 {
-                    state.sites[usize::from(site)].ask(attempt);
+                    state.sites[usize::from(site)].ask(attempt, &beside(site));
                     self.take_outputs(&mut state, site);
                 }
             }
@@ -269,6 +269,11 @@ impl Repair {
                 && before != state.sites.iter().map(held).collect::<Vec<_>>()
         })
     }
+}
+
+/// The sites next to one on the line.
+fn beside(site: u16) -> Vec<SiteNo> {
+    (0..SITES).filter(|other| other.abs_diff(site) == 1).map(SiteNo).collect()
 }
 
 /// What changes when a chunk that was missing comes.
@@ -333,7 +338,7 @@ fn a_link_that_is_down_is_gone_around() {
     // What it passes on for others takes no detour, and questions of its own do.
     site.receive(Parcel { from: SiteNo(9), to: SiteNo(2), route: vec![SiteNo(2)], ..push.clone() });
     assert_eq!((site.next_output(), site.counters().lost), (None, 1));
-    site.ask(0);
+    site.ask(0, &[]);
     let asked = Ask {
         round: 0,
         from: SiteNo(1),

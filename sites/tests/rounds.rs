@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const SITES: u16 = 4;
 
 /// Two trees over a ring of four sites 0-1-2-3-0: a path rooted at 0, and a star-like one rooted at 2.
-fn policy(version: u32, chunks: u32) -> Policy {
+fn policy(version: u64, chunks: u32) -> Policy {
     let parents = |list: [Option<u16>; 4]| list.map(|parent| parent.map(SiteNo)).to_vec();
     let path = parents([None, Some(0), Some(1), Some(2)]);
     let star = parents([Some(1), Some(2), None, Some(2)]);
@@ -70,7 +70,7 @@ proptest! {
         let mut sites: Vec<_> = (0..SITES).map(|at| Site::new(SiteNo(at), sending)).collect();
         let (mut wire, mut got) = (Wire::new(), vec![Vec::new(); ROUNDS as usize]);
         let mut round = [0u32; SITES as usize];
-        let policies: Vec<_> = (0..ROUNDS).map(|round| Arc::new(policy(round, chunks))).collect();
+        let policies: Vec<_> = (0..ROUNDS).map(|round| Arc::new(policy(round.into(), chunks))).collect();
         let begin = |at: usize, round: u32, site: &mut Site<[i64; 1]>| {
             site.begin(round, policies[round as usize].clone()).unwrap();
             (0..chunks).for_each(|chunk| site.contribute(ChunkNo(chunk), own(round, chunk, at)));
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-fn push(round: u32, version: u32, chunk: u32, from: u16, to: u16) -> Parcel<[i64; 1]> {
+fn push(round: u32, version: u64, chunk: u32, from: u16, to: u16) -> Parcel<[i64; 1]> {
     let (way, route) = (Way::Push, Vec::new());
     let (from, to, chunk) = (SiteNo(from), SiteNo(to), ChunkNo(chunk));
     Parcel { round, version, chunk, way, from, to, path: 0, route, policies: vec![0], data: [1] }

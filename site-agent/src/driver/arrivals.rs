@@ -15,8 +15,6 @@ use super::{Driver, Heard, Peer, Phase};
 impl Driver {
     /// A message has arrived: its first byte at `started`, its last one at `ended`.
     pub fn message(&mut self, from: Peer, data: Bytes, started: Duration, ended: Duration) {
-        self.heard_at = ended;
-        self.attempt = 0;
         let length = data.len();
         let Ok(body) = message::decode(data) else {
             self.counters.malformed += 1;
@@ -30,12 +28,24 @@ impl Driver {
             (Body::Chunk(chunk), Peer::Site(site)) => {
                 self.probes.add(site, length, started, ended);
                 match message::parcel(chunk) {
-                    Ok(parcel) if self.is_whole(&parcel) => self.site.receive(parcel),
+                    Ok(parcel) if self.is_whole(&parcel) => {
+                        if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
+                            (self.heard_at, self.attempt) = (ended, 0);
+                        }
+                        self.site.receive(parcel);
+                    }
                     _ => self.counters.malformed += 1,
                 }
             }
             (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
-                Ok(ask) => self.site.asked(ask),
+                Ok(ask) => {
+                    let (before, by) = (self.site.counters().unanswerable, ask.from);
+                    self.site.asked(ask);
+                    if self.site.counters().unanswerable > before {
+                        // It may be too far behind; so it learns where others are.
+                        self.say_hello(Peer::Site(by));
+                    }
+                }
                 Err(_) => self.counters.malformed += 1,
             },
             (Body::StateWanted(_), Peer::Site(site)) => self.state_wanted(site),
@@ -88,7 +98,7 @@ impl Driver {
         }
     }
 
-    fn policy_wanted(&mut self, by: Peer, version: u32) {
+    fn policy_wanted(&mut self, by: Peer, version: u64) {
         let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
         let held = in_force.cloned().or_else(|| self.site.offered(version));
         if let Some(policy) = held {

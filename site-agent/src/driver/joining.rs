@@ -9,7 +9,7 @@ use inart_wire::Exponent;
 use crate::message::{Body, State, StateWanted};
 use crate::policy_message::{policy, policy_message};
 
-use super::{Driver, DriverError, Output, Peer, Phase};
+use super::{Driver, DriverError, Heard, Output, Peer, Phase};
 
 /// A neighbour that does not send its state in this time is not waited for.
 const STATE_WAIT: Duration = Duration::from_secs(10);
@@ -41,14 +41,31 @@ impl Driver {
         self.send(Peer::Site(site), Body::StateWanted(StateWanted {}), i32::MAX);
     }
 
+    /// When asking does not help, and a neighbour is in a later round: whoever had the sums of this one has
+    /// restarted since. This site goes on from the neighbour's state.
+    pub(super) fn catch_up(&mut self, now: Duration) {
+        if self.attempt <= 2 * self.setup.my_neighbours().len() {
+            return;
+        }
+        let ahead = |heard: &Heard| heard.round > self.site.round() || heard.is_finished;
+        let found = self.heard.iter().find(|(_, heard)| ahead(heard)).map(|(&site, _)| site);
+        if let Some(site) = found {
+            self.want_state(site, now);
+        }
+    }
+
     /// Asks another neighbour when one does not answer.
     pub(super) fn wait_for_state(&mut self, asked: SiteNo, since: Duration, now: Duration) {
         let is_gone = !self.up.contains(&Peer::Site(asked));
         if !is_gone && now.saturating_sub(since) < STATE_WAIT {
             return;
         }
-        let begun: Vec<SiteNo> =
-            self.heard.iter().filter(|(_, heard)| heard.round.is_some()).map(|(&site, _)| site).collect();
+        let begun: Vec<SiteNo> = self
+            .heard
+            .iter()
+            .filter(|(_, heard)| heard.round > self.site.round())
+            .map(|(&site, _)| site)
+            .collect();
         let next = begun.iter().find(|&&site| site > asked).or(begun.first());
         if let Some(&site) = next {
             self.want_state(site, now);

@@ -224,6 +224,7 @@ impl Driver {
             self.heard_at = now;
             self.ask(self.attempt);
             self.attempt += 1;
+            self.catch_up(now);
         }
         self.go_on(now);
     }
@@ -234,7 +235,7 @@ impl Driver {
     }
 
     /// The version of the policy in force.
-    pub fn policy_version(&self) -> u32 {
+    pub fn policy_version(&self) -> u64 {
         self.site.policy_version()
     }
 
@@ -274,7 +275,8 @@ impl Driver {
 
     fn ask(&mut self, attempt: usize) {
         self.counters.asks += 1;
-        self.site.ask(attempt);
+        let others: Vec<SiteNo> = self.heard.keys().copied().collect();
+        self.site.ask(attempt, &others);
     }
 
     fn say_hello(&mut self, peer: Peer) {

@@ -34,7 +34,7 @@ pub struct Outcome {
     /// Sites that loaded another's state.
     pub joined: u64,
     /// The newest version that a site followed.
-    pub version: u32,
+    pub version: u64,
 }
 
 #[derive(Debug)]

@@ -1,0 +1,39 @@
+//! Why a process cannot go on.
+
+use inart_quic::OpenError;
+use inart_site_agent::DriverError;
+
+/// Why a process cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// Its address or its certificates.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The job.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A peer without an address.
+    #[error("neighbour {name} of {me} has no address; say where it is, as {name}=HOST:PORT")]
+    NoAddress {
+        /// The neighbour.
+        name: String,
+        /// The site.
+        me: String,
+    },
+    /// An address of somebody that is no neighbour.
+    #[error("{name} is no neighbour of {me} in the network; neighbours are {known}")]
+    NoNeighbour {
+        /// As given.
+        name: String,
+        /// The site.
+        me: String,
+        /// The neighbours.
+        known: String,
+    },
+    /// No runtime.
+    #[error("cannot start the network thread: {0}")]
+    Runtime(std::io::Error),
+    /// The network thread has ended.
+    #[error("the network thread has ended; its log says why")]
+    Gone,
+}

@@ -1,0 +1,22 @@
+//! What a process is told.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use inart_quic::Congestion;
+use inart_tls::MutualTls;
+
+/// How a process reaches the others.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Where it listens, by UDP.
+    pub listen: SocketAddr,
+    /// Who it is and whom it trusts, for [`inart_quic::PROTOCOL`].
+    pub tls: MutualTls,
+    /// Where others are, by name: a site's neighbours, or all sites for the scheduler.
+    pub peers: BTreeMap<String, SocketAddr>,
+    /// The scheduler's name and address, for a site that has one.
+    pub scheduler: Option<(String, SocketAddr)>,
+    /// How connections follow the network.
+    pub congestion: Congestion,
+}

@@ -1,0 +1,129 @@
+//! The scheduler's process.
+
+use std::sync::Arc;
+
+use inart_overlay::{Options, Overlay, PlanError, SiteJob};
+use inart_quic::{Endpoint, Event, Events};
+use inart_site_agent::message::{Body, decode, encode};
+use inart_site_agent::policy_message::policy_message;
+use inart_site_agent::{Peer, Scheduler, Task};
+use inart_sites::Policy;
+
+use crate::error::HostError;
+use crate::names::Names;
+use crate::options::HostOptions;
+
+/// A plan that was offered to all sites.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// Its version.
+    pub version: u64,
+    /// How many trees it has.
+    pub trees: usize,
+}
+
+/// A scheduler and its connections.
+pub struct SchedulerHost {
+    scheduler: Scheduler,
+    names: Names,
+    endpoint: Endpoint,
+    events: Events,
+    next_id: u64,
+}
+
+impl SchedulerHost {
+    /// Listens, and begins to connect to all sites. `name`: its own, as in its certificate. Links that nobody
+    /// has measured count as `prior_bps`. To be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// An address that cannot be had, or certificates.
+    pub fn open(
+        overlay: Arc<Overlay>,
+        job: SiteJob,
+        plan: Options,
+        prior_bps: f64,
+        name: &str,
+        options: HostOptions,
+    ) -> Result<Self, HostError> {
+        let names = Names::new(&overlay, None);
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
+        quic.congestion = options.congestion;
+        let (endpoint, events) = Endpoint::open(quic)?;
+        let scheduler = Scheduler::new(overlay, job, plan, prior_bps);
+        Ok(Self { scheduler, names, endpoint, events, next_id: 0 })
+    }
+
+    /// Serves sites for ever; calls `told` for every plan that is offered.
+    pub async fn run(mut self, mut told: impl FnMut(Offered)) {
+        let (planned, mut plans) = tokio::sync::mpsc::unbounded_channel();
+        let mut is_planning = false;
+        loop {
+            if !is_planning && let Some(task) = self.scheduler.task() {
+                is_planning = true;
+                plan(task, planned.clone());
+            }
+            tokio::select! {
+                event = self.events.next() => match event {
+                    Some(event) => self.event(event),
+                    None => return,
+                },
+                Some(made) = plans.recv() => {
+                    is_planning = false;
+                    self.planned(made, &mut told);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Up { peer } => {
+                tracing::info!("{peer} is connected");
+                if let Some(policy) = self.scheduler.offered().cloned() {
+                    self.offer(&peer, &policy);
+                }
+            }
+            Event::Down { peer, reason } => tracing::warn!("the connection to {peer} has ended: {reason}"),
+            Event::Received { peer, data, .. } => match (self.names.peer(&peer), decode(data)) {
+                (Some(Peer::Site(site)), Ok(Body::Report(report))) => self.scheduler.report(site, &report),
+                (_, Ok(Body::Hello(_) | Body::PolicyWanted(_))) => {
+                    if let Some(policy) = self.scheduler.offered().cloned() {
+                        self.offer(&peer, &policy);
+                    }
+                }
+                _ => tracing::warn!("a message of {peer} is none for a scheduler"),
+            },
+            Event::Stranger { address, names } => {
+                tracing::warn!("{} at {address} is no site of the network", names.join(" or "));
+            }
+            Event::Acknowledged { .. } | Event::Failed { .. } => {}
+        }
+    }
+
+    fn planned(&mut self, made: Result<Policy, PlanError>, told: &mut impl FnMut(Offered)) {
+        let policy = match made {
+            Ok(policy) => policy,
+            Err(error) => return tracing::warn!("the last plan goes on: {error}"),
+        };
+        let Some(policy) = self.scheduler.planned(policy) else { return };
+        told(Offered { version: policy.version, trees: policy.trees.len() });
+        for site in self.names.sites.clone() {
+            self.offer(&site, &policy);
+        }
+    }
+
+    fn offer(&mut self, site: &str, policy: &Policy) {
+        self.next_id += 1;
+        let data = encode(Body::Offer(policy_message(policy)));
+        if let Err(error) = self.endpoint.send(site, self.next_id, data, 0) {
+            tracing::error!("a plan was not offered: {error}");
+        }
+    }
+}
+
+/// Plans on a thread of its own; connections go on.
+fn plan(task: Task, planned: tokio::sync::mpsc::UnboundedSender<Result<Policy, PlanError>>) {
+    tokio::task::spawn_blocking(move || {
+        let _ = planned.send(task.plan()); // nobody waits for it when the scheduler ends
+    });
+}

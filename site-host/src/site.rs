@@ -1,0 +1,141 @@
+//! What a training loop calls.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use bytes::Bytes;
+use inart_overlay::Overlay;
+use inart_site_agent::Setup;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::error::HostError;
+use crate::names::Names;
+use crate::next::Next;
+use crate::options::HostOptions;
+use crate::site_loop::{Command, Ending, News, SiteLoop};
+
+/// How a round ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reduced {
+    /// The sum; none if the site was left behind and has to load what `next` says.
+    pub sum: Option<Vec<f32>>,
+    /// When the gradient was given, and when the sum was there.
+    pub began: Instant,
+    /// When the sum was there.
+    pub ended: Instant,
+    /// The version of the plan that the round followed.
+    pub version: u64,
+    /// What comes next.
+    pub next: Next,
+}
+
+/// A site: its network side runs on a thread of its own.
+#[derive(Debug)]
+pub struct SiteHost {
+    commands: UnboundedSender<Command>,
+    news: Receiver<News>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SiteHost {
+    /// Listens, and begins to connect. `setup` is of one site of `overlay`.
+    ///
+    /// # Errors
+    /// An address that cannot be had, or certificates; a neighbour whose address is missing; an address of
+    /// who is no neighbour.
+    pub fn open(overlay: &Overlay, setup: Arc<Setup>, options: HostOptions) -> Result<Self, HostError> {
+        let scheduler = options.scheduler.as_ref().map(|(name, _)| name.clone());
+        let names = Names::new(overlay, scheduler);
+        let name = |site: inart_sites::SiteNo| names.sites[site.index()].clone();
+        let me = name(setup.me);
+        let neighbours: Vec<String> = setup.my_neighbours().iter().copied().map(name).collect();
+        if let Some(missing) = neighbours.iter().find(|name| !options.peers.contains_key(*name)) {
+            return Err(HostError::NoAddress { name: missing.clone(), me });
+        }
+        if let Some(other) = options.peers.keys().find(|name| !neighbours.contains(name)) {
+            return Err(HostError::NoNeighbour { name: other.clone(), me, known: neighbours.join(", ") });
+        }
+        let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
+        let (told, news) = mpsc::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(HostError::Runtime)?;
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
+        quic.peers.extend(options.scheduler);
+        quic.congestion = options.congestion;
+        let (endpoint, events) = {
+            let _inside = runtime.enter();
+            inart_quic::Endpoint::open(quic)?
+        };
+        let site = SiteLoop::new(setup, names, endpoint, told);
+        let run = move || runtime.block_on(site.run(events, taken));
+        let thread = std::thread::Builder::new().name("site".into()).spawn(run);
+        Ok(Self { commands, news, thread: Some(thread.map_err(HostError::Runtime)?) })
+    }
+
+    /// Waits until the site has met its neighbours.
+    ///
+    /// # Errors
+    /// Neighbours of another job.
+    pub fn start(&mut self) -> Result<Next, HostError> {
+        self.wait(&|| Bytes::new()).map(|(_, next)| next)
+    }
+
+    /// Sums a gradient, one value per parameter, over all sites. `training`: what a site that has restarted
+    /// has to load before this round; it is called only when one asks.
+    ///
+    /// # Errors
+    /// A gradient of another length; a NaN or an infinity in the gradient of any site.
+    pub fn all_reduce(
+        &mut self,
+        gradient: Vec<f32>,
+        training: &dyn Fn() -> Bytes,
+    ) -> Result<Reduced, HostError> {
+        let began = Instant::now();
+        self.commands.send(Command::AllReduce(gradient)).map_err(|_| HostError::Gone)?;
+        let (sum, next) = self.wait(training)?;
+        let ended = Instant::now();
+        let (sum, version) = sum.map_or((None, 0), |(sum, version)| (Some(sum), version));
+        Ok(Reduced { sum, began, ended, version, next })
+    }
+
+    /// Ends the training here: stays until all neighbours have finished, too, or have gone. `training`: what a
+    /// site that comes back later ends with.
+    ///
+    /// # Errors
+    /// If the network thread has ended.
+    pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
+        self.commands.send(Command::Finish(training)).map_err(|_| HostError::Gone)?;
+        loop {
+            match self.news.recv().map_err(|_| HostError::Gone)? {
+                News::Left(ending) => {
+                    if let Some(thread) = self.thread.take() {
+                        let _ = thread.join(); // a panic there has been printed already
+                    }
+                    return Ok(ending);
+                }
+                News::Failed(error) => return Err(error),
+                News::Ready(_) | News::Reduced { .. } | News::StateWanted { .. } => {}
+            }
+        }
+    }
+
+    fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<(Vec<f32>, u64)>, Next), HostError> {
+        loop {
+            match self.news.recv().map_err(|_| HostError::Gone)? {
+                News::Ready(next) => return Ok((None, next)),
+                News::Reduced { round, sum, version } => {
+                    let next = Next::Round { round: round.saturating_add(1), training: None };
+                    return Ok((Some((sum, version)), next));
+                }
+                News::StateWanted { round } => {
+                    let state = Command::State { round, training: training() };
+                    self.commands.send(state).map_err(|_| HostError::Gone)?;
+                }
+                News::Failed(error) => return Err(error),
+                News::Left(_) => return Err(HostError::Gone),
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The network side of a site.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use inart_quic::{Endpoint, Event, Events};
+use inart_site_agent::{AgentCounters, Driver, Output, Setup};
+use inart_sites::Counters;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::MissedTickBehavior;
+
+use crate::error::HostError;
+use crate::names::Names;
+use crate::next::Next;
+
+/// How often the driver looks at the time.
+const TICK: Duration = Duration::from_millis(100);
+/// After so long a site that has finished leaves, whoever is still there.
+const LONGEST_END: Duration = Duration::from_secs(30);
+
+/// What the training loop wants.
+#[derive(Debug)]
+pub(crate) enum Command {
+    AllReduce(Vec<f32>),
+    State { round: u32, training: Bytes },
+    Finish(Bytes),
+}
+
+/// What it is told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Ready(Next),
+    Reduced { round: u32, sum: Vec<f32>, version: u64 },
+    StateWanted { round: u32 },
+    Failed(HostError),
+    Left(Ending),
+}
+
+/// What a site has counted when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// What its state machine dropped and passed on.
+    pub site: Counters,
+    /// What its driver did.
+    pub agent: AgentCounters,
+    /// What its connections carried.
+    pub connections: inart_quic::Counters,
+}
+
+pub(crate) struct SiteLoop {
+    driver: Driver,
+    names: Names,
+    endpoint: Endpoint,
+    told: Sender<News>,
+    start: Instant,
+    finishing: Option<Instant>,
+    is_over: bool,
+}
+
+impl SiteLoop {
+    pub fn new(setup: Arc<Setup>, names: Names, endpoint: Endpoint, told: Sender<News>) -> Self {
+        let start = Instant::now();
+        Self { driver: Driver::new(setup), names, endpoint, told, start, finishing: None, is_over: false }
+    }
+
+    /// Runs until the training loop has finished or is gone.
+    pub async fn run(mut self, mut events: Events, mut commands: UnboundedReceiver<Command>) {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !self.is_over {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(event) => self.event(event),
+                    None => break,
+                },
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command),
+                    None => break,
+                },
+                _ = ticks.tick() => {
+                    let now = self.now();
+                    self.driver.tick(now);
+                    if std::env::var_os("INART_SITE_TRACE").is_some() {
+                        tracing::info!("{}", self.driver.told());
+                    }
+                }
+            }
+            self.carry_out();
+            self.leave_if_done();
+        }
+        self.endpoint.close().await;
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn event(&mut self, event: Event) {
+        let now = self.now();
+        let since = |at: Instant| at.saturating_duration_since(self.start);
+        match event {
+            Event::Up { peer } => {
+                tracing::info!("{peer} is connected");
+                if let Some(peer) = self.names.peer(&peer) {
+                    self.driver.up(peer, now);
+                }
+            }
+            Event::Down { peer, reason } => {
+                tracing::warn!("the connection to {peer} has ended: {reason}");
+                if let Some(peer) = self.names.peer(&peer) {
+                    self.driver.down(peer, now);
+                }
+            }
+            Event::Received { peer, data, started, ended } => {
+                let (started, ended) = (since(started), since(ended));
+                if let Some(peer) = self.names.peer(&peer) {
+                    self.driver.message(peer, data, started, ended);
+                }
+            }
+            Event::Acknowledged { id, .. } => self.driver.delivered(id, now),
+            Event::Failed { id, .. } => self.driver.failed(id, now),
+            Event::Stranger { address, names } => {
+                tracing::warn!("{} at {address} is no peer of this site", names.join(" or "));
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        let now = self.now();
+        let result = match command {
+            Command::AllReduce(gradient) => self.driver.all_reduce(gradient, now),
+            Command::State { round, training } => {
+                self.driver.give_state(round, &training, now);
+                Ok(())
+            }
+            Command::Finish(training) => {
+                self.finishing = Some(Instant::now());
+                // A site that came back after the end has finished already.
+                let _ = self.driver.finish(training, now);
+                Ok(())
+            }
+        };
+        if let Err(error) = result {
+            self.tell(News::Failed(error.into()));
+        }
+    }
+
+    fn carry_out(&mut self) {
+        while let Some(output) = self.driver.next_output() {
+            match output {
+                Output::Send { to, id, data, priority } => {
+                    let Some(name) = self.names.name(to) else { continue };
+                    if let Err(error) = self.endpoint.send(name, id, data, priority) {
+                        tracing::error!("a message was not sent: {error}");
+                        self.driver.failed(id, self.start.elapsed());
+                    }
+                }
+                Output::Ready { round, training } => self.tell(News::Ready(Next::Round { round, training })),
+                Output::Ended { training } => self.tell(News::Ready(Next::Ended { training })),
+                Output::Reduced { round, sum } => {
+                    let version = self.driver.policy_version();
+                    self.tell(News::Reduced { round, sum, version });
+                }
+                Output::StateWanted { round } => self.tell(News::StateWanted { round }),
+                Output::Failed(error) => self.tell(News::Failed(error.into())),
+            }
+        }
+    }
+
+    fn leave_if_done(&mut self) {
+        let Some(since) = self.finishing else { return };
+        if self.driver.may_leave() || since.elapsed() > LONGEST_END {
+            let (site, agent) = self.driver.counters();
+            self.tell(News::Left(Ending { site, agent, connections: self.endpoint.counters() }));
+            self.is_over = true;
+        }
+    }
+
+    /// A training loop that is gone is noticed by its commands.
+    fn tell(&self, news: News) {
+        let _ = self.told.send(news);
+    }
+}
