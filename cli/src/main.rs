@@ -56,6 +56,10 @@ enum Command {
     Simulate(commands::simulate::Args),
     /// Plan the experiments of the paper's figures: tables and charts, with the paper's numbers.
     Experiment(commands::experiment::Args),
+    /// Run a data centre's process on a network of sites (docs/wide-area.md).
+    Site(Box<commands::sites::site::Args>),
+    /// Run the scheduler of a network of sites: plans by what sites measure.
+    Scheduler(Box<commands::sites::site::SchedulerArgs>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }
@@ -99,6 +103,8 @@ fn main() -> ExitCode {
         Command::Emulate(args) => commands::emulate::run(args, json),
         Command::Simulate(args) => commands::simulate::run(args, json),
         Command::Experiment(args) => commands::experiment::run(args, json),
+        Command::Site(args) => commands::sites::site::run(&args, json),
+        Command::Scheduler(args) => commands::sites::site::run_scheduler(&args),
         Command::Decode(args) => commands::decode::run(args, json),
     };
     ended(result)

@@ -40,6 +40,7 @@ mod task;
 mod testbed;
 pub mod timeline;
 mod traffic;
+pub mod wide_area;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;

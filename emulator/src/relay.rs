@@ -79,6 +79,20 @@ impl Relay {
     /// # Errors
     /// If a socket or the thread cannot be made.
     pub fn start(namespace: &Namespace, faults: &[LinkFaults], seed: u64) -> io::Result<Self> {
+        Self::start_delayed(namespace, faults, &vec![Duration::ZERO; faults.len()], seed)
+    }
+
+    /// The same with a propagation delay of each direction.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_delayed(
+        namespace: &Namespace,
+        faults: &[LinkFaults],
+        propagation: &[Duration],
+        seed: u64,
+    ) -> io::Result<Self> {
+        let propagation = propagation.to_vec();
         let draws = faults
             .iter()
             .enumerate()
@@ -95,8 +109,14 @@ impl Relay {
         let shared = Arc::new(Shared { down, ..Shared::default() });
         let told = Arc::clone(&shared);
         let thread = thread::Builder::new().name("relay".into()).spawn(move || {
-            let mut carrier =
-                Carrier { sockets, draws, shared: &told, held: BTreeMap::new(), latest: Vec::new() };
+            let mut carrier = Carrier {
+                sockets,
+                draws,
+                propagation,
+                shared: &told,
+                held: BTreeMap::new(),
+                latest: Vec::new(),
+            };
             if let Err(error) = carrier.carry(&waker) {
                 tracing::error!("the relay between the links stopped: {error}");
             }
@@ -152,6 +172,8 @@ struct Carrier<'a> {
     sockets: Vec<PacketSocket>,
     /// Of the frames that come in at each end.
     draws: Vec<FrameFaultDraws>,
+    /// How long every frame takes that comes in at each end.
+    propagation: Vec<Duration>,
     shared: &'a Shared,
     /// Frames to be sent later: when, a serial number, and to which end.
     held: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
@@ -215,7 +237,7 @@ impl Carrier<'_> {
         } else {
             1
         };
-        let now = Instant::now();
+        let now = Instant::now() + self.propagation[from];
         let mut at = self.latest[from].filter(|latest| *latest > now);
         if fault.delay > Duration::ZERO {
             count(&self.shared.delayed);
@@ -227,7 +249,7 @@ impl Carrier<'_> {
             at = Some(at.unwrap_or(now) + fault.overtaken);
         }
         for _ in 0..copies {
-            match at {
+            match at.or((self.propagation[from] > Duration::ZERO).then_some(now)) {
                 None => queue.push(frame),
                 Some(at) => {
                     *serial += 1;

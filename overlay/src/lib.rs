@@ -21,6 +21,7 @@ mod planning;
 mod policy;
 mod rounds;
 mod run;
+mod scaled;
 mod scheme;
 mod schemes;
 

@@ -117,6 +117,24 @@ impl ChunkSum {
     }
 }
 
+/// What all sites have after a round in which one site each has given `gradients`: the sum, one value per
+/// parameter. `exponents` are those of the chunks, and then those of the next round.
+pub fn reduce(gradients: &[Vec<f32>], chunk_values: &[usize], exponents: &mut [Exponent]) -> Vec<f32> {
+    let (mut sum, sites) = (vec![0.0; chunk_values.iter().sum()], gradients.len());
+    let mut first = 0;
+    for (&values, exponent) in chunk_values.iter().zip(exponents) {
+        let range = first..first + values;
+        let mut chunk = ChunkSum::empty();
+        for (site, gradient) in gradients.iter().enumerate() {
+            chunk.add(&ChunkSum::of(&gradient[range.clone()], *exponent, sites, SiteNo(site as u16)));
+        }
+        chunk.write(&mut sum[range]);
+        *exponent = chunk.next_exponent(*exponent, sites);
+        first += values;
+    }
+    sum
+}
+
 impl Summand for ChunkSum {
     fn add(&mut self, other: &Self) {
         for (&exponent, theirs) in &other.parts {

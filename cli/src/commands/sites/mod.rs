@@ -1,8 +1,11 @@
-//! `inart plan` and `inart simulate` on networks of sites: other flags than on networks of switches.
+//! `inart plan`, `inart simulate` and `inart emulate` on networks of sites: other flags than on networks of
+//! switches; `inart site` and `inart scheduler`.
 
+mod emulate;
 mod network;
 mod plan;
 mod simulate;
+pub mod site;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -27,13 +30,16 @@ enum Command {
     Plan(plan::Args),
     /// Run a job's rounds on a network of sites in virtual time, every sum checked.
     Simulate(simulate::Args),
+    /// Train on a network of sites on this machine: namespaces, links, processes, every sum checked.
+    Emulate(emulate::Args),
 }
 
 /// Whether these arguments of the process ask for something on a network of sites: the command is one of the
-/// two, and a file that is named after it is such a network.
+/// three, and a file that is named after it is such a network.
 pub fn are_asked(arguments: &[OsString]) -> bool {
     let mut words = arguments.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-'));
-    let is_command = words.next().is_some_and(|word| word == "plan" || word == "simulate");
+    let is_command =
+        words.next().is_some_and(|word| word == "plan" || word == "simulate" || word == "emulate");
     is_command && words.any(|word| network::is_one(Path::new(word)))
 }
 
@@ -42,5 +48,6 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Plan(args) => plan::run(&args, cli.json),
         Command::Simulate(args) => simulate::run(&args, cli.json),
+        Command::Emulate(args) => emulate::run(&args, cli.json),
     }
 }

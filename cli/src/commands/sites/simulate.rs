@@ -94,7 +94,7 @@ impl Args {
 }
 
 /// A time with its unit: `1h`, `10 min`, `90 s`.
-fn seconds(text: &str) -> anyhow::Result<f64> {
+pub fn seconds(text: &str) -> anyhow::Result<f64> {
     let long = [("h", 3600.0), ("min", 60.0), ("m", 60.0)];
     let number = |unit: &str| text.strip_suffix(unit)?.trim().parse::<f64>().ok();
     let given = long.iter().find_map(|(unit, factor)| Some(number(unit)? * factor));

@@ -1,0 +1,171 @@
+//! `inart emulate NETWORK` on a network of sites.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, ensure};
+use inart_emulator::scale::Scale;
+use inart_emulator::wide_area::{Report, Setting, Variant, Workload, chart, emulate_sites};
+use inart_overlay::{Disjoint, Options, Scheme};
+use inart_planner::units::{Rate, Size, display_size};
+use inart_trainer::{Config, Trainer};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::network;
+use super::simulate::seconds;
+use crate::commands::output::print;
+
+/// Arguments of `inart emulate` on a network of sites.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON).
+    topology: PathBuf,
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// Schemes to compare. netstorm+ is netstorm with node-disjoint auxiliary paths, taken lazily.
+    #[arg(long, value_delimiter = ',', default_value = "inart,netstorm,netstorm+,fapt,mst,bkt,star")]
+    schemes: Vec<String>,
+    /// As many rounds of each scheme as begin within this time in virtual time.
+    #[arg(long, default_value = "15s")]
+    duration: String,
+    /// No more rounds than this.
+    #[arg(long, default_value_t = 1000)]
+    rounds: u32,
+    /// Multiply the network's rates by this, like 1/40. Traces go faster by as much as rounds do [default: so
+    /// that a gradient of the model takes a fifteenth of the time that the job's takes].
+    #[arg(long)]
+    scale: Option<Scale>,
+    /// Train nothing: sum random gradients of this size, like 1 MB.
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    gradient: Option<Size>,
+    /// Images per site and round.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// What a link counts as that nobody has measured, before scaling.
+    #[arg(long, default_value = "87.5Mbps")]
+    prior: Rate,
+    /// How connections follow the network: cubic or bbr.
+    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    congestion: String,
+    /// Decides data, weights and losses.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Draw the rounds' times to this file (SVG).
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+/// Rounds take this part of their time, unless a scale is given.
+const TIME: f64 = 1.0 / 15.0;
+
+fn variant(name: &str) -> anyhow::Result<Variant> {
+    let (plain, paths) = match name.strip_suffix('+') {
+        Some(plain) => (plain, Some(Disjoint::Nodes)),
+        None => (name, None),
+    };
+    let known = || Scheme::ALL.map(Scheme::name).join(", ");
+    let scheme = Scheme::named(plain)
+        .ok_or_else(|| anyhow!("--schemes {name}: no such scheme; name some of {}, netstorm+", known()))?;
+    let mut flags = vec!["--scheme".to_owned(), plain.to_owned()];
+    if paths.is_some() {
+        flags.extend(["--auxiliary", "node-disjoint"].map(str::to_owned));
+    }
+    let plan = Options { auxiliary: paths, ..Options::new(scheme) };
+    Ok(Variant { name: name.to_owned(), plan, flags })
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let overlay = network::read(&args.topology)?;
+    let job = network::job(&overlay, args.job.as_deref())?;
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    ensure!(job.sites.len() == overlay.sites().len(), "job {}: it has to have all sites", job.name);
+    let config = Config { seed: args.seed, rank: 0, workers: job.sites.len(), batch: args.batch };
+    let model_bytes = 4 * Trainer::new(config)?.gradient_len() as u64;
+    let bytes = args.gradient.map_or(model_bytes, |size| (size.0 as u64).next_multiple_of(4));
+    ensure!(bytes > 0, "--gradient: give a size above 0");
+    let factor = match args.scale {
+        Some(scale) => scale.factor(),
+        None => (bytes as f64 / job.gradient_bytes() as f64 / TIME).min(1.0),
+    };
+    let (scaled, time) = overlay.scaled(job, bytes, factor);
+    let setting = Setting {
+        overlay: Arc::new(scaled),
+        variants: args.schemes.iter().map(|name| variant(name)).collect::<anyhow::Result<_>>()?,
+        workload: match args.gradient {
+            Some(_) => Workload::Random,
+            None => Workload::Training { batch: args.batch },
+        },
+        duration: Duration::from_secs_f64(seconds(&args.duration)?),
+        most_rounds: args.rounds,
+        seed: args.seed,
+        prior_bps: args.prior.0 * factor,
+        program: std::env::current_exe().context("this program's own file")?,
+        congestion: args.congestion.clone(),
+    };
+    let bar = ProgressBar::new(1000);
+    let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let report = emulate_sites(&setting, &mut |progress| {
+        bar.set_position((progress.seconds_done / progress.seconds_total * 1000.0) as u64);
+        bar.set_message(progress.stage.to_owned());
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    if let Some(path) = &args.chart {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let drawing = chart(&report, &setting.overlay);
+        std::fs::write(path, drawing).with_context(|| path.display().to_string())?;
+    }
+    let text = match json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => table(&report, bytes, factor, time, args),
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> String {
+    let mut out = format!(
+        "{}: rates times 1/{:.1}, traces {:.1} times faster; gradient {}; rounds as many as begin within {}\n",
+        report.network,
+        1.0 / factor,
+        1.0 / time,
+        display_size(bytes as f64),
+        args.duration,
+    );
+    let _ = writeln!(out, "scheme      rounds   mean s  simulated s  ratio  of inart  accuracy  relayed");
+    let ours = report.schemes.iter().find(|scheme| scheme.scheme == "inart").map(|scheme| scheme.mean_s);
+    for scheme in &report.schemes {
+        let beside = ours.map_or(String::new(), |ours| format!("{:.2}", scheme.mean_s / ours));
+        let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
+        let _ = writeln!(
+            out,
+            "{:10}  {:>6}  {:>7.3}  {:>11.3}  {:>5.2}  {:>8}  {:>8}  {:>7}",
+            scheme.scheme,
+            scheme.rounds.len(),
+            scheme.mean_s,
+            scheme.simulated_s,
+            scheme.mean_s / scheme.simulated_s,
+            beside,
+            learnt,
+            scheme.relayed,
+        );
+    }
+    let checked: u64 = report.schemes.iter().map(|scheme| scheme.sums_checked).sum();
+    let lost: u64 = report.schemes.iter().map(|scheme| scheme.frames_lost).sum();
+    let _ = writeln!(
+        out,
+        "{checked} values of sums compared bit for bit, all equal; the network lost {lost} frames"
+    );
+    if let Some(path) = &args.chart {
+        let _ = writeln!(out, "chart: {}", path.display());
+    }
+    out
+}

@@ -1,0 +1,274 @@
+//! `inart site`: a data centre's process, and `inart scheduler`.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, anyhow, ensure};
+use bytes::Bytes;
+use inart_emulator::wide_area::{digest, random_gradient};
+use inart_overlay::AuxiliaryUse;
+use inart_planner::units::Rate;
+use inart_quic::{Congestion, PROTOCOL};
+use inart_site_agent::Setup;
+use inart_site_host::{Ending, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost};
+use inart_tls::{IdentityFiles, MutualTls};
+use inart_trainer::{Config, Trainer};
+use serde_json::json;
+
+use super::network;
+use super::plan::Trees;
+
+/// What a site and a scheduler are told about their connections.
+#[derive(clap::Args)]
+pub struct Connections {
+    /// Its name: the site's in the network, or the scheduler's; a DNS name of its certificate.
+    #[arg(long)]
+    name: String,
+    /// Where to listen, by UDP.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// Where another one is, as NAME=HOST:PORT: every neighbour of a site, or all sites for the scheduler.
+    #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = peer, required = true)]
+    peers: Vec<(String, SocketAddr)>,
+    /// The certificate of the authority that all of them trust (PEM).
+    #[arg(long, value_name = "FILE")]
+    tls_ca: PathBuf,
+    /// Its own certificate (PEM).
+    #[arg(long, value_name = "FILE")]
+    tls_cert: PathBuf,
+    /// The key of --tls-cert (PEM).
+    #[arg(long, value_name = "FILE")]
+    tls_key: PathBuf,
+    /// How connections follow the network: cubic, or bbr, which goes on at the link's rate when packets are
+    /// lost.
+    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    congestion: String,
+}
+
+/// Arguments of `inart site`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON), the same at all sites.
+    topology: PathBuf,
+    /// The job [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    trees: Trees,
+    #[command(flatten)]
+    connections: Connections,
+    /// The scheduler, as NAME=HOST:PORT; without one the first plan stays.
+    #[arg(long, value_name = "NAME=HOST:PORT", value_parser = peer)]
+    scheduler: Option<(String, SocketAddr)>,
+    /// Rounds to train.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// Images per round. The model has a gradient of its own size, which the job's has to be.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// Train nothing: sum random numbers, as many as the job's gradient has.
+    #[arg(long, conflicts_with = "batch")]
+    random: bool,
+    /// Decides the data and the first weights; the same at all sites.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Arguments of `inart scheduler`.
+#[derive(clap::Args)]
+pub struct SchedulerArgs {
+    /// The network document (YAML or JSON), the same as at the sites.
+    topology: PathBuf,
+    /// The job [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    trees: Trees,
+    #[command(flatten)]
+    connections: Connections,
+    /// What a link counts as that nobody has measured.
+    #[arg(long, default_value = "87.5Mbps")]
+    prior: Rate,
+}
+
+fn peer(text: &str) -> Result<(String, SocketAddr), String> {
+    let (name, address) = text.split_once('=').ok_or("write NAME=HOST:PORT")?;
+    let found = address.to_socket_addrs().map_err(|error| format!("{address}: {error}; write HOST:PORT"))?;
+    let first = found.into_iter().next().ok_or(format!("{address}: no such host"))?;
+    Ok((name.to_owned(), first))
+}
+
+impl Connections {
+    fn options(&self, scheduler: Option<(String, SocketAddr)>) -> anyhow::Result<HostOptions> {
+        let identity = IdentityFiles { certificate: self.tls_cert.clone(), key: self.tls_key.clone() };
+        Ok(HostOptions {
+            listen: self.listen,
+            tls: MutualTls::load(&self.tls_ca, &identity, PROTOCOL).context("TLS")?,
+            peers: self.peers.iter().cloned().collect::<BTreeMap<_, _>>(),
+            scheduler,
+            congestion: if self.congestion == "bbr" { Congestion::Bbr } else { Congestion::Cubic },
+        })
+    }
+}
+
+/// What a site trains.
+enum Work {
+    Training(Box<Trainer>),
+    Random { seed: u64, site: usize, values: usize },
+}
+
+impl Work {
+    fn gradient(&mut self, round: u32) -> Vec<f32> {
+        match self {
+            Work::Training(trainer) => {
+                let mut gradient = vec![0.0; trainer.gradient_len()];
+                trainer.gradient(&mut gradient);
+                gradient
+            }
+            Work::Random { seed, site, values } => random_gradient(*seed, *site, round, *values),
+        }
+    }
+
+    fn state(&self) -> Bytes {
+        match self {
+            Work::Training(trainer) => trainer.state().iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Work::Random { .. } => Bytes::new(),
+        }
+    }
+
+    /// Goes on from another site's state before a round.
+    fn load(&mut self, state: &[u8], round: u32) -> anyhow::Result<()> {
+        let Work::Training(trainer) = self else { return Ok(()) };
+        let values: Vec<f32> =
+            state.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let expected = trainer.state().len();
+        ensure!(values.len() == expected, "a state of {} values, not {expected}", values.len());
+        trainer.load(&values, u64::from(round.saturating_sub(1)));
+        Ok(())
+    }
+
+    fn apply(&mut self, sum: &[f32]) {
+        if let Work::Training(trainer) = self {
+            trainer.apply(sum);
+        }
+    }
+}
+
+/// Runs `inart site`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let overlay = network::read(&args.topology)?;
+    let job = network::job(&overlay, args.job.as_deref())?;
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let options = args.trees.options(&overlay)?;
+    let setup = Setup::new(&overlay, job, &args.connections.name, &options, AuxiliaryUse::default())?;
+    let place = job.sites.iter().position(|&site| overlay.site_name(site) == args.connections.name);
+    let site = place.ok_or_else(|| anyhow!("--name {}: not in job {}", args.connections.name, job.name))?;
+    let workers = job.sites.len();
+    let values = setup.values();
+    let mut work = if args.random {
+        Work::Random { seed: args.seed, site, values }
+    } else {
+        let trainer = Trainer::new(Config { seed: args.seed, rank: site, workers, batch: args.batch })?;
+        let own = trainer.gradient_len();
+        ensure!(
+            own == values,
+            "job {}: its gradient has {values} values and the model {own}; set gradient: {} B, or use --random",
+            job.name,
+            4 * own
+        );
+        Work::Training(Box::new(trainer))
+    };
+    let mut host =
+        SiteHost::open(&overlay, Arc::new(setup), args.connections.options(args.scheduler.clone())?)?;
+    let mut next = host.start()?;
+    loop {
+        next = match next {
+            Next::Ended { training } => {
+                work.load(&training, u32::MAX)?;
+                break;
+            }
+            Next::Round { round, .. } if round > args.rounds => break,
+            Next::Round { round, training } => {
+                if let Some(state) = training {
+                    work.load(&state, round)?;
+                }
+                let reduced = host.all_reduce(work.gradient(round), &|| work.state())?;
+                if let Some(sum) = &reduced.sum {
+                    work.apply(sum);
+                    tell(round, &reduced, sum, json)?;
+                }
+                reduced.next
+            }
+        };
+    }
+    let ending = host.finish(work.state())?;
+    tell_end(&mut work, &ending, json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_line(line: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
+}
+
+fn tell(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Result<()> {
+    if !json {
+        let took = reduced.ended.saturating_duration_since(reduced.began).as_secs_f64();
+        return print_line(&format!("round {round}: {took:.3} s, plan {}", reduced.version >> 32));
+    }
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
+    let now_ns = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
+    let ago = |at: Instant| now_ns.saturating_sub(at.elapsed().as_nanos() as u64);
+    let line = json!({
+        "round": round, "began_ns": ago(reduced.began), "ended_ns": ago(reduced.ended),
+        "version": reduced.version, "sum": digest(sum),
+    });
+    print_line(&line.to_string())
+}
+
+fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> {
+    let accuracy = match work {
+        Work::Training(trainer) => Some(trainer.evaluate().accuracy),
+        Work::Random { .. } => None,
+    };
+    let (site, agent) = (ending.site, ending.agent);
+    if json {
+        let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
+        let line = json!({ "accuracy": accuracy, "relayed": relayed, "asks": asks, "failed": failed });
+        return print_line(&line.to_string());
+    }
+    let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
+    print_line(&format!(
+        "{learnt}{} chunks passed on for others, asked {} times, {} messages sent again",
+        site.relayed, agent.asks, agent.failed
+    ))
+}
+
+/// Runs `inart scheduler`.
+pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
+    let overlay = Arc::new(network::read(&args.topology)?);
+    let job = network::job(&overlay, args.job.as_deref())?.clone();
+    ensure!(args.prior.0 > 0.0, "--prior: give a rate above 0");
+    let plan = args.trees.options(&overlay)?;
+    let options = args.connections.options(None)?;
+    let known = |name: &String| overlay.site_named(name).is_some();
+    if let Some(unknown) = options.peers.keys().find(|name| !known(name)) {
+        anyhow::bail!("--peer {unknown}: no such site; name some of {}", overlay.sites().join(", "));
+    }
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let name = &args.connections.name;
+        let host = SchedulerHost::open(overlay.clone(), job, plan, args.prior.0, name, options)?;
+        let told = |offered: Offered| {
+            let _ = print_line(&format!("plan {} offered: {} trees", offered.version >> 32, offered.trees));
+        };
+        host.run(told).await;
+        Ok::<_, anyhow::Error>(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,112 @@
+//! What every sum has to be: the gradients of all sites, computed again and added here.
+
+use std::collections::BTreeSet;
+
+use inart_overlay::Scheme;
+use inart_site_agent::gradient::{VALUE_BYTES, first_exponent, reduce};
+use inart_trainer::{Config, Trainer};
+use sha2::{Digest, Sha256};
+
+use super::processes::Rounds;
+use super::{Setting, Workload};
+use crate::error::Error;
+
+/// Recomputes rounds as they come.
+pub struct Audit {
+    trainers: Vec<Trainer>,
+    seed: u64,
+    sites: usize,
+    chunk_values: Vec<usize>,
+    exponents: Vec<inart_wire::Exponent>,
+    /// Of each round, from 1 on.
+    expected: Vec<String>,
+    checked: BTreeSet<(u32, usize)>,
+}
+
+/// The random gradient of a site in a round: from -1 to 1, by the seed.
+pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec<f32> {
+    let mut state = seed ^ (site as u64) << 40 ^ u64::from(round) << 8;
+    let mut next = || {
+        // SplitMix64 (Steele, Lea, Flood 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    (0..values).map(|_| next()).collect()
+}
+
+/// SHA-256 of the bits of a sum, in hexadecimal.
+pub fn digest(sum: &[f32]) -> String {
+    let mut hash = Sha256::new();
+    sum.iter().for_each(|value| hash.update(value.to_bits().to_le_bytes()));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Audit {
+    pub fn new(setting: &Setting, scheme: Scheme) -> Result<Self, Error> {
+        let job = &setting.overlay.jobs()[0];
+        let workers = job.sites.len();
+        let trainers = match setting.workload {
+            Workload::Random => Vec::new(),
+            Workload::Training { batch } => (0..workers)
+                .map(|rank| Trainer::new(Config { seed: setting.seed, rank, workers, batch }))
+                .collect::<Result<_, _>>()?,
+        };
+        let bytes = inart_overlay::cut(&job.tensors_bytes, inart_overlay::longest_chunk(job, scheme));
+        let chunk_values: Vec<usize> = bytes.iter().map(|&bytes| bytes as usize / VALUE_BYTES).collect();
+        Ok(Self {
+            trainers,
+            seed: setting.seed,
+            sites: workers,
+            exponents: vec![first_exponent(workers); chunk_values.len()],
+            chunk_values,
+            expected: Vec::new(),
+            checked: BTreeSet::new(),
+        })
+    }
+
+    /// Compares all sums that have not been compared yet.
+    pub fn check_all(&mut self, rounds: &Rounds) -> Result<(), Error> {
+        for (&round, sites) in rounds {
+            while self.expected.len() < round as usize {
+                self.next_round();
+            }
+            for (&site, said) in sites {
+                if said.sum != self.expected[round as usize - 1] {
+                    let cause = std::io::Error::other(format!(
+                        "its sum of round {round} differs from that of the gradients; this is a defect"
+                    ));
+                    return Err(Error::System { what: format!("believe site {site}"), cause });
+                }
+                self.checked.insert((round, site));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums compared so far: values, over all sites and rounds.
+    pub fn sums(&self) -> u64 {
+        self.checked.len() as u64 * self.chunk_values.iter().sum::<usize>() as u64
+    }
+
+    fn next_round(&mut self) {
+        let round = self.expected.len() as u32 + 1;
+        let values = self.chunk_values.iter().sum();
+        let gradients: Vec<Vec<f32>> = match self.trainers.is_empty() {
+            true => (0..self.sites).map(|at| random_gradient(self.seed, at, round, values)).collect(),
+            false => {
+                let gradient = |trainer: &mut Trainer| {
+                    let mut gradient = vec![0.0; values];
+                    trainer.gradient(&mut gradient);
+                    gradient
+                };
+                self.trainers.iter_mut().map(gradient).collect()
+            }
+        };
+        let sum = reduce(&gradients, &self.chunk_values, &mut self.exponents);
+        self.trainers.iter_mut().for_each(|trainer| trainer.apply(&sum));
+        self.expected.push(digest(&sum));
+    }
+}

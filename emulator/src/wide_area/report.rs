@@ -1,0 +1,95 @@
+//! What an emulation came to.
+
+use serde::Serialize;
+
+use super::processes::{Said, SiteRound};
+use super::{Setting, Variant};
+use crate::error::Error;
+
+/// What an emulation came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The network's name.
+    pub network: String,
+    /// Each way to plan, in the order in which it ran.
+    pub schemes: Vec<SchemeReport>,
+}
+
+/// One round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RoundTime {
+    /// When the first site began it, in seconds since the first round's beginning.
+    pub start_s: f64,
+    /// Until the last site had the sum.
+    pub seconds: f64,
+    /// The version of the plan that it followed.
+    pub version: u64,
+}
+
+/// One way to plan.
+#[derive(Debug, Clone, Serialize)]
+pub struct SchemeReport {
+    /// Its name.
+    pub scheme: String,
+    /// Rounds that all sites ended.
+    pub rounds: Vec<RoundTime>,
+    /// Their mean time, in seconds.
+    pub mean_s: f64,
+    /// The same rounds in virtual time: their mean, in seconds.
+    pub simulated_s: f64,
+    /// The proven bound on the rates at the start, in seconds.
+    pub bound_s: f64,
+    /// Share of test images told rightly in the end; none without training.
+    pub accuracy: Option<f64>,
+    /// Values of sums that were compared, all equal.
+    pub sums_checked: u64,
+    /// Chunks passed on for others.
+    pub relayed: u64,
+    /// Times that sites asked for what they missed.
+    pub asks: u64,
+    /// Frames that the network lost.
+    pub frames_lost: u64,
+}
+
+pub fn report(
+    setting: &Setting,
+    variant: &Variant,
+    said: &Said,
+    sums_checked: u64,
+    simulated: Vec<f64>,
+    bound_s: f64,
+    frames_lost: u64,
+) -> Result<SchemeReport, Error> {
+    let sites = setting.overlay.jobs()[0].sites.len();
+    let whole = said.rounds.values().filter(|round| round.len() == sites);
+    let first_ns = said.rounds.values().flat_map(|round| round.values()).map(|site| site.began_ns).min();
+    let first_ns = first_ns.unwrap_or(0);
+    let time = |round: &std::collections::BTreeMap<usize, SiteRound>| {
+        let began = round.values().map(|site| site.began_ns).min().unwrap_or(0);
+        let ended = round.values().map(|site| site.ended_ns).max().unwrap_or(0);
+        let version = round.values().map(|site| site.version).max().unwrap_or(0);
+        let seconds = |ns: u64| ns as f64 * 1e-9;
+        RoundTime { start_s: seconds(began - first_ns), seconds: seconds(ended - began), version }
+    };
+    let rounds: Vec<RoundTime> = whole.map(time).collect();
+    if rounds.is_empty() {
+        let cause = std::io::Error::other("no round was ended by all sites");
+        return Err(Error::System { what: "measure".to_owned(), cause });
+    }
+    let mean = |all: &mut dyn ExactSizeIterator<Item = f64>| {
+        let count = all.len() as f64;
+        all.sum::<f64>() / count
+    };
+    Ok(SchemeReport {
+        scheme: variant.name.clone(),
+        mean_s: mean(&mut rounds.iter().map(|round| round.seconds)),
+        simulated_s: mean(&mut simulated.iter().copied()),
+        rounds,
+        bound_s,
+        accuracy: said.counted.iter().find_map(|counted| counted.accuracy),
+        sums_checked,
+        relayed: said.counted.iter().map(|counted| counted.relayed).sum(),
+        asks: said.counted.iter().map(|counted| counted.asks).sum(),
+        frames_lost,
+    })
+}

@@ -1,0 +1,26 @@
+//! A network made smaller, so that another gradient takes about as many rounds on it.
+
+use crate::network::{Overlay, SiteJob};
+
+impl Overlay {
+    /// The network with one job, whose gradient is one tensor of `gradient_bytes`. Rates are multiplied by
+    /// `rate`; rounds then take `gradient / (job's gradient · rate)` of their time, and so traces are that
+    /// much faster, and chunks are shorter by the ratio of the gradients. Delays and losses stay. Returns
+    /// that factor of time, too.
+    pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Overlay, f64) {
+        let size = gradient_bytes as f64 / job.gradient_bytes() as f64;
+        let time = size / rate;
+        let mut scaled = self.clone();
+        for link in &mut scaled.links {
+            link.rates_bps.iter_mut().for_each(|bps| *bps *= rate);
+            for trace in link.traces.iter_mut().flatten() {
+                trace.every_seconds *= time;
+                trace.rates_bps.iter_mut().for_each(|bps| *bps *= rate);
+            }
+        }
+        let chunk_bytes = ((job.chunk_bytes as f64 * size) as u64).max(4).next_multiple_of(4);
+        let tensors_bytes = vec![gradient_bytes];
+        scaled.jobs = vec![SiteJob { tensors_bytes, chunk_bytes, ..job.clone() }];
+        (scaled, time)
+    }
+}
