@@ -77,14 +77,7 @@ fn main() -> ExitCode {
     };
     // A daemon tells what happens; everything else speaks when something is wrong.
     let level = if matches!(cli.command, Command::Controller(_)) { "info" } else { "warn" };
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("INART_LOG")
-                .unwrap_or_else(|_| format!("{level},highs=error").into()),
-        )
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
+    log(level);
     let json = cli.json;
     let result = match cli.command {
         Command::Topology(args) => commands::topology::run(args, json),
@@ -110,8 +103,21 @@ fn main() -> ExitCode {
     ended(result)
 }
 
+/// Writes what happens to standard error, from a level on; INART_LOG says another.
+fn log(level: &str) {
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("INART_LOG")
+                .unwrap_or_else(|_| format!("{level},highs=error").into()),
+        )
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}
+
 /// Networks of sites have flags of their own: `inart plan NETWORK --help` lists them.
 fn on_sites(arguments: &[OsString]) -> ExitCode {
+    log("warn");
     let command = with_negative_numbers(commands::sites::Cli::command());
     let parsed = command.try_get_matches_from(arguments);
     match parsed.and_then(|matches| commands::sites::Cli::from_arg_matches(&matches)) {

@@ -14,6 +14,7 @@ use crate::connection::{CLOSED, known, serve};
 use crate::dial::dial;
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
+use crate::meter::Meter;
 use crate::options::Options;
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
@@ -76,7 +77,8 @@ impl Endpoint {
                     false
                 }
                 None => {
-                    peers.insert(name.to_owned(), Peer { address, connection: None });
+                    peers
+                        .insert(name.to_owned(), Peer { address, connection: None, meter: Meter::default() });
                     true
                 }
             }
@@ -131,6 +133,12 @@ impl Endpoint {
     /// The smoothed round-trip time to a peer; `None` without a connection.
     pub fn rtt(&self, peer: &str) -> Option<Duration> {
         self.shared.peers().get(peer)?.connection.as_ref().map(quinn::Connection::rtt)
+    }
+
+    /// What arrived from a peer in bursts since the last call, in bits, and the time that it took, in seconds:
+    /// what the link lets through. `None` until that time is `enough`.
+    pub fn measured(&self, peer: &str, enough: Duration) -> Option<(f64, f64)> {
+        self.shared.peers().get_mut(peer)?.meter.take(enough)
     }
 
     /// What was counted so far.

@@ -10,6 +10,7 @@ mod dial;
 mod endpoint;
 mod error;
 mod event;
+mod meter;
 mod options;
 mod shared;
 mod streams;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use quinn::Connection;
 use tokio::sync::{Notify, mpsc};
 
 use crate::event::Event;
+use crate::meter::Meter;
 
 /// What an endpoint has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Counts {
 pub(crate) struct Peer {
     pub address: SocketAddr,
     pub connection: Option<Connection>,
+    pub meter: Meter,
 }
 
 #[derive(Debug)]
@@ -76,6 +79,13 @@ pub(crate) struct Shared {
 impl Shared {
     pub fn peers(&self) -> MutexGuard<'_, BTreeMap<String, Peer>> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of a message have arrived.
+    pub fn arrived(&self, peer: &str, bytes: u64) {
+        if let Some(entry) = self.peers().get_mut(peer) {
+            entry.meter.arrived(bytes, Instant::now());
+        }
     }
 
     /// Tells the consumer; if there is none any more, nobody has to know.

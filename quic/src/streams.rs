@@ -62,7 +62,10 @@ async fn receive_one(
     while (data.len() as u64) < length {
         let rest = (length - data.len() as u64) as usize;
         match receive.read_chunk(rest, true).await? {
-            Some(chunk) => data.extend_from_slice(&chunk.bytes),
+            Some(chunk) => {
+                shared.arrived(&peer, chunk.bytes.len() as u64);
+                data.extend_from_slice(&chunk.bytes);
+            }
             None => return Err("it ends too early".into()),
         }
     }

@@ -11,7 +11,6 @@ pub mod gradient;
 pub mod message;
 mod message_error;
 pub mod policy_message;
-mod probes;
 mod scheduler;
 mod setup;
 

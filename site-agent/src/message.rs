@@ -91,7 +91,7 @@ pub struct ChunkMessage {
     /// The sites behind the next one.
     #[prost(uint32, repeated, tag = "8")]
     pub route: Vec<u32>,
-    /// With chunk 0: the versions that all hold, or the one that the next round follows.
+    /// With the last chunk: the versions that all hold, or the one that the next round follows.
     #[prost(uint64, repeated, tag = "9")]
     pub policies: Vec<u64>,
     /// The least exponent at which every value would fit.

@@ -15,15 +15,18 @@ pub struct Scheduler {
     job: SiteJob,
     options: Options,
     table: Table,
+    /// Rates that are known, whatever is measured.
+    known: Option<Rates>,
     /// Links that a site at one of their ends says are down: from, to.
     down: BTreeMap<SiteNo, BTreeSet<SiteNo>>,
     /// How many plans it has offered, and those of schedulers before it that sites told of.
     count: u32,
     /// What the plan in the newest offer was made for.
     offered: Option<Arc<Policy>>,
-    /// The newest round that any site has told of, and what was planned for.
-    round: Option<u32>,
-    planned_for: Option<(Option<u32>, BTreeSet<(SiteNo, SiteNo)>)>,
+    /// Links that were down when it planned last; none before.
+    planned_for: Option<BTreeSet<(SiteNo, SiteNo)>>,
+    /// There are samples that no plan has been made by.
+    has_news: bool,
 }
 
 /// All that a plan is made from, so that it can be made elsewhere.
@@ -55,15 +58,31 @@ impl Scheduler {
     /// A scheduler that has heard nothing: all links count as `prior_bps`.
     pub fn new(overlay: Arc<Overlay>, job: SiteJob, options: Options, prior_bps: f64) -> Self {
         let table = Table::received(&overlay, prior_bps);
-        let (down, offered, round, planned_for) = Default::default();
-        Scheduler { overlay, job, options, table, down, count: 0, offered, round, planned_for }
+        let (down, offered, planned_for) = Default::default();
+        let known = None;
+        Scheduler {
+            overlay,
+            job,
+            options,
+            table,
+            known,
+            down,
+            count: 0,
+            offered,
+            planned_for,
+            has_news: false,
+        }
+    }
+
+    /// A scheduler that knows the rates, and plans anew only when links go or come back.
+    pub fn knowing(overlay: Arc<Overlay>, job: SiteJob, options: Options, rates: Rates) -> Self {
+        Scheduler { known: Some(rates), ..Scheduler::new(overlay, job, options, 1.0) }
     }
 
     /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
     /// that ran before: versions go on from there.
     pub fn report(&mut self, from: SiteNo, report: &Report) {
         self.count = self.count.max(count_of(report.version));
-        self.round = self.round.max(report.round);
         let site = |number: u32| self.overlay.site_ids().nth(number as usize);
         let me = site(from.0.into());
         for sample in &report.samples {
@@ -72,6 +91,7 @@ impl Scheduler {
             let is_good = is_good && sample.bits.is_finite() && sample.seconds.is_finite();
             if let Some(arc) = arc.filter(|_| is_good) {
                 self.table.learn_one(arc, sample.bits, sample.seconds);
+                self.has_news = self.known.is_none();
             }
         }
         let down = report.down.iter().filter_map(|&number| u16::try_from(number).ok()).map(SiteNo);
@@ -83,15 +103,14 @@ impl Scheduler {
         self.offered.as_ref()
     }
 
-    /// What is to be planned now: when a round is over, or links have gone or come back.
+    /// What is to be planned now: when sites have measured something, or links have gone or come back.
     pub fn task(&mut self) -> Option<Task> {
         let down = self.links_down();
-        let now = Some((self.round, down.clone()));
-        if self.planned_for == now {
+        if !std::mem::take(&mut self.has_news) && self.planned_for.as_ref() == Some(&down) {
             return None;
         }
-        self.planned_for = now;
-        let mut rates = self.table.rates();
+        self.planned_for = Some(down.clone());
+        let mut rates = self.believed();
         for arc in self.overlay.arcs().collect::<Vec<ArcId>>() {
             let (a, b) = self.overlay.ends(arc);
             let [a, b] = [a, b].map(|site| SiteNo(site.index() as u16));
@@ -125,7 +144,7 @@ impl Scheduler {
 
     /// What it believes of every directed link, in bit/s.
     pub fn believed(&self) -> Rates {
-        self.table.rates()
+        self.known.clone().unwrap_or_else(|| self.table.rates())
     }
 
     /// Links that both ends say are down: a site that is gone says nothing, and its links stay, or there

@@ -1,8 +1,9 @@
 //! The scheduler's process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use inart_overlay::{Options, Overlay, PlanError, SiteJob};
+use inart_overlay::{Overlay, PlanError};
 use inart_quic::{Endpoint, Event, Events};
 use inart_site_agent::message::{Body, decode, encode};
 use inart_site_agent::policy_message::policy_message;
@@ -12,6 +13,11 @@ use inart_sites::Policy;
 use crate::error::HostError;
 use crate::names::Names;
 use crate::options::HostOptions;
+
+/// Plans follow each other no faster. While a round goes on, each pause is twice the one before: sites hold
+/// few offers, and agree on one that all of them hold.
+const PAUSE: Duration = Duration::from_millis(300);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// A plan that was offered to all sites.
 #[derive(Debug, Clone)]
@@ -29,40 +35,45 @@ pub struct SchedulerHost {
     endpoint: Endpoint,
     events: Events,
     next_id: u64,
+    pause: Duration,
+    /// The newest round that a site told of.
+    round: Option<u32>,
 }
 
 impl SchedulerHost {
-    /// Listens, and begins to connect to all sites. `name`: its own, as in its certificate. Links that nobody
-    /// has measured count as `prior_bps`. To be called within a tokio runtime.
+    /// Listens, and begins to connect to all sites. `name`: its own, as in its certificate. To be called
+    /// within a tokio runtime.
     ///
     /// # Errors
     /// An address that cannot be had, or certificates.
     pub fn open(
-        overlay: Arc<Overlay>,
-        job: SiteJob,
-        plan: Options,
-        prior_bps: f64,
+        overlay: &Overlay,
+        scheduler: Scheduler,
         name: &str,
         options: HostOptions,
     ) -> Result<Self, HostError> {
-        let names = Names::new(&overlay, None);
+        let names = Names::new(overlay, None);
         let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
         quic.congestion = options.congestion;
         let (endpoint, events) = Endpoint::open(quic)?;
-        let scheduler = Scheduler::new(overlay, job, plan, prior_bps);
-        Ok(Self { scheduler, names, endpoint, events, next_id: 0 })
+        Ok(Self { scheduler, names, endpoint, events, next_id: 0, pause: PAUSE, round: None })
     }
 
     /// Serves sites for ever; calls `told` for every plan that is offered.
     pub async fn run(mut self, mut told: impl FnMut(Offered)) {
         let (planned, mut plans) = tokio::sync::mpsc::unbounded_channel();
         let mut is_planning = false;
+        let mut pause = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         loop {
-            if !is_planning && let Some(task) = self.scheduler.task() {
+            let may_plan = !is_planning && pause.is_elapsed();
+            if may_plan && let Some(task) = self.scheduler.task() {
                 is_planning = true;
+                pause.as_mut().reset(tokio::time::Instant::now() + self.pause);
+                self.pause = (2 * self.pause).min(LONGEST_PAUSE);
                 plan(task, planned.clone());
             }
             tokio::select! {
+                () = &mut pause, if !pause.is_elapsed() => {}
                 event = self.events.next() => match event {
                     Some(event) => self.event(event),
                     None => return,
@@ -85,7 +96,12 @@ impl SchedulerHost {
             }
             Event::Down { peer, reason } => tracing::warn!("the connection to {peer} has ended: {reason}"),
             Event::Received { peer, data, .. } => match (self.names.peer(&peer), decode(data)) {
-                (Some(Peer::Site(site)), Ok(Body::Report(report))) => self.scheduler.report(site, &report),
+                (Some(Peer::Site(site)), Ok(Body::Report(report))) => {
+                    if report.round > self.round {
+                        (self.round, self.pause) = (report.round, PAUSE);
+                    }
+                    self.scheduler.report(site, &report);
+                }
                 (_, Ok(Body::Hello(_) | Body::PolicyWanted(_))) => {
                     if let Some(policy) = self.scheduler.offered().cloned() {
                         self.offer(&peer, &policy);
@@ -106,6 +122,7 @@ impl SchedulerHost {
             Err(error) => return tracing::warn!("the last plan goes on: {error}"),
         };
         let Some(policy) = self.scheduler.planned(policy) else { return };
+        tracing::debug!("bit/s by direction: {:?}", self.scheduler.believed().0);
         told(Offered { version: policy.version, trees: policy.trees.len() });
         for site in self.names.sites.clone() {
             self.offer(&site, &policy);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use inart_quic::{Endpoint, Event, Events};
-use inart_site_agent::{AgentCounters, Driver, Output, Setup};
+use inart_site_agent::{AgentCounters, Driver, Output, Peer, Setup};
 use inart_sites::Counters;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
@@ -17,6 +17,8 @@ use crate::next::Next;
 
 /// How often the driver looks at the time.
 const TICK: Duration = Duration::from_millis(100);
+/// A sample of a link is of so long.
+const SAMPLE: Duration = Duration::from_millis(200);
 /// After so long a site that has finished leaves, whoever is still there.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
@@ -82,9 +84,7 @@ impl SiteLoop {
                 _ = ticks.tick() => {
                     let now = self.now();
                     self.driver.tick(now);
-                    if std::env::var_os("INART_SITE_TRACE").is_some() {
-                        tracing::info!("{}", self.driver.told());
-                    }
+                    tracing::trace!("{}", self.driver.told());
                 }
             }
             self.carry_out();
@@ -99,7 +99,6 @@ impl SiteLoop {
 
     fn event(&mut self, event: Event) {
         let now = self.now();
-        let since = |at: Instant| at.saturating_duration_since(self.start);
         match event {
             Event::Up { peer } => {
                 tracing::info!("{peer} is connected");
@@ -113,11 +112,14 @@ impl SiteLoop {
                     self.driver.down(peer, now);
                 }
             }
-            Event::Received { peer, data, started, ended } => {
-                let (started, ended) = (since(started), since(ended));
-                if let Some(peer) = self.names.peer(&peer) {
-                    self.driver.message(peer, data, started, ended);
+            Event::Received { peer: name, data, .. } => {
+                let Some(peer) = self.names.peer(&name) else { return };
+                if let Peer::Site(site) = peer
+                    && let Some((bits, seconds)) = self.endpoint.measured(&name, SAMPLE)
+                {
+                    self.driver.measured(site, bits, seconds);
                 }
+                self.driver.message(peer, data, now);
             }
             Event::Acknowledged { id, .. } => self.driver.delivered(id, now),
             Event::Failed { id, .. } => self.driver.failed(id, now),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::policy::Policy;
 
 /// How many policies a site holds beside those that it has said it holds.
-pub const MOST_OFFERS: usize = 4;
+pub const MOST_OFFERS: usize = 16;
 
 /// A policy for later, and whether this site has said in the current round that it holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

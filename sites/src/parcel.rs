@@ -32,7 +32,7 @@ pub struct Parcel<S> {
     pub path: u8,
     /// The sites behind the next one, up to `to`; empty if the next one is `to`.
     pub route: Vec<SiteNo>,
-    /// With the first chunk only. Pushed: the versions, newer than the one in force, that all sites below
+    /// With the last chunk only. Pushed: the versions, newer than the one in force, that all sites below
     /// hold. Pulled: the version that the next round follows.
     pub policies: Vec<u64>,
     /// The values.

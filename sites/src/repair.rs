@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::parcel::{Ask, Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo};
-use crate::site::{AGREEING, Last, Site};
+use crate::site::{Last, Site};
 use crate::summand::Summand;
 
 impl<S: Summand> Site<S> {
@@ -65,14 +65,14 @@ impl<S: Summand> Site<S> {
         };
         let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
         if let Some(sum) = held.complete.clone() {
-            let next = if chunk == AGREEING { self.offers.decided() } else { None };
+            let next = if self.is_agreeing(chunk) { self.offers.decided() } else { None };
             self.counters.answered += 1;
             self.give(chunk, Way::Answer, to, sum, next.into_iter().collect());
-        } else if let Some((sum, policies)) = held.pushed.clone()
+        } else if let Some(sum) = held.pushed.clone()
             && self.policy.trees[tree].up[self.me.index()] == Some(to)
         {
             self.counters.answered += 1;
-            self.give(chunk, Way::Push, to, sum, policies);
+            self.give(chunk, Way::Push, to, sum, Vec::new());
         }
     }
 
@@ -81,7 +81,8 @@ impl<S: Summand> Site<S> {
             self.counters.strange += 1;
             return;
         };
-        let next = if chunk == AGREEING { last.next } else { None };
+        let is_agreeing = chunk.0 as usize + 1 == last.sums.len();
+        let next = if is_agreeing { last.next } else { None };
         let parcel = Parcel {
             round: last.round,
             version: last.version,

@@ -17,10 +17,10 @@ pub(crate) struct Held<S> {
     sum: Option<S>,
     /// Whose gradients are in the sum: children, and this site.
     pub from: Vec<SiteNo>,
-    /// The versions for the next round that all of these hold.
-    policies: Vec<u64>,
-    /// What was sent to the parent, with its versions.
-    pub pushed: Option<(S, Vec<u64>)>,
+    /// The versions for the next round that all children hold; none if there are no children.
+    below: Option<Vec<u64>>,
+    /// What was sent to the parent.
+    pub pushed: Option<S>,
     pub complete: Option<S>,
 }
 
@@ -36,13 +36,9 @@ pub(crate) struct Last<S> {
 
 impl<S> Default for Held<S> {
     fn default() -> Self {
-        let (from, policies) = Default::default();
-        Held { sum: None, from, policies, pushed: None, complete: None }
+        Held { sum: None, from: Vec::new(), below: None, pushed: None, complete: None }
     }
 }
-
-/// The chunk whose way up and down says which policy the next round follows.
-pub(crate) const AGREEING: ChunkNo = ChunkNo(0);
 
 /// The state machine of one site. Rounds follow each other; each is of one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -184,8 +180,7 @@ impl<S: Summand> Site<S> {
 
     /// This site's own gradient of a chunk.
     pub fn contribute(&mut self, chunk: ChunkNo, data: S) {
-        let policies = if chunk == AGREEING { self.offers.advertise() } else { Vec::new() };
-        self.add(chunk, self.me, data, &policies);
+        self.add(chunk, self.me, data, &[]);
     }
 
     /// Takes what a neighbour has sent.
@@ -234,7 +229,15 @@ impl<S: Summand> Site<S> {
 
     /// What is to be done next, in order; `None` until something arrives or leaves.
     pub fn next_output(&mut self) -> Option<Output<S>> {
-        self.outbox.next()
+        let mut output = self.outbox.next();
+        if let Some(Output::Send { parcel, .. }) = &mut output {
+            // As late as can be, so that offers which have just come count.
+            let is_own = parcel.from == self.me && Some(parcel.round) == self.round;
+            if is_own && parcel.way == Way::Push && self.is_agreeing(parcel.chunk) {
+                parcel.policies = self.held_by_all();
+            }
+        }
+        output
     }
 
     /// Whether this site has every sum of the round.
@@ -283,7 +286,7 @@ impl<S: Summand> Site<S> {
             Way::Push => self.add(parcel.chunk, parcel.from, parcel.data, &parcel.policies),
             _ if self.chunks[parcel.chunk.0 as usize].complete.is_some() => self.counters.repeated += 1,
             Way::Pull | Way::Answer => match (parcel.chunk, parcel.policies.first()) {
-                (AGREEING, None) => self.counters.strange += 1,
+                (chunk, None) if self.is_agreeing(chunk) => self.counters.strange += 1,
                 (_, next) => self.finish(parcel.chunk, parcel.data, next.copied()),
             },
         }
@@ -301,30 +304,45 @@ impl<S: Summand> Site<S> {
         }
         held.from.push(from);
         match &mut held.sum {
-            Some(sum) => {
-                sum.add(&data);
-                held.policies.retain(|version| policies.contains(version));
-            }
-            None => {
-                held.sum = Some(data);
-                held.policies = policies.to_vec();
+            Some(sum) => sum.add(&data),
+            None => held.sum = Some(data),
+        }
+        if from != self.me {
+            match &mut held.below {
+                Some(below) => below.retain(|version| policies.contains(version)),
+                None => held.below = Some(policies.to_vec()),
             }
         }
         if held.from.len() <= self.children[usize::from(tree.0)][0].len() {
             return;
         }
         let Some(sum) = held.sum.take() else { return };
-        let policies = std::mem::take(&mut held.policies);
         match self.policy.trees[usize::from(tree.0)].up[self.me.index()] {
             Some(parent) => {
-                self.chunks[chunk.0 as usize].pushed = Some((sum.clone(), policies.clone()));
-                self.give(chunk, Way::Push, parent, sum, policies);
+                self.chunks[chunk.0 as usize].pushed = Some(sum.clone());
+                self.give(chunk, Way::Push, parent, sum, Vec::new());
             }
             None => {
-                let newest = policies.into_iter().max().unwrap_or(self.policy.version);
-                self.finish(chunk, sum, (chunk == AGREEING).then_some(newest));
+                let newest = |site: &mut Self| site.held_by_all().into_iter().max();
+                let next = self.is_agreeing(chunk).then(|| newest(self).unwrap_or(self.policy.version));
+                self.finish(chunk, sum, next);
             }
         }
+    }
+
+    /// Whether a chunk's way up and down says which policy the next round follows: the last one does.
+    pub(crate) fn is_agreeing(&self, chunk: ChunkNo) -> bool {
+        chunk.0 as usize + 1 == self.chunks.len()
+    }
+
+    /// The versions for the next round that this site and all below it hold. It keeps its own until the round
+    /// is decided.
+    fn held_by_all(&mut self) -> Vec<u64> {
+        let mut own = self.offers.advertise();
+        if let Some(below) = self.chunks.last().and_then(|held| held.below.as_ref()) {
+            own.retain(|version| below.contains(version));
+        }
+        own
     }
 
     /// The sum is complete: it goes to the children, and to who owns this site. `next`: the policy of the

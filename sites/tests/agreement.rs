@@ -241,10 +241,10 @@ fn what_was_advertised_is_held_until_the_round_is_decided() {
     site.begin(0, policy(2)).unwrap();
     site.offer(policy(3)).unwrap();
     site.contribute(ChunkNo(0), [1]);
-    // More offers than a site holds come before the decision, which is for the one advertised.
-    (4..10 + MOST_OFFERS as u64).for_each(|version| site.offer(policy(version)).unwrap());
     let Some(Output::Send { mut parcel, .. }) = site.next_output() else { panic!("nothing is pushed") };
     assert_eq!(parcel.policies, [3]);
+    // More offers than a site holds come before the decision, which is for the one advertised.
+    (4..10 + MOST_OFFERS as u64).for_each(|version| site.offer(policy(version)).unwrap());
     (parcel.way, parcel.from, parcel.to) = (Way::Pull, SiteNo(1), SiteNo(0));
     site.receive(parcel);
     assert_eq!(site.begin_next(), Ok(1));

@@ -63,6 +63,8 @@ pub struct Setting {
     pub most_rounds: u32,
     /// Decides data, weights and losses.
     pub seed: u64,
+    /// What the scheduler knows: what sites measure, or the rates at the start.
+    pub knowledge: Knowledge,
     /// What a link counts as that nobody has measured, in bit/s.
     pub prior_bps: f64,
     /// The `inart` program.
@@ -142,7 +144,7 @@ fn simulate(setting: &Setting, variant: &Variant) -> Result<Vec<f64>, Error> {
         plan: variant.plan.clone(),
         auxiliary: AuxiliaryUse::default(),
         sharing: Sharing::Fair,
-        knowledge: Knowledge::Passive,
+        knowledge: setting.knowledge,
         prior_bps: setting.prior_bps,
         until: Until::Seconds(setting.duration.as_secs_f64()),
     };

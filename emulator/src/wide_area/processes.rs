@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use inart_overlay::Knowledge;
 use serde::Deserialize;
 
 use super::certificates::SCHEDULER;
@@ -78,6 +79,8 @@ impl Processes {
         let mut command = wiring.scheduler().command(&setting.program);
         command.arg("scheduler").arg(scratch.path("network.yaml"));
         command.args(["--name", SCHEDULER, "--prior", &format!("{} bps", setting.prior_bps)]);
+        let is_static = setting.knowledge == Knowledge::Static;
+        command.args(["--knowledge", if is_static { "static" } else { "passive" }]);
         for (at, name) in overlay.sites().iter().enumerate() {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }

@@ -166,7 +166,8 @@ fn set_up(overlay: &Overlay, site: usize, namespace: &Namespace) -> io::Result<(
             continue;
         }
         let (link, end) = (arc.index() / 2, arc.index() % 2);
-        let _ = writeln!(ip, "address add {}/24 dev l{link}\nlink set dev l{link} up", link_address(link, end));
+        let _ =
+            writeln!(ip, "address add {}/24 dev l{link}\nlink set dev l{link} up", link_address(link, end));
         let at_end = end_of(overlay, arc);
         tc.push_str(&rate_script(&format!("l{link}"), &at_end, queue(at_end.rate_bps)));
     }

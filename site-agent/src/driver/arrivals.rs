@@ -13,9 +13,8 @@ use crate::policy_message::{PolicyMessage, policy, policy_message};
 use super::{Driver, Heard, Peer, Phase};
 
 impl Driver {
-    /// A message has arrived: its first byte at `started`, its last one at `ended`.
-    pub fn message(&mut self, from: Peer, data: Bytes, started: Duration, ended: Duration) {
-        let length = data.len();
+    /// A message has arrived.
+    pub fn message(&mut self, from: Peer, data: Bytes, now: Duration) {
         let Ok(body) = message::decode(data) else {
             self.counters.malformed += 1;
             return;
@@ -23,20 +22,17 @@ impl Driver {
         match (body, from) {
             (Body::Hello(hello), Peer::Site(site)) => self.hello(site, &hello),
             (Body::Hello(_), Peer::Scheduler) => {}
-            (Body::Offer(offer), _) => self.offer(offer, ended),
+            (Body::Offer(offer), _) => self.offer(offer, now),
             (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
-            (Body::Chunk(chunk), Peer::Site(site)) => {
-                self.probes.add(site, length, started, ended);
-                match message::parcel(chunk) {
-                    Ok(parcel) if self.is_whole(&parcel) => {
-                        if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
-                            (self.heard_at, self.attempt) = (ended, 0);
-                        }
-                        self.site.receive(parcel);
+            (Body::Chunk(chunk), Peer::Site(_)) => match message::parcel(chunk) {
+                Ok(parcel) if self.is_whole(&parcel) => {
+                    if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
+                        (self.heard_at, self.attempt) = (now, 0);
                     }
-                    _ => self.counters.malformed += 1,
+                    self.site.receive(parcel);
                 }
-            }
+                _ => self.counters.malformed += 1,
+            },
             (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
                 Ok(ask) => {
                     let (before, by) = (self.site.counters().unanswerable, ask.from);
@@ -54,7 +50,7 @@ impl Driver {
                 self.counters.strangers += 1;
             }
         }
-        self.go_on(ended);
+        self.go_on(now);
     }
 
     fn hello(&mut self, site: SiteNo, hello: &Hello) {

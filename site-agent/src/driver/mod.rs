@@ -17,10 +17,15 @@ use inart_wire::Exponent;
 use crate::counters::AgentCounters;
 use crate::detour::detour;
 use crate::gradient::{ChunkSum, first_exponent};
-use crate::message::{Body, Hello, Report, ask_message, chunk_message, encode};
-use crate::probes::Probes;
+use crate::message::{Body, Hello, Report, SampleMessage, ask_message, chunk_message, encode};
 use crate::setup::Setup;
 pub use error::DriverError;
+
+/// Samples of the links that wait for a report.
+const MOST_SAMPLES: usize = 256;
+
+/// While a round goes on, the scheduler is told what was measured this often.
+const REPORT: Duration = Duration::from_millis(500);
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,7 +140,8 @@ pub struct Driver {
     met_at: Option<Duration>,
     heard_at: Duration,
     attempt: usize,
-    probes: Probes,
+    reported_at: Duration,
+    samples: Vec<SampleMessage>,
     counters: AgentCounters,
     outputs: VecDeque<Output>,
 }
@@ -163,7 +169,8 @@ impl Driver {
             met_at: None,
             heard_at: Duration::ZERO,
             attempt: 0,
-            probes: Probes::default(),
+            reported_at: Duration::ZERO,
+            samples: Vec::new(),
             counters: AgentCounters::default(),
             outputs: VecDeque::new(),
             setup,
@@ -218,6 +225,15 @@ impl Driver {
         self.go_on(now);
     }
 
+    /// What arrived from a neighbour took so long: a passive probe of the link (NETSTORM, Section V). The
+    /// scheduler is told with the next report.
+    pub fn measured(&mut self, from: SiteNo, bits: f64, seconds: f64) {
+        self.samples.push(SampleMessage { from: from.0.into(), bits, seconds });
+        // Without a scheduler they are of no use, and the last ones are the best.
+        let surplus = self.samples.len().saturating_sub(MOST_SAMPLES);
+        self.samples.drain(..surplus);
+    }
+
     /// Time has passed: to be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= self.setup.quiet {
@@ -225,6 +241,10 @@ impl Driver {
             self.ask(self.attempt);
             self.attempt += 1;
             self.catch_up(now);
+        }
+        if !self.samples.is_empty() && now.saturating_sub(self.reported_at) >= REPORT {
+            self.reported_at = now;
+            self.report();
         }
         self.go_on(now);
     }
@@ -298,7 +318,7 @@ impl Driver {
         let report = Report {
             round: self.site.round(),
             version: self.site.policy_version(),
-            samples: self.probes.take(),
+            samples: std::mem::take(&mut self.samples),
             down: gone.iter().map(|site| site.0.into()).collect(),
         };
         self.send(Peer::Scheduler, Body::Report(report), i32::MAX);

@@ -432,7 +432,11 @@ impl World {
         match to {
             Peer::Site(site) => {
                 if let Some(state) = &mut self.sites[site.index()] {
-                    state.driver.message(from, data, began, now);
+                    if let Peer::Site(neighbour) = from {
+                        let seconds = (now.saturating_sub(began)).as_secs_f64();
+                        state.driver.measured(neighbour, data.len() as f64 * 8.0, seconds);
+                    }
+                    state.driver.message(from, data, now);
                     self.carry_out(site.index());
                 }
             }

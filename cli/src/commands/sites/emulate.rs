@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, ensure};
 use inart_emulator::scale::Scale;
 use inart_emulator::wide_area::{Report, Setting, Variant, Workload, chart, emulate_sites};
-use inart_overlay::{Disjoint, Options, Scheme};
+use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,6 +45,9 @@ pub struct Args {
     /// Images per site and round.
     #[arg(long, default_value_t = 32)]
     batch: usize,
+    /// What the scheduler knows of links: passive (what sites measure), or static (the rates at the start).
+    #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
+    knowledge: String,
     /// What a link counts as that nobody has measured, before scaling.
     #[arg(long, default_value = "87.5Mbps")]
     prior: Rate,
@@ -103,6 +106,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         duration: Duration::from_secs_f64(seconds(&args.duration)?),
         most_rounds: args.rounds,
         seed: args.seed,
+        knowledge: if args.knowledge == "static" { Knowledge::Static } else { Knowledge::Passive },
         prior_bps: args.prior.0 * factor,
         program: std::env::current_exe().context("this program's own file")?,
         congestion: args.congestion.clone(),

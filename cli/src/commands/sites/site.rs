@@ -14,7 +14,7 @@ use inart_emulator::wide_area::{digest, random_gradient};
 use inart_overlay::AuxiliaryUse;
 use inart_planner::units::Rate;
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::Setup;
+use inart_site_agent::{Scheduler, Setup};
 use inart_site_host::{Ending, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_trainer::{Config, Trainer};
@@ -94,6 +94,10 @@ pub struct SchedulerArgs {
     /// What a link counts as that nobody has measured.
     #[arg(long, default_value = "87.5Mbps")]
     prior: Rate,
+    /// What it knows of links: passive (what sites measure), or static (the network's rates at the start;
+    /// it plans anew only when links go or come back).
+    #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
+    knowledge: String,
 }
 
 fn peer(text: &str) -> Result<(String, SocketAddr), String> {
@@ -260,10 +264,14 @@ pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
     if let Some(unknown) = options.peers.keys().find(|name| !known(name)) {
         anyhow::bail!("--peer {unknown}: no such site; name some of {}", overlay.sites().join(", "));
     }
+    let scheduler = match &*args.knowledge {
+        "static" => Scheduler::knowing(overlay.clone(), job, plan, overlay.rates_at(0.0)),
+        _ => Scheduler::new(overlay.clone(), job, plan, args.prior.0),
+    };
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let name = &args.connections.name;
-        let host = SchedulerHost::open(overlay.clone(), job, plan, args.prior.0, name, options)?;
+        let host = SchedulerHost::open(&overlay, scheduler, name, options)?;
         let told = |offered: Offered| {
             let _ = print_line(&format!("plan {} offered: {} trees", offered.version >> 32, offered.trees));
         };
