@@ -12,6 +12,7 @@ pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
 pub mod plan;
+pub mod site_agent;
 pub mod switch;
 pub mod tna;
 pub mod topology;
@@ -20,7 +21,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -31,4 +32,5 @@ pub const TARGETS: [Target; 10] = [
     ("tna", tna::run),
     ("p4ir", p4ir::run),
     ("overlay", overlay::run),
+    ("site_agent", site_agent::run),
 ];

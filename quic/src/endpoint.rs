@@ -135,8 +135,8 @@ impl Endpoint {
         self.shared.peers().get(peer)?.connection.as_ref().map(quinn::Connection::rtt)
     }
 
-    /// What arrived from a peer in bursts since the last call, in bits, and the time that it took, in seconds:
-    /// what the link lets through. `None` until that time is `enough`.
+    /// What arrived from a peer in bursts since the last call, in bits, and the time that it took, in
+    /// seconds: what the link lets through. `None` until that time is `enough`.
     pub fn measured(&self, peer: &str, enough: Duration) -> Option<(f64, f64)> {
         self.shared.peers().get_mut(peer)?.meter.take(enough)
     }

@@ -1,5 +1,5 @@
-//! A data centre's process: `inart_site_agent`'s driver on QUIC connections, behind calls that a training loop
-//! makes; and the scheduler's process.
+//! A data centre's process: `inart_site_agent`'s driver on QUIC connections, behind calls that a training
+//! loop makes; and the scheduler's process.
 //!
 //! ```no_run
 //! # fn train(mut site: inart_site_host::SiteHost, rounds: u32) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,6 +1,5 @@
 //! The scheduler's process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use inart_overlay::{Overlay, PlanError};

@@ -31,6 +31,9 @@ pub struct Reduced {
     pub next: Next,
 }
 
+/// A sum, and the version of its plan.
+type Summed = (Vec<f32>, u64);
+
 /// A site: its network side runs on a thread of its own.
 #[derive(Debug)]
 pub struct SiteHost {
@@ -100,8 +103,8 @@ impl SiteHost {
         Ok(Reduced { sum, began, ended, version, next })
     }
 
-    /// Ends the training here: stays until all neighbours have finished, too, or have gone. `training`: what a
-    /// site that comes back later ends with.
+    /// Ends the training here: stays until all neighbours have finished, too, or have gone. `training`: what
+    /// a site that comes back later ends with.
     ///
     /// # Errors
     /// If the network thread has ended.
@@ -121,7 +124,7 @@ impl SiteHost {
         }
     }
 
-    fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<(Vec<f32>, u64)>, Next), HostError> {
+    fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
         loop {
             match self.news.recv().map_err(|_| HostError::Gone)? {
                 News::Ready(next) => return Ok((None, next)),

@@ -55,6 +55,16 @@ pub enum PolicyError {
         /// "up to" or "down from".
         way: &'static str,
     },
+    /// Parents of too few sites.
+    #[error("tree {tree} has parents of {given} sites; give one for each site up to number {most}")]
+    Short {
+        /// The tree.
+        tree: usize,
+        /// How many it has.
+        given: usize,
+        /// The last site's number.
+        most: u16,
+    },
     /// A route that does not lead where it should.
     #[error("the route from site {from} to site {to} is {route:?}; begin and end it there, with a site once")]
     Route {
@@ -101,7 +111,12 @@ impl Policy {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<(), PolicyError> {
+        let most = self.sites.iter().max().map_or(0, |site| site.0);
         for (tree, shape) in self.trees.iter().enumerate() {
+            let given = shape.up.len().min(shape.down.len());
+            if given <= usize::from(most) {
+                return Err(PolicyError::Short { tree, given, most });
+            }
             for &site in &self.sites {
                 for (parents, way) in [(&shape.up, "up to"), (&shape.down, "down from")] {
                     if !leads(parents, site, shape.root, self.sites.len()) {

@@ -8,7 +8,7 @@ use inart_trainer::{Config, Trainer};
 use sha2::{Digest, Sha256};
 
 use super::processes::Rounds;
-use super::{Setting, Workload};
+use super::setting::{Setting, Workload};
 use crate::error::Error;
 
 /// Recomputes rounds as they come.

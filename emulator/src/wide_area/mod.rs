@@ -6,14 +6,14 @@ mod certificates;
 mod chart;
 mod processes;
 mod rates;
+mod refusal;
 mod report;
+mod setting;
 mod wiring;
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inart_overlay::{AuxiliaryUse, Knowledge, Options as PlanOptions, Overlay, RunOptions, Sharing, Until};
+use inart_overlay::{AuxiliaryUse, Options as PlanOptions, RunOptions, Sharing, Until};
 
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -22,56 +22,10 @@ pub use audit::{digest, random_gradient};
 pub use chart::chart;
 use processes::Processes;
 use rates::RateFollower;
+use refusal::system;
 pub use report::{Report, RoundTime, SchemeReport};
+pub use setting::{Setting, Variant, Workload};
 use wiring::WideAreaWiring;
-
-/// What sites sum.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Workload {
-    /// The gradients of a real model; images per site and round.
-    Training {
-        /// Images per site and round.
-        batch: usize,
-    },
-    /// Random numbers.
-    Random,
-}
-
-/// One way to plan, under a name.
-#[derive(Debug, Clone)]
-pub struct Variant {
-    /// As in tables.
-    pub name: String,
-    /// How to plan.
-    pub plan: PlanOptions,
-    /// The flags of `inart site` and `inart scheduler` that say so.
-    pub flags: Vec<String>,
-}
-
-/// What is to be run.
-#[derive(Debug, Clone)]
-pub struct Setting {
-    /// The network, scaled already, with one job.
-    pub overlay: Arc<Overlay>,
-    /// The ways to plan.
-    pub variants: Vec<Variant>,
-    /// What is summed.
-    pub workload: Workload,
-    /// As many rounds as begin within this time in virtual time.
-    pub duration: Duration,
-    /// No more rounds than this.
-    pub most_rounds: u32,
-    /// Decides data, weights and losses.
-    pub seed: u64,
-    /// What the scheduler knows: what sites measure, or the rates at the start.
-    pub knowledge: Knowledge,
-    /// What a link counts as that nobody has measured, in bit/s.
-    pub prior_bps: f64,
-    /// The `inart` program.
-    pub program: PathBuf,
-    /// How connections follow the network: cubic or bbr.
-    pub congestion: String,
-}
 
 /// Where an emulation is.
 #[derive(Debug, Clone, Copy)]
@@ -100,10 +54,6 @@ pub fn emulate_sites(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) 
         schemes.push(run_variant(setting, variant, &mut tell)?);
     }
     Ok(Report { network: setting.overlay.name().to_owned(), schemes })
-}
-
-fn system(what: &str) -> impl FnOnce(std::io::Error) -> Error + '_ {
-    move |cause| Error::System { what: what.to_owned(), cause }
 }
 
 fn run_variant(

@@ -9,8 +9,8 @@ use inart_overlay::Knowledge;
 use serde::Deserialize;
 
 use super::certificates::SCHEDULER;
+use super::setting::{Setting, Variant, Workload};
 use super::wiring::{WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address};
-use super::{Setting, Variant, Workload};
 use crate::child::Child;
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -85,7 +85,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }
         common(&mut command, setting, variant, scratch, SCHEDULER);
-        let start = super::system("start the scheduler");
+        let start = super::refusal::system("start the scheduler");
         let scheduler =
             Child::spawn_heard("scheduler", command, Box::new(|_| {}), heard("scheduler")).map_err(start)?;
         let mut sites = Vec::new();
@@ -105,7 +105,7 @@ impl Processes {
             common(&mut command, setting, variant, scratch, name);
             let told = told.clone();
             let lines = Box::new(move |line: &[u8]| drop(told.send((at, line.to_vec()))));
-            let start = super::system("start a site");
+            let start = super::refusal::system("start a site");
             sites.push(Child::spawn_heard(name.clone(), command, lines, heard(name)).map_err(start)?);
         }
         let (rounds, counted) = Default::default();

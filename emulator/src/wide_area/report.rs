@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::processes::{Said, SiteRound};
-use super::{Setting, Variant};
+use super::setting::{Setting, Variant};
 use crate::error::Error;
 
 /// What an emulation came to.

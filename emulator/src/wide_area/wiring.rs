@@ -66,7 +66,7 @@ impl WideAreaWiring {
     pub fn build(overlay: &Overlay, seed: u64) -> Result<Self, Error> {
         let sites = overlay.sites().iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
         let (scheduler, middle) = (namespace()?, namespace()?);
-        let wrong = |what: &'static str| super::system(what);
+        let wrong = |what: &'static str| super::refusal::system(what);
         let mut script = String::new();
         for (at, link) in overlay.links().iter().enumerate() {
             for (end, side) in ["a", "b"].into_iter().enumerate() {
@@ -122,7 +122,7 @@ impl WideAreaWiring {
     /// Other handles of the sites' namespaces.
     pub fn handles(&self) -> Result<Vec<Namespace>, Error> {
         let all = self.sites.iter().map(Namespace::duplicate).collect::<io::Result<Vec<_>>>();
-        all.map_err(super::system("open namespaces"))
+        all.map_err(super::refusal::system("open namespaces"))
     }
 
     /// Frames lost on all links so far.

@@ -141,7 +141,11 @@ impl Driver {
             return self.outputs.push_back(Output::Ended { training: state.training });
         }
         let policy = state.policy.map(policy).and_then(Result::ok);
-        let Some(policy) = policy.filter(|_| state.exponents.len() == self.exponents.len()) else {
+        let fits = |policy: &inart_sites::Policy| {
+            let lengths = policy.chunks() == self.exponents.len() && state.exponents.len() == policy.chunks();
+            lengths && policy.sites == self.setup.sites && policy.check().is_ok()
+        };
+        let Some(policy) = policy.filter(fits) else {
             self.counters.malformed += 1;
             return;
         };

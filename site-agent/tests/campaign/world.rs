@@ -107,7 +107,7 @@ pub struct World {
 fn gradient(weights: &[f32], site: u16, round: u32) -> Vec<f32> {
     let value = |(at, weight): (usize, &f32)| {
         let mut draws =
-            ChaCha8Rng::seed_from_u64(u64::from(site) << 48 | u64::from(round) << 24 | at as u64 / 7);
+            ChaCha8Rng::seed_from_u64(u64::from(site) << 48 | u64::from(round) << 24 | (at as u64 / 7));
         let size = [1.0, 1e-3, 1e3, 0.0][(at / 50 + round as usize) % 4];
         draws.random_range(-1.0f32..1.0) * size + weight * 0.01
     };
@@ -198,12 +198,11 @@ impl World {
     }
 
     fn complain(&self) -> ! {
-        for (at, site) in self.sites.iter().enumerate() {
-            if let Some(site) = site {
-                println!("site {at} done {} {}", self.done.contains(&at), site.driver.told());
-            }
-        }
-        panic!("a round does not end; scheme {}", self.scheme.name());
+        let living = self.sites.iter().enumerate().filter_map(|(at, site)| Some((at, site.as_ref()?)));
+        let all: Vec<_> = living
+            .map(|(at, site)| format!("site {at}, done {}: {}", self.done.contains(&at), site.driver.told()))
+            .collect();
+        panic!("a round does not end; scheme {}\n{}", self.scheme.name(), all.join("\n"));
     }
 
     fn now_s(&self) -> f64 {

@@ -1,0 +1,55 @@
+//! What is to be run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_overlay::{Knowledge, Options as PlanOptions, Overlay};
+
+/// What sites sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Workload {
+    /// The gradients of a real model; images per site and round.
+    Training {
+        /// Images per site and round.
+        batch: usize,
+    },
+    /// Random numbers.
+    Random,
+}
+
+/// One way to plan, under a name.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// As in tables.
+    pub name: String,
+    /// How to plan.
+    pub plan: PlanOptions,
+    /// The flags of `inart site` and `inart scheduler` that say so.
+    pub flags: Vec<String>,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The network, scaled already, with one job.
+    pub overlay: Arc<Overlay>,
+    /// The ways to plan.
+    pub variants: Vec<Variant>,
+    /// What is summed.
+    pub workload: Workload,
+    /// As many rounds as begin within this time in virtual time.
+    pub duration: Duration,
+    /// No more rounds than this.
+    pub most_rounds: u32,
+    /// Decides data, weights and losses.
+    pub seed: u64,
+    /// What the scheduler knows: what sites measure, or the rates at the start.
+    pub knowledge: Knowledge,
+    /// What a link counts as that nobody has measured, in bit/s.
+    pub prior_bps: f64,
+    /// The `inart` program.
+    pub program: PathBuf,
+    /// How connections follow the network: cubic or bbr.
+    pub congestion: String,
+}

@@ -1,0 +1,76 @@
+//! What a site's neighbours and scheduler may send: any bytes, in any order. Nothing panics; a sum that comes
+//! is one value per parameter.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_site_agent::message::{Body, Hello, encode};
+use inart_site_agent::{Driver, Output, Peer, Setup};
+use inart_sites::SiteNo;
+
+const NETWORK: &str = "name: three
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
+links:
+  - {ends: [a, b], rate: 8 Mbps, delay: 1 ms}
+  - {ends: [b, c], rate: 8 Mbps, delay: 1 ms}
+  - {ends: [a, c], rate: 8 Mbps, delay: 1 ms}
+jobs: [{name: job, sites: [a, b, c], tensors: [12 B, 4 B], chunk: 8 B}]
+";
+
+fn setup() -> Arc<Setup> {
+    static SETUP: OnceLock<Arc<Setup>> = OnceLock::new();
+    let make = || {
+        let overlay = Overlay::from_yaml(NETWORK).expect("it is as above");
+        let options = Options::new(Scheme::Inart);
+        let setup = Setup::new(&overlay, &overlay.jobs()[0], "b", &options, AuxiliaryUse::default());
+        Arc::new(setup.expect("b is in the job"))
+    };
+    SETUP.get_or_init(make).clone()
+}
+
+/// Runs the target: messages, each with a byte that says from whom and two that say how long it is.
+pub fn run(mut data: &[u8]) {
+    let setup = setup();
+    let mut driver = Driver::new(setup.clone());
+    let mut now = Duration::ZERO;
+    for site in [0, 2] {
+        let peer = Peer::Site(SiteNo(site));
+        driver.up(peer, now);
+        let hello = Hello { round: None, version: 0, job: setup.job, is_finished: false };
+        driver.message(peer, encode(Body::Hello(hello)), now);
+    }
+    driver.up(Peer::Scheduler, now);
+    while let [who, high, low, rest @ ..] = data {
+        let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
+        let (message, others) = rest.split_at(length);
+        data = others;
+        now += Duration::from_millis(700);
+        let peer = match who % 8 {
+            0..3 => Peer::Site(SiteNo(0)),
+            3..6 => Peer::Site(SiteNo(2)),
+            6 => Peer::Scheduler,
+            _ => {
+                driver.down(Peer::Site(SiteNo(0)), now);
+                driver.up(Peer::Site(SiteNo(0)), now);
+                continue;
+            }
+        };
+        driver.message(peer, message.to_vec().into(), now);
+        driver.tick(now);
+        while let Some(output) = driver.next_output() {
+            match output {
+                Output::Ready { .. } => {
+                    let gradient = vec![0.5; setup.values()];
+                    // A site that was left behind may not begin yet.
+                    let _ = driver.all_reduce(gradient, now);
+                }
+                Output::Reduced { sum, .. } => assert_eq!(sum.len(), setup.values()),
+                Output::Send { id, .. } if who % 2 == 0 => driver.delivered(id, now),
+                Output::Send { id, .. } => driver.failed(id, now),
+                Output::StateWanted { round } => driver.give_state(round, &vec![1, 2, 3].into(), now),
+                Output::Ended { .. } | Output::Failed(_) => return,
+            }
+        }
+    }
+}
