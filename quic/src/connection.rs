@@ -30,6 +30,10 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
         return Some(name.clone());
     }
     drop(peers);
+    // When it closes, nobody is a peer any more, and nobody is a stranger for that.
+    if shared.is_closed() {
+        return None;
+    }
     Counts::add(&shared.counts.strangers);
     let reason = format!("{} has no peer called {}", shared.name, names.join(" or "));
     connection.close(STRANGER, reason.as_bytes());

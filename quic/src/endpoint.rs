@@ -1,14 +1,14 @@
 //! An endpoint: one UDP socket, and a connection to every peer.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, ServerConfig};
-use tokio::sync::{Notify, mpsc};
+use quinn::{ClientConfig, EndpointConfig, ServerConfig, TokioRuntime};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::connection::{CLOSED, known, serve};
 use crate::dial::dial;
@@ -32,8 +32,23 @@ impl Endpoint {
     /// within a tokio runtime.
     ///
     /// # Errors
-    /// An address that cannot be had; TLS settings that cannot be used.
+    /// An address that cannot be had; TLS settings that cannot be used; a name that is not in the
+    /// certificate.
     pub fn open(options: Options) -> Result<(Self, Events), OpenError> {
+        let address = options.listen;
+        let socket = UdpSocket::bind(address).map_err(|cause| OpenError::Listen { address, cause })?;
+        Self::open_on(socket, options)
+    }
+
+    /// The same on a socket that is bound already; where to listen, `options` need not say.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_on(socket: UdpSocket, options: Options) -> Result<(Self, Events), OpenError> {
+        let names = options.tls.own_names();
+        if !names.contains(&options.name) {
+            return Err(OpenError::NotInCertificate { name: options.name, names: names.to_vec() });
+        }
         if options.peers.contains_key(&options.name) {
             return Err(OpenError::OwnName { name: options.name });
         }
@@ -48,13 +63,15 @@ impl Endpoint {
         let mut client = ClientConfig::new(Arc::new(client));
         client.transport_config(transport);
         let address = options.listen;
-        let endpoint = quinn::Endpoint::server(server, address);
+        let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
+        let endpoint = quinn::Endpoint::new(config, Some(server), socket, runtime);
         let endpoint = endpoint.map_err(|cause| OpenError::Listen { address, cause })?;
         let (told, told_receiver) = mpsc::unbounded_channel();
         let (received, received_receiver) = mpsc::channel(options.events.max(1));
         let shared = Arc::new(Shared {
             name: options.name,
             most_bytes: options.most_bytes,
+            under_way: watch::Sender::default(),
             peers: Mutex::new(BTreeMap::new()),
             counts: Counts::default(),
             told,
@@ -67,10 +84,13 @@ impl Endpoint {
         Ok((this, Events { told: told_receiver, received: received_receiver }))
     }
 
-    /// Adds a peer, or says where it is now.
+    /// Adds a peer, or says where it is now. Does nothing once it is closed.
     pub fn set_peer(&self, name: &str, address: SocketAddr) {
         let is_new = {
             let mut peers = self.shared.peers();
+            if self.shared.is_closed() {
+                return;
+            }
             match peers.get_mut(name) {
                 Some(peer) => {
                     peer.address = address;
@@ -118,14 +138,18 @@ impl Endpoint {
             shared.fail(&peer, id, "there is no connection");
             return Ok(());
         };
+        let started = Instant::now();
+        shared.begin();
         tokio::spawn(async move {
             match streams::send(&connection, data, priority).await {
                 Ok(()) => {
                     Counts::add(&shared.counts.sent);
-                    shared.tell(Event::Acknowledged { peer, id, rtt: connection.rtt() });
+                    let (ended, rtt) = (Instant::now(), connection.rtt());
+                    shared.tell(Event::Acknowledged { peer, id, bytes, started, ended, rtt });
                 }
-                Err(error) => shared.fail(&peer, id, error),
+                Err(error) => shared.fail(&peer, id, streams::reason(&error)),
             }
+            shared.end();
         });
         Ok(())
     }
@@ -146,12 +170,21 @@ impl Endpoint {
         self.shared.counts.read()
     }
 
-    /// Ends all connections, tells peers so, and lets go of the address.
+    /// Ends all connections and tells peers so. Messages under way have failed when this returns, and
+    /// [`Events::next`] gives `None` after the last event.
     pub async fn close(&self) {
-        self.shared.peers().clear();
+        {
+            // In one critical section, so that no peer is added in between.
+            let mut peers = self.shared.peers();
+            self.shared.under_way.send_modify(|open| open.is_closed = true);
+            peers.clear();
+        }
         self.shared.changed.notify_waiters();
         self.endpoint.close(CLOSED, b"the site ends");
         self.endpoint.wait_idle().await;
+        // The sender is here, so there is no error.
+        let _ = self.shared.under_way.subscribe().wait_for(|open| open.messages == 0).await;
+        let _ = self.shared.told.send(None); // who takes no events need not know
     }
 }
 

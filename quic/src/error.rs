@@ -19,6 +19,17 @@ pub enum OpenError {
         /// What is wrong.
         reason: String,
     },
+    /// A name that peers would not find in the certificate.
+    #[error(
+        "the certificate is not for {name} but for {}; give the certificate of {name}, or the name in it",
+        if names.is_empty() { "no DNS name".to_owned() } else { names.join(", ") }
+    )]
+    NotInCertificate {
+        /// The endpoint's name.
+        name: String,
+        /// The DNS names in the certificate.
+        names: Vec<String>,
+    },
     /// A peer with the endpoint's own name.
     #[error("peer {name} has this endpoint's own name; leave it out")]
     OwnName {

@@ -38,6 +38,12 @@ pub enum Event {
         peer: String,
         /// The number with which it was sent.
         id: u64,
+        /// The length of the message.
+        bytes: u64,
+        /// When it was given to [`send`](crate::Endpoint::send).
+        started: Instant,
+        /// When the answer was here.
+        ended: Instant,
         /// The connection's round-trip time, smoothed.
         rtt: Duration,
     },
@@ -59,22 +65,33 @@ pub enum Event {
     },
 }
 
-/// The events of an endpoint, in order. What is not taken slows peers down.
+/// The events of an endpoint. What is not taken slows peers down. Ends of messages and connections overtake
+/// messages that were received and wait to be taken.
 #[derive(Debug)]
 pub struct Events {
     /// What must not wait: ends of messages and connections. Senders bound it by what they have under way.
-    pub(crate) told: mpsc::UnboundedReceiver<Event>,
+    /// `None` is the last: the endpoint is closed.
+    pub(crate) told: mpsc::UnboundedReceiver<Option<Event>>,
     pub(crate) received: mpsc::Receiver<Event>,
 }
 
 impl Events {
     /// The next event; `None` when the endpoint is closed and all are taken.
     pub async fn next(&mut self) -> Option<Event> {
-        tokio::select! {
-            biased;
-            Some(event) = self.told.recv() => Some(event),
-            Some(event) = self.received.recv() => Some(event),
-            else => None,
+        loop {
+            tokio::select! {
+                biased;
+                Some(told) = self.told.recv() => match told {
+                    Some(event) => return Some(event),
+                    // What has not come in by now is not wanted any more; what has, is still taken.
+                    None => {
+                        self.told.close();
+                        self.received.close();
+                    }
+                },
+                Some(event) = self.received.recv() => return Some(event),
+                else => return None,
+            }
         }
     }
 }

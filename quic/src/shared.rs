@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use quinn::Connection;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::event::Event;
 use crate::meter::Meter;
@@ -19,6 +19,8 @@ pub struct Counters {
     pub sent: u64,
     /// Messages that were received whole.
     pub received: u64,
+    /// Bytes of messages that were read, also of those that wait for the consumer or are not whole.
+    pub read_bytes: u64,
     /// Messages that failed.
     pub failed: u64,
     /// Connections with a certificate of the authority from who is no peer.
@@ -33,6 +35,7 @@ pub struct Counters {
 pub(crate) struct Counts {
     pub sent: AtomicU64,
     pub received: AtomicU64,
+    pub read_bytes: AtomicU64,
     pub failed: AtomicU64,
     pub strangers: AtomicU64,
     pub refused: AtomicU64,
@@ -48,6 +51,7 @@ impl Counts {
         Counters {
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
+            read_bytes: self.read_bytes.load(Relaxed),
             failed: self.failed.load(Relaxed),
             strangers: self.strangers.load(Relaxed),
             refused: self.refused.load(Relaxed),
@@ -64,13 +68,22 @@ pub(crate) struct Peer {
     pub meter: Meter,
 }
 
+/// Whether an endpoint is open, and what it has under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Open {
+    pub is_closed: bool,
+    pub messages: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub name: String,
     pub most_bytes: u64,
+    /// Messages that were sent and have not ended, while it is open.
+    pub under_way: watch::Sender<Open>,
     pub peers: Mutex<BTreeMap<String, Peer>>,
     pub counts: Counts,
-    pub told: mpsc::UnboundedSender<Event>,
+    pub told: mpsc::UnboundedSender<Option<Event>>,
     pub received: mpsc::Sender<Event>,
     /// Wakes dialling tasks: an address has changed.
     pub changed: Notify,
@@ -88,9 +101,23 @@ impl Shared {
         }
     }
 
+    pub fn is_closed(&self) -> bool {
+        self.under_way.borrow().is_closed
+    }
+
+    /// A message begins.
+    pub fn begin(&self) {
+        self.under_way.send_modify(|open| open.messages += 1);
+    }
+
+    /// A message has ended, and its end was told.
+    pub fn end(&self) {
+        self.under_way.send_modify(|open| open.messages -= 1);
+    }
+
     /// Tells the consumer; if there is none any more, nobody has to know.
     pub fn tell(&self, event: Event) {
-        let _ = self.told.send(event);
+        let _ = self.told.send(Some(event));
     }
 
     pub fn fail(&self, peer: &str, id: u64, reason: impl ToString) {

@@ -1,10 +1,13 @@
 //! Messages: a stream each. Eight bytes say how long it is, then it follows; one byte comes back when the
 //! peer's consumer has it.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
-use quinn::{Connection, RecvStream, SendStream, VarInt};
+use quinn::{
+    Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, VarInt, WriteError,
+};
 
 use crate::event::Event;
 use crate::shared::{Counts, Shared};
@@ -13,12 +16,35 @@ use crate::shared::{Counts, Shared};
 const TOO_LONG: VarInt = VarInt::from_u32(1);
 const TAKEN: u8 = 1;
 
+/// Why a message was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StreamError {
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    #[error(transparent)]
+    Closed(#[from] quinn::ClosedStream),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Read(#[from] ReadExactError),
+}
+
+/// In words that help who has sent it.
+pub(crate) fn reason(error: &StreamError) -> String {
+    match error {
+        StreamError::Write(WriteError::Stopped(TOO_LONG))
+        | StreamError::Read(ReadExactError::ReadError(ReadError::Reset(TOO_LONG))) => {
+            "it is longer than the peer allows; send less at once, or allow more there".to_owned()
+        }
+        // "connection lost" does not say why.
+        StreamError::Write(WriteError::ConnectionLost(lost))
+        | StreamError::Read(ReadExactError::ReadError(ReadError::ConnectionLost(lost))) => lost.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// Sends a message and waits until it was taken.
-pub(crate) async fn send(
-    connection: &Connection,
-    data: Bytes,
-    priority: i32,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) async fn send(connection: &Connection, data: Bytes, priority: i32) -> Result<(), StreamError> {
     let (mut send, mut receive) = connection.open_bi().await?;
     send.set_priority(priority)?;
     let length = Bytes::copy_from_slice(&(data.len() as u64).to_be_bytes());
@@ -60,10 +86,16 @@ async fn receive_one(
     }
     let mut data = BytesMut::with_capacity(length as usize);
     while (data.len() as u64) < length {
+        // While the consumer is behind, nothing is read, and flow control stops the sender. The consumer has
+        // something to take then, so this cannot be for ever.
+        if shared.received.capacity() == 0 {
+            drop(shared.received.reserve().await?);
+        }
         let rest = (length - data.len() as u64) as usize;
         match receive.read_chunk(rest, true).await? {
             Some(chunk) => {
                 shared.arrived(&peer, chunk.bytes.len() as u64);
+                shared.counts.read_bytes.fetch_add(chunk.bytes.len() as u64, Relaxed);
                 data.extend_from_slice(&chunk.bytes);
             }
             None => return Err("it ends too early".into()),

@@ -8,32 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_quic::{Endpoint, Event, Events, SendError};
-use support::Authority;
-
-/// Longer than anything here takes; only a failure waits for it.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
-async fn next(events: &mut Events) -> Event {
-    tokio::time::timeout(TIMEOUT, events.next()).await.unwrap().unwrap()
-}
-
-/// The first event that is looked for; others are dropped.
-async fn find(events: &mut Events, is_it: impl Fn(&Event) -> bool) -> Event {
-    loop {
-        let event = next(events).await;
-        if is_it(&event) {
-            return event;
-        }
-    }
-}
-
-fn is_up(event: &Event) -> bool {
-    matches!(event, Event::Up { .. })
-}
-
-fn pattern(length: usize, seed: usize) -> Bytes {
-    (0..length).map(|at| (at * 31 + at / 251 + seed) as u8).collect()
-}
+use support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
 /// Two endpoints that know each other.
 async fn pair(authority: &Authority) -> [(Endpoint, Events); 2] {

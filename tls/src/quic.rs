@@ -15,6 +15,7 @@ use crate::{IdentityFiles, TlsError, pem};
 pub struct MutualTls {
     client: ClientConfig,
     server: ServerConfig,
+    own_names: Vec<String>,
 }
 
 impl MutualTls {
@@ -33,6 +34,7 @@ impl MutualTls {
         let verifier = WebPkiClientVerifier::builder_with_provider(roots.clone(), provider.clone());
         let verifier = verifier.build().map_err(|error| wrong(error.to_string()))?;
         let (chain, key) = pem::chain(identity)?;
+        let own_names = chain.first().map(|own| Self::names(own)).unwrap_or_default();
         let versions = &[&rustls::version::TLS13];
         let client = ClientConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions);
         let mut client = client
@@ -48,7 +50,7 @@ impl MutualTls {
             .map_err(|error| wrong(error.to_string()))?;
         client.alpn_protocols = vec![protocol.as_bytes().to_vec()];
         server.alpn_protocols = client.alpn_protocols.clone();
-        Ok(Self { client, server })
+        Ok(Self { client, server, own_names })
     }
 
     /// For connections that this side begins.
@@ -59,6 +61,11 @@ impl MutualTls {
     /// For connections that others begin.
     pub fn server(&self) -> ServerConfig {
         self.server.clone()
+    }
+
+    /// The DNS names in this side's own certificate.
+    pub fn own_names(&self) -> &[String] {
+        &self.own_names
     }
 
     /// The DNS names in a certificate that the other side has shown, in DER.

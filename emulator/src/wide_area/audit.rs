@@ -110,3 +110,16 @@ impl Audit {
         self.expected.push(digest(&sum));
     }
 }
+
+/// That all sites have the same sums.
+pub fn check_equal(rounds: &Rounds) -> Result<(), Error> {
+    for (round, sites) in rounds {
+        let mut sums = sites.values().map(|said| &said.sum);
+        let first = sums.next();
+        if sums.any(|sum| Some(sum) != first) {
+            let cause = std::io::Error::other(format!("the sums of round {round} differ between sites"));
+            return Err(Error::System { what: "believe the ring".to_owned(), cause });
+        }
+    }
+    Ok(())
+}

@@ -11,6 +11,7 @@ mod report;
 mod setting;
 mod wiring;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use inart_overlay::{AuxiliaryUse, Options as PlanOptions, RunOptions, Sharing, Until};
@@ -20,11 +21,11 @@ use crate::scratch::Scratch;
 use audit::Audit;
 pub use audit::{digest, random_gradient};
 pub use chart::chart;
-use processes::Processes;
+use processes::{Processes, Rounds, Said};
 use rates::RateFollower;
 use refusal::system;
 pub use report::{Report, RoundTime, SchemeReport};
-pub use setting::{Setting, Variant, Workload};
+pub use setting::{Setting, Variant, Way, Workload};
 use wiring::WideAreaWiring;
 
 /// Where an emulation is.
@@ -66,32 +67,66 @@ fn run_variant(
     let write = std::fs::write(scratch.path("network.yaml"), setting.overlay.to_yaml());
     write.map_err(system("write the network"))?;
     let wiring = WideAreaWiring::build(&setting.overlay, setting.seed)?;
-    let mut simulated = simulate(setting, variant)?;
+    let (plan, flags) = match &variant.way {
+        Way::Planned { plan, flags } => (plan, flags),
+        Way::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
+    };
+    let mut simulated = simulate(setting, plan)?;
     simulated.truncate(setting.most_rounds as usize);
     let rounds = simulated.len() as u32;
-    let mut processes = Processes::start(setting, variant, rounds, &wiring, &scratch)?;
-    let began = processes.wait_for_first_round(Duration::from_secs(60))?;
-    let follower = RateFollower::start(setting.overlay.clone(), wiring.handles()?, began)
-        .map_err(system("follow the traces"))?;
-    let mut audit = Audit::new(setting, variant.plan.scheme)?;
+    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch)?;
+    let mut audit = Audit::new(setting, plan.scheme)?;
+    let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
+    audit.check_all(&said.rounds)?;
+    let (sums, lost) = (audit.sums(), wiring.lost());
+    report::report(setting, variant, &said, sums, Some(simulated), bound(setting)?, lost)
+}
+
+/// Gloo has fewer rounds: each is long.
+const RING_ROUNDS: u32 = 3;
+
+fn run_ring(
+    setting: &Setting,
+    variant: &Variant,
+    python: &Path,
+    wiring: &WideAreaWiring,
+    scratch: &Scratch,
+    tell: &mut dyn FnMut(f64),
+) -> Result<SchemeReport, Error> {
+    let rounds = RING_ROUNDS.min(setting.most_rounds);
+    let processes = Processes::start_ring(setting, python, rounds, wiring, scratch)?;
+    let said = listen(setting, processes, wiring, tell, &mut |_| Ok(()))?;
+    // Each process has compared its sums with those of the gradients, within a tolerance.
+    audit::check_equal(&said.rounds)?;
+    let sums = said.rounds.values().map(|sites| sites.len() as u64).sum::<u64>();
+    let values = setting.overlay.jobs()[0].gradient_bytes() / 4;
+    report::report(setting, variant, &said, sums * values, None, bound(setting)?, wiring.lost())
+}
+
+/// Hears processes until all are over, while rates follow their traces from the first round on.
+fn listen(
+    setting: &Setting,
+    mut processes: Processes,
+    wiring: &WideAreaWiring,
+    tell: &mut dyn FnMut(f64),
+    check: &mut dyn FnMut(&Rounds) -> Result<(), Error>,
+) -> Result<Said, Error> {
+    let began = processes.wait_for_first_round(Duration::from_secs(120))?;
+    let follower = RateFollower::start(setting.overlay.clone(), wiring.handles()?, began);
+    let _follower = follower.map_err(system("follow the traces"))?;
     let deadline = Instant::now() + setting.duration + Duration::from_secs(600);
     while !processes.are_over() && Instant::now() < deadline {
         processes.listen(Duration::from_millis(200))?;
         tell(began.elapsed().as_secs_f64());
-        audit.check_all(processes.rounds())?;
+        check(processes.rounds())?;
     }
-    let ended = processes.end()?;
-    audit.check_all(&ended.rounds)?;
-    let lost = wiring.lost();
-    drop(follower);
-    let bound = bound(setting)?;
-    report::report(setting, variant, &ended, audit.sums(), simulated, bound, lost)
+    processes.end()
 }
 
 /// The same rounds in virtual time.
-fn simulate(setting: &Setting, variant: &Variant) -> Result<Vec<f64>, Error> {
+fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Vec<f64>, Error> {
     let options = RunOptions {
-        plan: variant.plan.clone(),
+        plan: plan.clone(),
         auxiliary: AuxiliaryUse::default(),
         sharing: Sharing::Fair,
         knowledge: setting.knowledge,

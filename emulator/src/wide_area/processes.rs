@@ -1,6 +1,7 @@
 //! The processes of sites and their scheduler, and what they say.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -9,8 +10,10 @@ use inart_overlay::Knowledge;
 use serde::Deserialize;
 
 use super::certificates::SCHEDULER;
-use super::setting::{Setting, Variant, Workload};
-use super::wiring::{WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address};
+use super::setting::{Setting, Workload};
+use super::wiring::{
+    SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address, site_address,
+};
 use crate::child::Child;
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -60,7 +63,7 @@ pub struct Said {
 #[derive(Debug)]
 pub struct Processes {
     sites: Vec<Child>,
-    _scheduler: Child,
+    _scheduler: Option<Child>,
     lines: Receiver<(usize, Vec<u8>)>,
     rounds: Rounds,
     counted: BTreeMap<usize, Counted>,
@@ -69,7 +72,7 @@ pub struct Processes {
 impl Processes {
     pub fn start(
         setting: &Setting,
-        variant: &Variant,
+        flags: &[String],
         rounds: u32,
         wiring: &WideAreaWiring,
         scratch: &Scratch,
@@ -84,7 +87,7 @@ impl Processes {
         for (at, name) in overlay.sites().iter().enumerate() {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }
-        common(&mut command, setting, variant, scratch, SCHEDULER);
+        common(&mut command, setting, flags, scratch, SCHEDULER);
         let start = super::refusal::system("start the scheduler");
         let scheduler =
             Child::spawn_heard("scheduler", command, Box::new(|_| {}), heard("scheduler")).map_err(start)?;
@@ -102,14 +105,42 @@ impl Processes {
             for (neighbour, address) in neighbours(overlay, at) {
                 command.arg("--peer").arg(format!("{neighbour}={address}"));
             }
-            common(&mut command, setting, variant, scratch, name);
+            common(&mut command, setting, flags, scratch, name);
             let told = told.clone();
             let lines = Box::new(move |line: &[u8]| drop(told.send((at, line.to_vec()))));
             let start = super::refusal::system("start a site");
             sites.push(Child::spawn_heard(name.clone(), command, lines, heard(name)).map_err(start)?);
         }
         let (rounds, counted) = Default::default();
-        Ok(Self { sites, _scheduler: scheduler, lines, rounds, counted })
+        Ok(Self { sites, _scheduler: Some(scheduler), lines, rounds, counted })
+    }
+
+    /// A ring by Gloo in place of sites and scheduler.
+    pub fn start_ring(
+        setting: &Setting,
+        python: &Path,
+        rounds: u32,
+        wiring: &WideAreaWiring,
+        scratch: &Scratch,
+    ) -> Result<Self, Error> {
+        let script = scratch.path("gloo_ring.py");
+        std::fs::write(&script, include_str!("gloo_ring.py"))
+            .map_err(super::refusal::system("write the ring's program"))?;
+        let (told, lines) = mpsc::channel();
+        let (count, values) = (setting.overlay.sites().len(), setting.overlay.jobs()[0].gradient_bytes() / 4);
+        let mut sites = Vec::new();
+        for (at, name) in setting.overlay.sites().iter().enumerate() {
+            let mut command = wiring.site(at).command(python);
+            command.arg(&script).args([at.to_string(), count.to_string(), site_address(0).to_string()]);
+            command.args([values.to_string(), rounds.to_string(), setting.seed.to_string()]);
+            command.env("GLOO_SOCKET_IFNAME", SITE_INTERFACE).env("OMP_NUM_THREADS", "1");
+            let told = told.clone();
+            let lines = Box::new(move |line: &[u8]| drop(told.send((at, line.to_vec()))));
+            let start = super::refusal::system("start Python");
+            sites.push(Child::spawn_heard(name.clone(), command, lines, heard(name)).map_err(start)?);
+        }
+        let (rounds, counted) = Default::default();
+        Ok(Self { sites, _scheduler: None, lines, rounds, counted })
     }
 
     pub fn rounds(&self) -> &Rounds {
@@ -180,12 +211,12 @@ impl Processes {
     }
 }
 
-fn common(command: &mut Command, setting: &Setting, variant: &Variant, scratch: &Scratch, name: &str) {
+fn common(command: &mut Command, setting: &Setting, flags: &[String], scratch: &Scratch, name: &str) {
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));
     command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));
     command.arg("--tls-key").arg(scratch.path(&format!("{name}.key")));
-    command.args(&variant.flags);
+    command.args(flags);
 }
 
 fn heard(name: &str) -> crate::child::Lines {

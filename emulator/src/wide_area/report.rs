@@ -35,8 +35,8 @@ pub struct SchemeReport {
     pub rounds: Vec<RoundTime>,
     /// Their mean time, in seconds.
     pub mean_s: f64,
-    /// The same rounds in virtual time: their mean, in seconds.
-    pub simulated_s: f64,
+    /// The same rounds in virtual time: their mean, in seconds; none for Gloo.
+    pub simulated_s: Option<f64>,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,
     /// Share of test images told rightly in the end; none without training.
@@ -56,7 +56,7 @@ pub fn report(
     variant: &Variant,
     said: &Said,
     sums_checked: u64,
-    simulated: Vec<f64>,
+    simulated: Option<Vec<f64>>,
     bound_s: f64,
     frames_lost: u64,
 ) -> Result<SchemeReport, Error> {
@@ -83,7 +83,7 @@ pub fn report(
     Ok(SchemeReport {
         scheme: variant.name.clone(),
         mean_s: mean(&mut rounds.iter().map(|round| round.seconds)),
-        simulated_s: mean(&mut simulated.iter().copied()),
+        simulated_s: simulated.map(|all| mean(&mut all.iter().copied())),
         rounds,
         bound_s,
         accuracy: said.counted.iter().find_map(|counted| counted.accuracy),

@@ -18,15 +18,31 @@ pub enum Workload {
     Random,
 }
 
-/// One way to plan, under a name.
+/// One way to sum, under a name.
 #[derive(Debug, Clone)]
 pub struct Variant {
     /// As in tables.
     pub name: String,
-    /// How to plan.
-    pub plan: PlanOptions,
-    /// The flags of `inart site` and `inart scheduler` that say so.
-    pub flags: Vec<String>,
+    /// How it is done.
+    pub way: Way,
+}
+
+/// A way to sum.
+#[derive(Debug, Clone)]
+pub enum Way {
+    /// Sites with a scheduler.
+    Planned {
+        /// How to plan.
+        plan: PlanOptions,
+        /// The flags of `inart site` and `inart scheduler` that say so.
+        flags: Vec<String>,
+    },
+    /// A ring by Gloo, on random gradients, over routes of the fewest hops: what a user would take without
+    /// InArt. The Python that has torch.
+    Gloo {
+        /// As a path, or a name on PATH.
+        python: PathBuf,
+    },
 }
 
 /// What is to be run.

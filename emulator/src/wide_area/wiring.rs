@@ -19,6 +19,8 @@ use crate::wiring::{LinkEnd, NodeIndex, namespace, rate_script};
 /// The port of every site and the scheduler.
 const PORT: u16 = 7400;
 const MTU: u16 = 1500;
+/// The interface with a site's own address.
+pub const SITE_INTERFACE: &str = "site";
 /// What a link's end holds back before it drops: what it sends in so long, and at least so much.
 const QUEUE_SECONDS: f64 = 0.05;
 const LEAST_QUEUE_BYTES: u64 = 16 * 1500;
@@ -39,7 +41,7 @@ fn link_address(link: usize, end: usize) -> Ipv4Addr {
 }
 
 /// A site's own address, which routes lead to.
-fn site_address(site: usize) -> Ipv4Addr {
+pub fn site_address(site: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 200, (site / 250) as u8, 1 + (site % 250) as u8)
 }
 
@@ -158,7 +160,9 @@ pub fn from_scheduler(site: usize) -> SocketAddr {
 fn set_up(overlay: &Overlay, site: usize, namespace: &Namespace) -> io::Result<()> {
     let mut ip = String::from("link set lo up\n");
     let mut tc = String::new();
-    let _ = writeln!(ip, "address add {}/32 dev lo", site_address(site));
+    let _ = writeln!(ip, "link add {SITE_INTERFACE} type veth peer name inside\nlink set dev inside up");
+    let _ = writeln!(ip, "address add {}/32 dev {SITE_INTERFACE}", site_address(site));
+    let _ = writeln!(ip, "link set dev {SITE_INTERFACE} up");
     let _ = writeln!(ip, "address add {}/30 dev manage\nlink set dev manage up", management(site, 2));
     for arc in overlay.arcs() {
         let (from, _) = overlay.ends(arc);

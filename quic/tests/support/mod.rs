@@ -1,9 +1,11 @@
-//! Certificates for tests.
+//! Certificates for tests, and waiting for events.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use inart_quic::{Endpoint, Events, Options, PROTOCOL};
+use bytes::Bytes;
+use inart_quic::{Endpoint, Event, Events, Options, PROTOCOL};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
@@ -27,8 +29,14 @@ impl Authority {
 
     /// Who has a certificate for that name.
     pub fn identify(&self, name: &str) -> MutualTls {
+        self.identify_as(name, &[name])
+    }
+
+    /// Who has a certificate for those names.
+    pub fn identify_as(&self, name: &str, names: &[&str]) -> MutualTls {
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let params =
+            CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap();
         let certificate = params.signed_by(&key, &Issuer::from_params(&self.params, &self.key)).unwrap();
         let file = |end: &str| self.directory.path().join(format!("{name}.{end}"));
         std::fs::write(file("pem"), certificate.pem()).unwrap();
@@ -44,4 +52,29 @@ impl Authority {
     pub fn open(&self, name: &str, peers: &BTreeMap<String, SocketAddr>) -> (Endpoint, Events) {
         Endpoint::open(self.options(name, peers)).unwrap()
     }
+}
+
+/// Longer than anything here takes; only a failure waits for it.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
+
+pub async fn next(events: &mut Events) -> Event {
+    tokio::time::timeout(TIMEOUT, events.next()).await.unwrap().unwrap()
+}
+
+/// The first event that is looked for; others are dropped.
+pub async fn find(events: &mut Events, is_it: impl Fn(&Event) -> bool) -> Event {
+    loop {
+        let event = next(events).await;
+        if is_it(&event) {
+            return event;
+        }
+    }
+}
+
+pub fn is_up(event: &Event) -> bool {
+    matches!(event, Event::Up { .. })
+}
+
+pub fn pattern(length: usize, seed: usize) -> Bytes {
+    (0..length).map(|at| (at * 31 + at / 251 + seed) as u8).collect()
 }

@@ -1,14 +1,14 @@
 //! `inart emulate NETWORK` on a network of sites.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_emulator::scale::Scale;
-use inart_emulator::wide_area::{Report, Setting, Variant, Workload, chart, emulate_sites};
+use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
 use inart_trainer::{Config, Trainer};
@@ -26,7 +26,8 @@ pub struct Args {
     /// The job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Schemes to compare. netstorm+ is netstorm with node-disjoint auxiliary paths, taken lazily.
+    /// Schemes to compare. netstorm+ is netstorm with node-disjoint auxiliary paths, taken lazily; gloo is a
+    /// ring by Gloo, as PyTorch has it (Debian's python3-torch), over routes of the fewest hops.
     #[arg(long, value_delimiter = ',', default_value = "inart,netstorm,netstorm+,fapt,mst,bkt,star")]
     schemes: Vec<String>,
     /// As many rounds of each scheme as begin within this time in virtual time.
@@ -54,6 +55,9 @@ pub struct Args {
     /// How connections follow the network: cubic or bbr.
     #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
     congestion: String,
+    /// The Python that has torch, for gloo.
+    #[arg(long, value_name = "PROGRAM", default_value = "/usr/bin/python3")]
+    python: PathBuf,
     /// Decides data, weights and losses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -65,20 +69,24 @@ pub struct Args {
 /// Rounds take this part of their time, unless a scale is given.
 const TIME: f64 = 1.0 / 15.0;
 
-fn variant(name: &str) -> anyhow::Result<Variant> {
+fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
+    if name == "gloo" {
+        return Ok(Variant { name: name.to_owned(), way: Way::Gloo { python: python.to_owned() } });
+    }
     let (plain, paths) = match name.strip_suffix('+') {
         Some(plain) => (plain, Some(Disjoint::Nodes)),
         None => (name, None),
     };
     let known = || Scheme::ALL.map(Scheme::name).join(", ");
-    let scheme = Scheme::named(plain)
-        .ok_or_else(|| anyhow!("--schemes {name}: no such scheme; name some of {}, netstorm+", known()))?;
+    let scheme = Scheme::named(plain).ok_or_else(|| {
+        anyhow!("--schemes {name}: no such scheme; name some of {}, netstorm+, gloo", known())
+    })?;
     let mut flags = vec!["--scheme".to_owned(), plain.to_owned()];
     if paths.is_some() {
         flags.extend(["--auxiliary", "node-disjoint"].map(str::to_owned));
     }
     let plan = Options { auxiliary: paths, ..Options::new(scheme) };
-    Ok(Variant { name: name.to_owned(), plan, flags })
+    Ok(Variant { name: name.to_owned(), way: Way::Planned { plan, flags } })
 }
 
 /// Runs the command.
@@ -98,7 +106,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let (scaled, time) = overlay.scaled(job, bytes, factor);
     let setting = Setting {
         overlay: Arc::new(scaled),
-        variants: args.schemes.iter().map(|name| variant(name)).collect::<anyhow::Result<_>>()?,
+        variants: args
+            .schemes
+            .iter()
+            .map(|name| variant(name, &args.python))
+            .collect::<anyhow::Result<_>>()?,
         workload: match args.gradient {
             Some(_) => Workload::Random,
             None => Workload::Training { batch: args.batch },
@@ -151,12 +163,12 @@ fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> St
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let _ = writeln!(
             out,
-            "{:10}  {:>6}  {:>7.3}  {:>11.3}  {:>5.2}  {:>8}  {:>8}  {:>7}",
+            "{:10}  {:>6}  {:>7.3}  {:>11}  {:>5}  {:>8}  {:>8}  {:>7}",
             scheme.scheme,
             scheme.rounds.len(),
             scheme.mean_s,
-            scheme.simulated_s,
-            scheme.mean_s / scheme.simulated_s,
+            scheme.simulated_s.map_or(String::new(), |seconds| format!("{seconds:.3}")),
+            scheme.simulated_s.map_or(String::new(), |seconds| format!("{:.2}", scheme.mean_s / seconds)),
             beside,
             learnt,
             scheme.relayed,

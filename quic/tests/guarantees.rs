@@ -1,0 +1,206 @@
+//! What endpoints hold to when others do not: kills, slow consumers, wrong names, the end.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_quic::{Endpoint, Event, Events, OpenError};
+use support::{Authority, TIMEOUT, find, is_up, next, pattern};
+use tokio::runtime::{Builder, Runtime};
+
+fn at(name: &str, endpoint: &Endpoint) -> BTreeMap<String, SocketAddr> {
+    BTreeMap::from([(name.to_owned(), endpoint.address().unwrap())])
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_in_the_certificate_is_refused() {
+    let mut options = Authority::found("one").options("a", &BTreeMap::new());
+    options.name = "z".to_owned();
+    let error = Endpoint::open(options).unwrap_err();
+    assert!(matches!(&error, OpenError::NotInCertificate { name, names } if name == "z" && names == &["a"]));
+    assert!(error.to_string().contains("not for z but for a;"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_whose_certificate_has_two_names_is_connected_by_the_one_asked_for() {
+    let authority = Authority::found("one");
+    let (a, mut a_events) = authority.open("a", &BTreeMap::new());
+    let mut options = authority.options("c", &at("a", &a));
+    options.tls = authority.identify_as("both", &["b", "c"]);
+    let (c, _c_events) = Endpoint::open(options).unwrap();
+    // Both names are known to the one that connects; the other leads nowhere.
+    a.set_peer("b", "127.0.0.1:9".parse().unwrap());
+    a.set_peer("c", c.address().unwrap());
+    assert_eq!(find(&mut a_events, is_up).await, Event::Up { peer: "c".to_owned() });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_sends_too_much_is_told_why_and_how_long_a_message_took() {
+    let authority = Authority::found("one");
+    let (a, mut a_events) = authority.open("a", &BTreeMap::new());
+    let mut options = authority.options("b", &at("a", &a));
+    options.most_bytes = 1000;
+    // On a socket that is there already.
+    let (b, _b_events) = Endpoint::open_on(UdpSocket::bind("127.0.0.1:0").unwrap(), options).unwrap();
+    a.set_peer("b", b.address().unwrap());
+    find(&mut a_events, is_up).await;
+    // What fits into the windows at once, and what does not.
+    for length in [1001, 30 << 20] {
+        a.send("b", 1, pattern(length, 0), 0).unwrap();
+        let Event::Failed { reason, .. } = next(&mut a_events).await else { panic!("not failed") };
+        assert!(reason.contains("longer than the peer allows"), "{reason}");
+    }
+    a.send("b", 2, pattern(1000, 0), 0).unwrap();
+    let Event::Acknowledged { bytes, started, ended, .. } = next(&mut a_events).await else {
+        panic!("not acknowledged")
+    };
+    assert_eq!(bytes, 1000);
+    assert!(started < ended);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_slow_consumer_does_not_take_is_not_read() {
+    const MESSAGES: u64 = 40;
+    const BYTES: u64 = 4 << 20;
+    let authority = Authority::found("one");
+    let (a, mut a_events) = authority.open("a", &BTreeMap::new());
+    let mut options = authority.options("b", &at("a", &a));
+    options.events = 2;
+    let (b, mut b_events) = Endpoint::open(options).unwrap();
+    a.set_peer("b", b.address().unwrap());
+    find(&mut a_events, is_up).await;
+    let data = pattern(BYTES as usize, 3);
+    for id in 0..MESSAGES {
+        a.send("b", id, data.clone(), 0).unwrap();
+    }
+    // Until reading has stopped.
+    let mut read = 0;
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let now = b.counters().read_bytes;
+        if now > 0 && now == read {
+            break;
+        }
+        read = now;
+    }
+    assert!(read < MESSAGES * BYTES / 2, "{read} bytes were read of {}", MESSAGES * BYTES);
+    for _ in 0..MESSAGES {
+        let event = find(&mut b_events, |event| matches!(event, Event::Received { .. })).await;
+        assert!(matches!(event, Event::Received { data: received, .. } if received == data));
+    }
+    let mut acknowledged = BTreeSet::new();
+    for _ in 0..MESSAGES {
+        let Event::Acknowledged { id, .. } = next(&mut a_events).await else { panic!("not acknowledged") };
+        assert!(acknowledged.insert(id));
+    }
+    assert_eq!(b.counters().read_bytes, MESSAGES * BYTES);
+}
+
+/// An endpoint that can be killed: what runs it is taken away, so that it tells nobody.
+fn killable(
+    authority: &Authority,
+    name: &str,
+    there: &BTreeMap<String, SocketAddr>,
+    listen: Option<SocketAddr>,
+) -> (Runtime, Endpoint, Events) {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let mut options = authority.options(name, there);
+    options.listen = listen.unwrap_or(options.listen);
+    let inside = runtime.enter();
+    let (endpoint, events) = loop {
+        match Endpoint::open(options.clone()) {
+            Ok(opened) => break opened,
+            // The one before it has not let go of the address yet.
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    drop(inside);
+    (runtime, endpoint, events)
+}
+
+/// `victim` connects if its name is less than "m", and is connected to otherwise.
+async fn kill_and_restart(victim: &str) {
+    const MESSAGES: u64 = 40;
+    let authority = Authority::found("one");
+    let (m, mut m_events) = authority.open("m", &BTreeMap::new());
+    let there = at("m", &m);
+    let (runtime, killed, killed_events) = killable(&authority, victim, &there, None);
+    let address = killed.address().unwrap();
+    m.set_peer(victim, address);
+    find(&mut m_events, is_up).await;
+    // Nobody takes them, so that they are under way when it is killed.
+    let data = pattern(8 << 20, 5);
+    for id in 0..MESSAGES {
+        m.send(victim, id, data.clone(), 0).unwrap();
+    }
+    while killed.counters().read_bytes == 0 {
+        tokio::task::yield_now().await;
+    }
+    runtime.shutdown_background();
+    drop((killed, killed_events));
+    let (runtime, _restarted, mut events) = killable(&authority, victim, &there, Some(address));
+    let (mut ended, mut is_down, mut failed) = (BTreeSet::new(), false, 0);
+    let mut is_up_again = false;
+    while !(is_up_again && ended.len() == MESSAGES as usize) {
+        match next(&mut m_events).await {
+            Event::Down { .. } => is_down = true,
+            Event::Up { .. } => is_up_again = is_down,
+            Event::Failed { id, .. } => {
+                failed += 1;
+                assert!(ended.insert(id), "{id} ended twice");
+            }
+            Event::Acknowledged { id, .. } => assert!(ended.insert(id), "{id} ended twice"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(failed > 0);
+    m.send(victim, MESSAGES, Bytes::from_static(b"again"), 0).unwrap();
+    let received = find(&mut events, |event| matches!(event, Event::Received { .. })).await;
+    assert!(matches!(received, Event::Received { data, .. } if data == b"again"[..]));
+    find(&mut m_events, |event| matches!(event, Event::Acknowledged { id: MESSAGES, .. })).await;
+    m.close().await;
+    runtime.shutdown_background();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_connects_is_killed_and_restarts() {
+    kill_and_restart("a").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_is_connected_to_is_killed_and_restarts() {
+    kill_and_restart("z").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_closing_all_ends_are_told_and_then_nothing() {
+    const MESSAGES: u64 = 50;
+    let authority = Authority::found("one");
+    let (a, mut a_events) = authority.open("a", &BTreeMap::new());
+    let (b, mut b_events) = authority.open("b", &at("a", &a));
+    a.set_peer("b", b.address().unwrap());
+    find(&mut a_events, is_up).await;
+    let data = pattern(4 << 20, 0);
+    for id in 0..MESSAGES {
+        a.send("b", id, data.clone(), 0).unwrap();
+    }
+    a.close().await;
+    // The handle is still there.
+    let mut ended = BTreeSet::new();
+    while let Some(event) = tokio::time::timeout(TIMEOUT, a_events.next()).await.unwrap() {
+        if let Event::Failed { id, .. } | Event::Acknowledged { id, .. } = event {
+            assert!(ended.insert(id), "{id} ended twice");
+        }
+    }
+    assert_eq!(ended.len(), MESSAGES as usize);
+    a.set_peer("b", b.address().unwrap());
+    assert!(a.send("b", 99, Bytes::new(), 0).is_err());
+    let down = find(&mut b_events, |event| matches!(event, Event::Down { .. })).await;
+    let Event::Down { reason, .. } = down else { unreachable!() };
+    // The packet that says why may be lost; then the next one to the closed address is answered by a reset.
+    assert!(reason.contains("the site ends") || reason == "reset by peer", "{reason}");
+}
