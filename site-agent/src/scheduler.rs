@@ -27,6 +27,7 @@ pub struct Scheduler {
     planned_for: Option<BTreeSet<(SiteNo, SiteNo)>>,
     /// There are samples that no plan has been made by.
     has_news: bool,
+    strange: u64,
 }
 
 /// All that a plan is made from, so that it can be made elsewhere.
@@ -71,6 +72,7 @@ impl Scheduler {
             offered,
             planned_for,
             has_news: false,
+            strange: 0,
         }
     }
 
@@ -89,6 +91,7 @@ impl Scheduler {
             let arc = site(sample.from).zip(me).and_then(|(from, to)| self.overlay.arc_between(from, to));
             let is_good = sample.bits > 0.0 && sample.seconds > 0.0;
             let is_good = is_good && sample.bits.is_finite() && sample.seconds.is_finite();
+            self.strange += u64::from(arc.is_none() || !is_good);
             if let Some(arc) = arc.filter(|_| is_good) {
                 self.table.learn_one(arc, sample.bits, sample.seconds);
                 self.has_news = self.known.is_none();
@@ -140,6 +143,11 @@ impl Scheduler {
         let policy = Arc::new(policy);
         self.offered = Some(policy.clone());
         Some(policy)
+    }
+
+    /// Samples of links that there are not, and of rates that none can have: they were dropped.
+    pub fn strange_samples(&self) -> u64 {
+        self.strange
     }
 
     /// What it believes of every directed link, in bit/s.

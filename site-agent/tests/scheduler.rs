@@ -1,0 +1,103 @@
+//! What the scheduler makes of what sites tell it.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use inart_overlay::{Options, Overlay, Scheme};
+use inart_site_agent::Scheduler;
+use inart_site_agent::message::{Report, SampleMessage};
+use inart_sites::SiteNo;
+
+const NETWORK: &str = "name: ring
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
+links:
+  - {ends: [a, b], rate: 8 Mbps, delay: 1 ms}
+  - {ends: [b, c], rate: 8 Mbps, delay: 1 ms}
+  - {ends: [a, c], rate: 8 Mbps, delay: 1 ms}
+jobs: [{name: job, sites: [a, b, c], gradient: 40 KB, chunk: 1 KB}]
+";
+
+fn scheduler(scheme: Scheme) -> Scheduler {
+    let overlay = Arc::new(Overlay::from_yaml(NETWORK).unwrap());
+    let job = overlay.jobs()[0].clone();
+    Scheduler::new(overlay, job, Options::new(scheme), 5e6)
+}
+
+fn report(version: u64, samples: &[(u32, f64, f64)], down: &[u32]) -> Report {
+    let sample = |&(from, bits, seconds): &(u32, f64, f64)| SampleMessage { from, bits, seconds };
+    Report { round: Some(1), version, samples: samples.iter().map(sample).collect(), down: down.to_vec() }
+}
+
+#[test]
+fn links_are_believed_as_measured_and_others_as_told() {
+    let mut scheduler = scheduler(Scheme::Inart);
+    assert!(scheduler.task().is_some(), "it plans before anything is known");
+    assert!(scheduler.task().is_none(), "and not again");
+    scheduler.report(SiteNo(1), &report(0, &[(0, 2e6, 1.0); 4], &[]));
+    // From a to b, which measured it; back, and elsewhere, nobody did.
+    assert_eq!(scheduler.believed().0, [2e6, 5e6, 5e6, 5e6, 5e6, 5e6]);
+    assert!(scheduler.task().is_some(), "what was measured is news");
+}
+
+#[test]
+fn probes_of_links_that_there_are_not_are_counted_and_dropped() {
+    let mut scheduler = scheduler(Scheme::Inart);
+    scheduler.task().unwrap();
+    // From a site that is none, from itself, by a site that is none, and with rates that none can have.
+    scheduler.report(SiteNo(1), &report(0, &[(9, 1e6, 1.0), (1, 1e6, 1.0)], &[]));
+    scheduler.report(SiteNo(70), &report(0, &[(0, 1e6, 1.0)], &[]));
+    let wrong = [(0, 0.0, 1.0), (0, 1e6, 0.0), (0, -1.0, 1.0), (0, f64::NAN, 1.0), (0, 1e6, f64::INFINITY)];
+    scheduler.report(SiteNo(1), &report(0, &wrong, &[]));
+    assert_eq!(scheduler.strange_samples(), 8);
+    assert_eq!(scheduler.believed().0, [5e6; 6]);
+    assert!(scheduler.task().is_none());
+}
+
+#[test]
+fn a_link_that_both_ends_miss_is_planned_without_until_it_is_back() {
+    let mut scheduler = scheduler(Scheme::Fapt);
+    scheduler.task().unwrap();
+    scheduler.report(SiteNo(0), &report(0, &[], &[1]));
+    assert!(scheduler.task().is_none(), "one end alone may be a site that is gone");
+    scheduler.report(SiteNo(1), &report(0, &[], &[0]));
+    let task = scheduler.task().unwrap();
+    assert_eq!(task.rates().0[..2], [0.0, 0.0]);
+    let policy = task.plan().unwrap();
+    let uses = |a: u16, b: u16| {
+        let parent = |of: &[Option<SiteNo>]| of[usize::from(a)] == Some(SiteNo(b));
+        policy.trees.iter().any(|tree| parent(&tree.up) || parent(&tree.down))
+    };
+    assert!(!uses(0, 1) && !uses(1, 0), "{policy:?}");
+    // Without a second link nothing leads to site a: the last plan goes on.
+    scheduler.report(SiteNo(0), &report(0, &[], &[1, 2]));
+    scheduler.report(SiteNo(2), &report(0, &[], &[0]));
+    let said = scheduler.task().unwrap().plan().unwrap_err().to_string();
+    assert!(said.contains("no link that is up leads to site"), "{said}");
+    scheduler.report(SiteNo(0), &report(0, &[], &[]));
+    assert_eq!(scheduler.task().unwrap().rates().0, [5e6; 6]);
+}
+
+#[test]
+fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
+    let mut first = scheduler(Scheme::Inart);
+    let plan = |scheduler: &mut Scheduler| {
+        let policy = scheduler.task().unwrap().plan().unwrap();
+        scheduler.planned(policy)
+    };
+    let one = plan(&mut first).unwrap();
+    first.report(SiteNo(1), &report(0, &[(0, 1e6, 1.0); 4], &[]));
+    let two = plan(&mut first).unwrap();
+    assert!(two.version > one.version);
+    let mut second = scheduler(Scheme::Inart);
+    second.report(SiteNo(0), &report(two.version, &[], &[]));
+    let three = plan(&mut second).unwrap();
+    assert!(three.version > two.version);
+    // One that has not heard of them counts as the first did, and its plan has another version yet.
+    let mut deaf = scheduler(Scheme::Fapt);
+    let other = plan(&mut deaf).unwrap();
+    assert_eq!(other.version >> 32, one.version >> 32);
+    assert_ne!(other.version, one.version);
+    // A plan that says the same is not offered again.
+    deaf.report(SiteNo(1), &report(0, &[(0, 5e6, 1.0); 4], &[]));
+    assert_eq!(plan(&mut deaf), None);
+}
