@@ -28,10 +28,11 @@ const LEAST_QUEUE_BYTES: u64 = 16 * 1500;
 /// The built network.
 #[derive(Debug)]
 pub struct WideAreaWiring {
+    /// Before the namespaces, so that it ends before they do.
+    relay: Relay,
     sites: Vec<Namespace>,
     /// The scheduler reaches all sites by links of their own, which are as fast as the machine.
     scheduler: Namespace,
-    relay: Relay,
     _relay_namespace: Namespace,
 }
 
