@@ -135,6 +135,8 @@ pub struct Driver {
     wants_state: BTreeSet<SiteNo>,
     has_offer: bool,
     sending: BTreeMap<u64, (SiteNo, Parcel<ChunkSum>)>,
+    /// What failed on connections that are up.
+    held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
     in_stream: BTreeMap<Stream, i32>,
     next_id: u64,
     met_at: Option<Duration>,
@@ -164,6 +166,7 @@ impl Driver {
             wants_state,
             has_offer: false,
             sending,
+            held_back: Vec::new(),
             in_stream,
             next_id: 0,
             met_at: None,
@@ -203,6 +206,7 @@ impl Driver {
         if let Peer::Site(site) = peer {
             self.heard.remove(&site);
             self.detour_all();
+            self.send_again();
         }
         self.report();
         self.go_on(now);
@@ -216,13 +220,24 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// A message has not been delivered.
+    /// A message has not been delivered. If the connection is down, the chunk takes another way now. If it is
+    /// up, the connection may be about to end, and the chunk is sent again with the next
+    /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
     pub fn failed(&mut self, id: u64, now: Duration) {
         if let Some((next, parcel)) = self.sending.remove(&id) {
             self.counters.failed += 1;
-            self.site.failed(next, parcel);
+            match self.up.contains(&Peer::Site(next)) {
+                true => self.held_back.push((next, parcel)),
+                false => self.site.failed(next, parcel),
+            }
         }
         self.go_on(now);
+    }
+
+    /// Sends again what failed on connections that were up.
+    fn send_again(&mut self) {
+        let held_back = std::mem::take(&mut self.held_back);
+        held_back.into_iter().for_each(|(next, parcel)| self.site.failed(next, parcel));
     }
 
     /// What arrived from a neighbour took so long: a passive probe of the link (NETSTORM, Section V). The
@@ -236,6 +251,7 @@ impl Driver {
 
     /// Time has passed: to be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
+        self.send_again();
         if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= self.setup.quiet {
             self.heard_at = now;
             self.ask(self.attempt);
