@@ -78,7 +78,7 @@ bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) run --release --locked -p inart-benches
 	$(CARGO) run --release --locked -p inart-benches --bin planner
 
-experiments: build ## Plan the paper's experiments again: experiments/results/, tables of docs/reproduction.md
+experiments: build ## Plan or simulate the papers' experiments again: experiments/results/, tables of docs/reproduction.md
 	target/release/inart experiment all --out experiments/results --tables docs/reproduction.md
 
 measure: build ## Emulate the paper's Figs. 7-10, 13, 14 and measure (root, 40 minutes; goes on where it stopped)

@@ -14,8 +14,8 @@ use crate::statistics::significant;
 const PANEL: (u32, u32) = (560, 380);
 const HEAD: u32 = 112;
 const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
-const INK: RGBColor = RGBColor(31, 41, 55);
-const FAINT: RGBColor = RGBColor(107, 114, 128);
+pub(crate) const INK: RGBColor = RGBColor(31, 41, 55);
+pub(crate) const FAINT: RGBColor = RGBColor(107, 114, 128);
 const GRID: RGBColor = RGBColor(229, 231, 235);
 
 /// Of schemes, in the order of their list.
@@ -28,9 +28,9 @@ const SCHEMES: [RGBColor; 6] = [
     RGBColor(148, 163, 184),
 ];
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Draws all panels of a result.
 pub fn svg(result: &RunResult) -> String {
@@ -68,7 +68,7 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
     root.present()
 }
 
-fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+pub(crate) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     (FONT, size).into_font().color(&colour)
 }
 
@@ -200,8 +200,15 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
 
 /// A mark for a number of the paper.
 fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), colour: RGBColor) -> Drawn {
-    chart.draw_series([Circle::new(at, 5, WHITE.filled()), Circle::new(at, 5, colour.stroke_width(2))])?;
+    chart.draw_series(hollow_mark(at, colour))?;
     Ok(())
+}
+
+pub(crate) fn hollow_mark<C>(at: C, colour: RGBColor) -> [Circle<C, i32>; 2]
+where
+    C: Copy,
+{
+    [Circle::new(at, 5, WHITE.filled()), Circle::new(at, 5, colour.stroke_width(2))]
 }
 
 fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {

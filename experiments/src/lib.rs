@@ -1,5 +1,8 @@
-//! The experiments of the paper, planned: for each of its figures a sweep over networks and seeds, a table, a
-//! chart, a CSV file, and the paper's own numbers beside ours.
+//! The experiments of the InArt paper, planned: for each of its figures a sweep over networks and seeds, a
+//! table, a chart, a CSV file, and the paper's own numbers beside ours.
+//!
+//! And the figures of NETSTORM's evaluation: what they are, the numbers that the paper states, and tables,
+//! charts and files of three columns; whoever runs the schemes brings the numbers.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};
@@ -12,8 +15,13 @@
 
 mod catalogue;
 mod chart;
+mod comparison;
+mod comparison_chart;
+mod comparison_table;
 mod measured;
 mod measured_table;
+mod models;
+mod netstorm;
 mod network;
 mod outcome;
 mod published;
@@ -27,10 +35,16 @@ mod table;
 
 pub use catalogue::{Axis, Experiment, Panel, Point, experiment, experiments};
 pub use chart::svg;
+pub use comparison::{Beside, Compared, Comparison, Entry, Study, comparison_csv};
+pub use comparison_chart::comparison_svg;
+pub use comparison_table::comparison_markdown;
 pub use measured::{MEASURED_SCHEMES, MEASURED_SEED, Measured, Place, read_measured, write_measured};
 pub use measured_table::measured_markdown;
+pub use models::Model;
+pub use netstorm::{STUDIES, study};
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;
+pub use published::{Printed, PrintedEntry, netstorm};
 pub use quantity::Quantity;
 pub use result::{Beyond, Cell, PanelResult, Paper, Row, RunResult, run};
 pub use series::Series;

@@ -2,7 +2,27 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+/// What a paper says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Printed {
+    /// A number or words.
+    #[serde(flatten)]
+    pub entry: PrintedEntry,
+    /// "text", or "derived" from other numbers of the text.
+    pub source: &'static str,
+}
+
+/// A number or words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PrintedEntry {
+    /// A number.
+    Value(f64),
+    /// Words.
+    Words(String),
+}
 
 /// A number of the paper.
 #[derive(Debug, Clone, Deserialize)]
@@ -25,6 +45,19 @@ struct ReferenceNumber {
     series: String,
     value: f64,
 }
+
+/// A number of NETSTORM's evaluation.
+#[derive(Debug, Clone, Deserialize)]
+struct NetstormNumber {
+    experiment: String,
+    panel: String,
+    x: String,
+    value: f64,
+    unit: String,
+    source: String,
+}
+
+static NETSTORM: LazyLock<Vec<NetstormNumber>> = LazyLock::new(|| read(include_str!("../data/netstorm.csv")));
 
 static PAPER: LazyLock<Vec<PaperNumber>> = LazyLock::new(|| read(include_str!("../data/paper.csv")));
 static REFERENCE: LazyLock<Vec<ReferenceNumber>> =
@@ -55,6 +88,16 @@ pub(crate) fn reference(experiment: &str, panel: &str, x: &str, series: &str) ->
         number.experiment == experiment && number.panel == panel && number.x == x && number.series == series
     })?;
     Some(number.value)
+}
+
+/// What NETSTORM's text says, in this unit, for a row of an experiment's panel.
+pub fn netstorm(experiment: &str, panel: &str, x: &str, unit: &str) -> Option<Printed> {
+    let number = NETSTORM.iter().find(|number| {
+        let names = [&number.experiment, &number.panel, &number.x, &number.unit];
+        names == [experiment, panel, x, unit]
+    })?;
+    let source = if number.source == "text" { "text" } else { "derived" };
+    Some(Printed { entry: PrintedEntry::Value(number.value), source })
 }
 
 #[cfg(test)]

@@ -3,6 +3,25 @@
 use crate::result::{Beyond, RunResult};
 use crate::statistics::significant;
 
+/// The columns.
+pub(crate) const COLUMNS: [&str; 15] = [
+    "panel",
+    "x_axis",
+    "x",
+    "series",
+    "quantity",
+    "unit",
+    "mean",
+    "least",
+    "greatest",
+    "deviation",
+    "seeds",
+    "paper",
+    "paper_source",
+    "beyond",
+    "reference",
+];
+
 /// One line per panel, place and series, after a comment with the command that makes the same file again.
 /// Numbers have five significant digits; `unit` holds for all of them but `seeds`. `beyond` says that the
 /// paper's number is better than the proven `bound` of unsplit plans, or than the `lp`, on every seed's
@@ -10,23 +29,7 @@ use crate::statistics::significant;
 pub fn csv(result: &RunResult) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
-    write(&[
-        "panel",
-        "x_axis",
-        "x",
-        "series",
-        "quantity",
-        "unit",
-        "mean",
-        "least",
-        "greatest",
-        "deviation",
-        "seeds",
-        "paper",
-        "paper_source",
-        "beyond",
-        "reference",
-    ]);
+    write(&COLUMNS);
     let number = |value: f64| significant(value, 5);
     let seeds = result.seeds.to_string();
     for panel in &result.panels {

@@ -1,5 +1,7 @@
 //! Many seeds in a few numbers.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// Mean and spread over the seeds.
@@ -32,6 +34,20 @@ impl Statistics {
     /// Whether the seeds made no difference, but for rounding errors.
     pub fn is_constant(&self) -> bool {
         self.greatest - self.least <= 1e-6 * self.mean.abs()
+    }
+}
+
+/// The mean with its deviation; a deviation that rounds to nothing is left out.
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mean = significant(self.mean, 3);
+        let decimals = mean.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let deviation = format!("{:.decimals$}", self.deviation);
+        if deviation.contains(|digit| matches!(digit, '1'..='9')) {
+            write!(f, "{mean} ±{deviation}")
+        } else {
+            f.write_str(&mean)
+        }
     }
 }
 

@@ -23,7 +23,7 @@ fn lines(panel: &PanelResult) -> Vec<Line> {
         let mut line = |name: String, cell: &dyn Fn(&Cell) -> String| {
             lines.push(Line { name, cells: row.cells.iter().map(cell).collect() });
         };
-        line(row.series.to_string(), &ours);
+        line(row.series.to_string(), &|cell| cell.ours.to_string());
         if row.cells.iter().any(|cell| cell.reference.is_some()) {
             line("  reference".to_owned(), &|cell| {
                 cell.reference.map(|v| significant(v, 3)).unwrap_or_default()
@@ -36,18 +36,6 @@ fn lines(panel: &PanelResult) -> Vec<Line> {
     lines
 }
 
-/// A deviation that rounds to nothing is left out.
-fn ours(cell: &Cell) -> String {
-    let mean = significant(cell.ours.mean, 3);
-    let decimals = mean.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let deviation = format!("{:.decimals$}", cell.ours.deviation);
-    if deviation.contains(|digit| matches!(digit, '1'..='9')) {
-        format!("{mean} ±{deviation}")
-    } else {
-        mean
-    }
-}
-
 fn paper(cell: &Cell) -> String {
     let Some(paper) = &cell.paper else { return String::new() };
     let mark = FOOTNOTES.iter().find(|(beyond, ..)| Some(*beyond) == paper.beyond);
@@ -58,7 +46,7 @@ fn heading(panel: &PanelResult) -> String {
     format!("{}, {}, by {}: {}", panel.name, panel.unit, panel.axis.name(), panel.title)
 }
 
-fn over(seeds: u64) -> String {
+pub(crate) fn over(seeds: u64) -> String {
     if seeds == 1 { "One seed".to_owned() } else { format!("Mean ± standard deviation over {seeds} seeds") }
 }
 

@@ -24,6 +24,7 @@ mod run;
 mod scaled;
 mod scheme;
 mod schemes;
+mod tuned;
 
 pub use auxiliary::Disjoint;
 pub use awareness::Table;
@@ -39,3 +40,4 @@ pub use policy::policy;
 pub use run::{Knowledge, Round, Run, RunError, RunOptions, Until, run};
 pub use scheme::Scheme;
 pub use schemes::Options;
+pub use tuned::{Tuning, run_tuned};

@@ -2,14 +2,16 @@
 
 mod files;
 mod measure;
+mod netstorm;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{anyhow, ensure};
 use inart_experiments::{
-    Experiment, RunResult, csv, experiment, experiments, markdown, run as run_experiments, svg,
+    Comparison, Experiment, RunResult, STUDIES, Study, comparison_csv, comparison_markdown, comparison_svg,
+    csv, experiment, experiments, markdown, run as run_experiments, study, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -20,11 +22,11 @@ use files::{Document, make, write};
 #[derive(clap::Args)]
 #[command(after_help = super::scheme::list())]
 pub struct Args {
-    /// Its name, such as inart-fig9; `all` for all of them, `list` for their names.
+    /// Its name, such as inart-fig9 or netstorm-fig13; `all` for all of them, `list` for their names.
     name: String,
-    /// Networks (and roundings) per setting, of the seeds from 1 on.
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    seeds: u64,
+    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for netstorm-…].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: Option<u64>,
     /// Folder for a CSV file and an SVG chart per experiment.
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
@@ -35,33 +37,75 @@ pub struct Args {
     measure: measure::MeasureArgs,
 }
 
+/// Seeds of experiments that are planned, if not told.
+const SEEDS: u64 = 30;
+
+/// What is asked for: the figures of InArt's paper, and NETSTORM's.
+struct Chosen {
+    figures: Vec<Experiment>,
+    studies: Vec<&'static Study>,
+}
+
+impl Chosen {
+    fn named(name: &str) -> anyhow::Result<Chosen> {
+        if name == "all" {
+            return Ok(Chosen { figures: experiments(), studies: STUDIES.iter().collect() });
+        }
+        let chosen = Chosen {
+            figures: experiment(name).into_iter().collect(),
+            studies: study(name).into_iter().collect(),
+        };
+        if chosen.names().next().is_some() {
+            return Ok(chosen);
+        }
+        let all = Chosen { figures: experiments(), studies: STUDIES.iter().collect() };
+        let names: Vec<_> = all.names().collect();
+        Err(anyhow!("unknown experiment \"{name}\"; one of {}, or all, or list", names.join(", ")))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let figures = self.figures.iter().map(|experiment| experiment.name);
+        figures.chain(self.studies.iter().map(|study| study.name))
+    }
+}
+
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let chosen = match args.name.as_str() {
-        "list" => {
-            list(json)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        "all" => experiments(),
-        name => vec![named(name)?],
-    };
+    if args.name == "list" {
+        list(json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = Chosen::named(&args.name)?;
     if args.measure.is_wanted() {
-        return measure::run(&args.measure, &args.out, args.tables.as_deref(), &chosen, json);
+        let is_simulated = chosen.figures.is_empty();
+        ensure!(
+            !is_simulated,
+            "--measure: {} is simulated only; inart-fig8 to inart-fig13 are measured",
+            args.name
+        );
+        return measure::run(&args.measure, &args.out, args.tables.as_deref(), &chosen.figures, json);
     }
     // Before the work, not after: a place that cannot be written to is wrong input.
-    let names = chosen.iter().map(|experiment| experiment.name.to_owned());
+    let names = chosen.names().map(str::to_owned);
     let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
     make(&args.out)?;
-    let mut results = with_progress(&chosen, args.seeds)?;
-    for result in &mut results {
-        result.command = Some(format!("inart experiment {} --seeds {}", result.experiment, result.seeds));
-    }
-    for result in &results {
-        write(&args.out, &format!("{}.csv", result.experiment), &csv(result))?;
-        write(&args.out, &format!("{}.svg", result.experiment), &svg(result))?;
-        if let Some(document) = &mut document {
-            document.replace(result.experiment, &markdown(result));
+    let mut values = Vec::new();
+    for result in figures(&chosen.figures, args.seeds.unwrap_or(SEEDS))? {
+        let files = Files { csv: csv(&result), svg: Some(svg(&result)), markdown: markdown(&result) };
+        files.write(result.experiment, &args.out, document.as_mut())?;
+        values.push(serde_json::to_value(&result)?);
+        if !json {
+            print(&format!("{result}\n"))?;
         }
+    }
+    for result in studies(&chosen.studies, args.seeds.unwrap_or(netstorm::SEEDS))? {
+        let files = Files {
+            csv: comparison_csv(&result),
+            svg: (result.seeds > 0).then(|| comparison_svg(&result)),
+            markdown: comparison_markdown(&result),
+        };
+        files.write(result.study.name, &args.out, document.as_mut())?;
+        values.push(serde_json::to_value(&result)?);
         if !json {
             print(&format!("{result}\n"))?;
         }
@@ -70,46 +114,88 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         document.write()?;
     }
     if json {
-        let one = (args.name != "all").then(|| serde_json::to_string_pretty(&results[0]));
-        print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string_pretty(&results))?))?;
+        let one = values.first().filter(|_| args.name != "all").map(serde_json::to_string_pretty);
+        print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string_pretty(&values))?))?;
     } else {
         print(&format!("tables and charts: {}\n", args.out.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn named(name: &str) -> anyhow::Result<Experiment> {
-    experiment(name).with_context(|| {
-        let names: Vec<_> = experiments().iter().map(|experiment| experiment.name).collect();
-        format!("unknown experiment \"{name}\"; one of {}, or all, or list", names.join(", "))
-    })
+/// What a result is written as.
+struct Files {
+    csv: String,
+    svg: Option<String>,
+    markdown: String,
+}
+
+impl Files {
+    fn write(&self, name: &str, out: &Path, document: Option<&mut Document>) -> anyhow::Result<()> {
+        write(out, &format!("{name}.csv"), &self.csv)?;
+        if let Some(svg) = &self.svg {
+            write(out, &format!("{name}.svg"), svg)?;
+        }
+        if let Some(document) = document {
+            document.replace(name, &self.markdown);
+        }
+        Ok(())
+    }
 }
 
 fn list(json: bool) -> anyhow::Result<()> {
     if json {
-        let entry =
-            |e: &Experiment| serde_json::json!({"name": e.name, "title": e.title, "figure": e.figure});
-        return print(&format!("{}\n", serde_json::Value::from_iter(experiments().iter().map(entry))));
+        let figures = experiments();
+        let figure = |e: &Experiment| serde_json::json!({"name": e.name, "title": e.title, "figure": e.figure, "paper": "InArt"});
+        let study = |s: &Study| {
+            let figure = s.place.strip_prefix("Fig. ").and_then(|number| number.parse::<u32>().ok());
+            serde_json::json!({"name": s.name, "title": s.title, "figure": figure, "paper": "NETSTORM"})
+        };
+        let all = figures.iter().map(figure).chain(STUDIES.iter().map(study));
+        return print(&format!("{}\n", serde_json::Value::from_iter(all)));
     }
-    let width = experiments().iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
-    let line = |e: &Experiment| {
-        let figure = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
-        format!("{:width$}  {}{figure}\n", e.name, e.title)
+    let figure = |e: &Experiment| {
+        let place = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
+        (e.name, format!("{}{place}", e.title))
     };
-    print(&experiments().iter().map(line).collect::<String>())
+    let study = |s: &Study| (s.name, format!("{} ({} of NETSTORM)", s.title, s.place));
+    let lines: Vec<_> = experiments().iter().map(figure).chain(STUDIES.iter().map(study)).collect();
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    print(&lines.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect::<String>())
 }
 
 /// A bar on a terminal's standard error; silent in a pipe.
-fn with_progress(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<RunResult>> {
+fn bar(what: &str) -> ProgressBar {
     let bar = ProgressBar::new(0);
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} plans, {elapsed}")
+    let style = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {what}, {{elapsed}}"))
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn figures(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<RunResult>> {
+    if experiments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let bar = bar("plans");
     let results = run_experiments(experiments, seeds, &|done, all| {
         bar.set_length(all);
         bar.set_position(done);
     });
     bar.finish_and_clear();
-    Ok(results?)
+    let mut results = results?;
+    for result in &mut results {
+        result.command = Some(format!("inart experiment {} --seeds {}", result.experiment, result.seeds));
+    }
+    Ok(results)
+}
+
+fn studies(studies: &[&'static Study], seeds: u64) -> anyhow::Result<Vec<Comparison>> {
+    let bar = bar("runs");
+    let results = netstorm::run(studies, seeds, &|done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    results
 }

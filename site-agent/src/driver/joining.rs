@@ -121,7 +121,10 @@ impl Driver {
     /// Whether nobody needs this site any more: all neighbours that are there have finished, too.
     pub fn may_leave(&self) -> bool {
         let all = self.heard.values().all(|heard| heard.is_finished);
-        matches!(self.phase, Phase::Finished { .. }) && all && self.sending.is_empty() && self.held_back.is_empty()
+        matches!(self.phase, Phase::Finished { .. })
+            && all
+            && self.sending.is_empty()
+            && self.held_back.is_empty()
     }
 
     pub(super) fn give_last_state(&mut self, training: &Bytes) {
