@@ -1,0 +1,129 @@
+//! What is run: a scheme with its settings, on a network that a seed draws, for a job.
+
+use inart_experiments::Model;
+use inart_overlay::{
+    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing,
+    Tuning, Until,
+};
+
+/// As long as the released script's ten draws of rates last.
+pub const SECONDS: f64 = 1800.0;
+const PRIOR_BPS: f64 = 87.5e6;
+/// float32.
+pub const PARAMETER_BYTES: u64 = 4;
+
+/// One run, but for the seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Case {
+    /// Where.
+    pub network: Network,
+    /// What for.
+    pub job: Job,
+    /// How.
+    pub method: Method,
+}
+
+/// A network that a seed draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// The paper's nine sites, with the rates of the first draw.
+    Static,
+    /// The paper's nine sites, with rates that are drawn every 180 s.
+    Dynamic,
+    /// So many sites in a ring with chords, with rates that are drawn every 180 s.
+    Ring(usize),
+}
+
+/// A job of all sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// 61 million parameters in 61 chunks.
+    Equal,
+    /// A model's tensors, in chunks of at most so many parameters.
+    Model(Model, u64),
+}
+
+/// A scheme with its settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Method {
+    pub scheme: Scheme,
+    /// The position of the root, of a scheme with one.
+    pub root: Option<usize>,
+    /// How many roots, the best ones.
+    pub roots: Option<usize>,
+    /// Node-disjoint auxiliary paths, and how they are used.
+    pub auxiliary: Option<AuxiliaryUse>,
+    pub knowledge: Knowledge,
+    pub sharing: Sharing,
+    /// If links are measured in another way, or plans remade at other times.
+    pub tuning: Option<Tuning>,
+}
+
+impl Method {
+    /// As it adapts to what chunks take on links.
+    pub fn new(scheme: Scheme) -> Self {
+        Method {
+            scheme,
+            root: None,
+            roots: None,
+            auxiliary: None,
+            knowledge: Knowledge::Passive,
+            sharing: Sharing::Fair,
+            tuning: None,
+        }
+    }
+
+    /// NetStorm-lite: a tree for each root, planned once for the rates at the start.
+    pub fn lite() -> Self {
+        Method { knowledge: Knowledge::Static, ..Method::std() }
+    }
+
+    /// NetStorm-std: the same, planned anew by what is measured.
+    pub fn std() -> Self {
+        Method::new(Scheme::Netstorm)
+    }
+
+    /// NetStorm-pro: auxiliary paths as well, as in Table II.
+    pub fn pro() -> Self {
+        Method::std().with_paths(AuxiliaryUse::default().busy_bound, AuxiliaryUse::default().queue_length)
+    }
+
+    pub fn knowing(self, knowledge: Knowledge) -> Self {
+        Method { knowledge, ..self }
+    }
+
+    /// With node-disjoint auxiliary paths, taken lazily.
+    pub fn with_paths(self, busy_bound: u32, queue_length: u32) -> Self {
+        let choice = AuxiliaryChoice::Lazy;
+        Method { auxiliary: Some(AuxiliaryUse { choice, busy_bound, queue_length }), ..self }
+    }
+
+    /// Taken as the paper prints it: when a chunk is queued.
+    pub fn eagerly(self) -> Self {
+        let eager = |auxiliary| AuxiliaryUse { choice: AuxiliaryChoice::Eager, ..auxiliary };
+        Method { auxiliary: self.auxiliary.map(eager), ..self }
+    }
+
+    pub fn options(&self, overlay: &Overlay) -> RunOptions {
+        RunOptions {
+            plan: Options {
+                root: self.root.and_then(|at| overlay.site_ids().nth(at)),
+                roots: self.roots,
+                auxiliary: self.auxiliary.map(|_| Disjoint::Nodes),
+                ..Options::new(self.scheme)
+            },
+            auxiliary: self.auxiliary.unwrap_or_default(),
+            sharing: self.sharing,
+            knowledge: self.knowledge,
+            prior_bps: PRIOR_BPS,
+            until: Until::Seconds(SECONDS),
+        }
+    }
+}
+
+impl Case {
+    /// For the job of 61 equal chunks.
+    pub fn new(network: Network, method: Method) -> Self {
+        Case { network, job: Job::Equal, method }
+    }
+}
