@@ -23,4 +23,14 @@ impl Overlay {
         scaled.jobs = vec![SiteJob { tensors_bytes, chunk_bytes, ..job.clone() }];
         (scaled, time)
     }
+
+    /// The network with all rates multiplied by `factor`, and nothing else changed.
+    pub fn with_rates_times(&self, factor: f64) -> Overlay {
+        let mut scaled = self.clone();
+        for link in &mut scaled.links {
+            let traces = link.traces.iter_mut().flatten().flat_map(|trace| &mut trace.rates_bps);
+            link.rates_bps.iter_mut().chain(traces).for_each(|bps| *bps *= factor);
+        }
+        scaled
+    }
 }
