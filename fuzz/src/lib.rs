@@ -6,6 +6,7 @@
 pub mod bmv2;
 mod edit;
 pub mod frame;
+pub mod hierarchy;
 pub mod hosts;
 mod libfuzzer;
 pub mod overlay;
@@ -21,7 +22,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -31,6 +32,7 @@ pub const TARGETS: [Target; 11] = [
     ("switch", switch::run),
     ("tna", tna::run),
     ("p4ir", p4ir::run),
+    ("hierarchy", hierarchy::run),
     ("overlay", overlay::run),
     ("site_agent", site_agent::run),
 ];

@@ -41,7 +41,12 @@ pub(crate) struct Ended {
     pub equal_sums: u64,
     /// Chunks of which it did not.
     pub other_sums: u64,
+    /// When which site had which chunk's sum, in order.
+    pub completed: Vec<(SiteId, ChunkNo, f64)>,
 }
+
+/// What a site has not contributed yet, and when it will: the next last.
+type Waiting = Vec<(f64, SiteId, ChunkNo)>;
 
 /// The network while rounds follow each other.
 pub(crate) struct Network<'o> {
@@ -77,6 +82,17 @@ impl<'o> Network<'o> {
     /// Plays the next round: every site has all its chunks at once; it ends when every site has every sum.
     /// `bytes`: the chunks' sizes. `None`: a site refuses the policy, or the round gets stuck.
     pub fn round(&mut self, policy: &Arc<Policy>, bytes: &[u64]) -> Option<Ended> {
+        self.round_when(policy, bytes, &|_, _| 0.0)
+    }
+
+    /// The same, but a site has a chunk so many seconds after the round's beginning, as `ready_s` says of
+    /// site and chunk.
+    pub fn round_when(
+        &mut self,
+        policy: &Arc<Policy>,
+        bytes: &[u64],
+        ready_s: &dyn Fn(SiteId, ChunkNo) -> f64,
+    ) -> Option<Ended> {
         let members: Vec<SiteId> = policy.sites.iter().copied().map(site).collect();
         let mut ended = Ended {
             started_s: self.now_s(),
@@ -84,19 +100,24 @@ impl<'o> Network<'o> {
             samples: Vec::new(),
             equal_sums: 0,
             other_sums: 0,
+            completed: Vec::new(),
         };
+        let mut waiting = Waiting::new();
         for &at in &members {
             self.sites[at.index()].begin(self.round, policy.clone()).ok()?;
         }
         for &at in &members {
             for chunk in (0..bytes.len() as u32).map(ChunkNo) {
-                let own = probe(self.round, chunk, at);
-                self.sites[at.index()].contribute(chunk, own);
+                match ready_s(at, chunk) {
+                    later if later > 0.0 => waiting.push((ended.started_s + later, at, chunk)),
+                    _ => self.sites[at.index()].contribute(chunk, probe(self.round, chunk, at)),
+                }
             }
             self.carry_out(at, policy, bytes, &mut ended);
         }
+        waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
         while !members.iter().all(|at| self.sites[at.index()].is_complete()) {
-            self.step(policy, bytes, &mut ended)?;
+            self.step(policy, bytes, &mut ended, &mut waiting)?;
         }
         self.round += 1;
         ended.ended_s = self.now_s();
@@ -108,13 +129,37 @@ impl<'o> Network<'o> {
         self.sites.iter().map(Site::counters).collect()
     }
 
-    fn step(&mut self, policy: &Policy, bytes: &[u64], ended: &mut Ended) -> Option<()> {
-        match self.links.step(self.change_s) {
-            None if self.change_s.is_finite() => {
-                let rates = self.overlay.rates_at(self.change_s);
-                self.overlay.arcs().for_each(|arc| self.links.set_rate(arc.index(), rates.of(arc)));
-                self.change_s = self.overlay.next_change(self.change_s).unwrap_or(f64::INFINITY);
+    /// Lets time pass in which nothing is sent.
+    pub fn wait_until(&mut self, at_s: f64) {
+        while self.now_s() < at_s {
+            let stop_s = at_s.min(self.change_s);
+            if self.links.step(stop_s).is_none() && stop_s == self.change_s {
+                self.change_rates();
             }
+        }
+    }
+
+    fn change_rates(&mut self) {
+        let rates = self.overlay.rates_at(self.change_s);
+        self.overlay.arcs().for_each(|arc| self.links.set_rate(arc.index(), rates.of(arc)));
+        self.change_s = self.overlay.next_change(self.change_s).unwrap_or(f64::INFINITY);
+    }
+
+    fn step(
+        &mut self,
+        policy: &Policy,
+        bytes: &[u64],
+        ended: &mut Ended,
+        waiting: &mut Waiting,
+    ) -> Option<()> {
+        let ready_s = waiting.last().map_or(f64::INFINITY, |(at_s, ..)| *at_s);
+        match self.links.step(self.change_s.min(ready_s)) {
+            None if ready_s.is_finite() && ready_s <= self.change_s => {
+                let (_, at, chunk) = waiting.pop()?;
+                self.sites[at.index()].contribute(chunk, probe(self.round, chunk, at));
+                self.carry_out(at, policy, bytes, ended);
+            }
+            None if self.change_s.is_finite() => self.change_rates(),
             None => return None,
             Some(Event::Sent { link }) => {
                 let (from, to) = self.overlay.ends(ArcId(link as u32));
@@ -136,10 +181,12 @@ impl<'o> Network<'o> {
     fn carry_out(&mut self, at: SiteId, policy: &Policy, bytes: &[u64], ended: &mut Ended) {
         while let Some(output) = self.sites[at.index()].next_output() {
             match output {
-                Output::Complete { chunk, data } => match data == sum(self.round, chunk, policy) {
-                    true => ended.equal_sums += 1,
-                    false => ended.other_sums += 1,
-                },
+                Output::Complete { chunk, data } => {
+                    let is_equal = data == sum(self.round, chunk, policy);
+                    ended.completed.push((at, chunk, self.now_s()));
+                    ended.equal_sums += u64::from(is_equal);
+                    ended.other_sums += u64::from(!is_equal);
+                }
                 // Nothing is lost here, so nobody asks.
                 Output::Ask { .. } => {}
                 Output::Send { next, parcel } => {

@@ -152,7 +152,7 @@ pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run
     })
 }
 
-fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
+pub(crate) fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
     match until {
         Until::Rounds(most) => rounds < most as usize,
         Until::Seconds(end_s) => now_s <= end_s,

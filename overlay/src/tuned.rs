@@ -1,5 +1,5 @@
-//! Rounds whose plans are remade at intervals, from links that are measured in other ways than by default: what
-//! NETSTORM sets by UPDATE_TIME, PROBE_CHUNK_NUM and PROBE_CHUNK_SIZE.
+//! Rounds whose plans are remade at intervals, from links that are measured in other ways than by default:
+//! what NETSTORM sets by UPDATE_TIME, PROBE_CHUNK_NUM and PROBE_CHUNK_SIZE.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use crate::scheme::Scheme;
 /// How links are measured, and how often a plan is remade by it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuning {
-    /// A plan is remade before the first round that begins after each multiple of this time, in seconds; before
-    /// each round if it is 0.
+    /// A plan is remade before the first round that begins after each multiple of this time, in seconds;
+    /// before each round if it is 0.
     pub update_s: f64,
-    /// A link's entry is the mean of its last so many samples, at least 1; with fewer samples it is the prior.
+    /// A link's entry is the mean of its last so many samples, at least 1; with fewer samples it is the
+    /// prior.
     pub samples: usize,
     /// Chunks of fewer bytes are no samples.
     pub least_bytes: u64,

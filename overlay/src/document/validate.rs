@@ -69,10 +69,9 @@ impl Overlay {
         if kind != "site" {
             let (problem, fix) = match &*kind {
                 "switch" | "server" | "worker" => (
-                    format!(
-                        "a {kind} in a network of sites; what is inside a site is not planned together with it"
-                    ),
-                    "describe the inside in a topology of its own, and keep sites here".to_owned(),
+                    format!("a {kind} in a network of sites"),
+                    "say in which site it is, `site: n1`; `inart plan` and `inart simulate` take both levels"
+                        .to_owned(),
                 ),
                 "peer" => ("peers and sites in one network".to_owned(), "keep sites here".to_owned()),
                 _ => (format!("kind is \"{kind}\""), "write `kind: site`".to_owned()),

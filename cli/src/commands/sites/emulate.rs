@@ -14,8 +14,8 @@ use inart_planner::units::{Rate, Size, display_size};
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::network;
 use super::simulate::seconds;
+use super::{both_levels, network};
 use crate::commands::output::print;
 
 /// Arguments of `inart emulate` on a network of sites.
@@ -91,6 +91,7 @@ fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    both_levels::refuse(&args.topology, "inart emulate")?;
     let overlay = network::read(&args.topology)?;
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");

@@ -1,6 +1,7 @@
 //! `inart plan`, `inart simulate` and `inart emulate` on networks of sites: other flags than on networks of
 //! switches; `inart site` and `inart scheduler`.
 
+mod both_levels;
 mod emulate;
 mod network;
 mod plan;

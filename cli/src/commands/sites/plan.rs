@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
 use inart_planner::units::display_size;
 
-use super::network;
+use super::{both_levels, network};
 use crate::commands::output::print;
 
 /// Arguments of `inart plan` on a network of sites.
@@ -86,6 +86,16 @@ impl Trees {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    if args.check.is_none()
+        && let Some(hierarchy) = both_levels::read(&args.topology)?
+    {
+        let trees = |overlay: &Overlay| args.trees.options(overlay);
+        let between = |job: &SiteJob, plan: &Plan| table(&hierarchy.overlay, job, plan);
+        let text = both_levels::planned(&hierarchy, args.job.as_deref(), trees, json, between)?;
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    both_levels::refuse(&args.topology, "--check")?;
     let overlay = network::read(&args.topology)?;
     let job = network::job(&overlay, args.job.as_deref())?;
     if let Some(path) = &args.check {

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use anyhow::{bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_faults::quantity::Span;
-use inart_overlay::{AuxiliaryChoice, AuxiliaryUse, Knowledge, Run, RunOptions, Sharing, Until};
+use inart_overlay::{AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, Until};
 use inart_planner::units::{Rate, display_rate};
 
-use super::network;
 use super::plan::Trees;
+use super::{both_levels, network};
 use crate::commands::output::print;
 
 /// Rounds, unless others are asked for.
@@ -54,7 +54,7 @@ pub struct Args {
     /// inart is always fifo: a site sends all chunks to a neighbour in one order.
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
-    /// Names the run; nothing in it is drawn at random.
+    /// Decides the gradients inside sites; between them nothing is drawn at random.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -105,24 +105,35 @@ pub fn seconds(text: &str) -> anyhow::Result<f64> {
     }
 }
 
+impl Args {
+    fn options(&self, overlay: &Overlay) -> anyhow::Result<RunOptions> {
+        ensure!(self.prior.0 > 0.0, "--prior: {}; give a rate above 0", display_rate(self.prior.0));
+        Ok(RunOptions {
+            plan: self.trees.options(overlay)?,
+            auxiliary: AuxiliaryUse {
+                choice: self.auxiliary_choice,
+                busy_bound: self.busy_bound,
+                queue_length: self.queue_length,
+            },
+            sharing: self.links,
+            knowledge: self.knowledge,
+            prior_bps: self.prior.0,
+            until: self.until()?,
+        })
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    if let Some(hierarchy) = both_levels::read(&args.topology)? {
+        let options = |overlay: &Overlay| args.options(overlay);
+        let job = args.job.as_deref();
+        print(&both_levels::simulated(&hierarchy, job, options, args.seed, json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let overlay = network::read(&args.topology)?;
     let job = network::job(&overlay, args.job.as_deref())?;
-    ensure!(args.prior.0 > 0.0, "--prior: {}; give a rate above 0", display_rate(args.prior.0));
-    let options = RunOptions {
-        plan: args.trees.options(&overlay)?,
-        auxiliary: AuxiliaryUse {
-            choice: args.auxiliary_choice,
-            busy_bound: args.busy_bound,
-            queue_length: args.queue_length,
-        },
-        sharing: args.links,
-        knowledge: args.knowledge,
-        prior_bps: args.prior.0,
-        until: args.until()?,
-    };
-    let run = inart_overlay::run(&overlay, job, &options)?;
+    let run = inart_overlay::run(&overlay, job, &args.options(&overlay)?)?;
     let text = if json { serde_json::to_string_pretty(&run)? + "\n" } else { table(&run) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -20,8 +20,8 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_trainer::{Config, Trainer};
 use serde_json::json;
 
-use super::network;
 use super::plan::Trees;
+use super::{both_levels, network};
 
 /// What a site and a scheduler are told about their connections.
 #[derive(clap::Args)]
@@ -165,6 +165,7 @@ impl Work {
 
 /// Runs `inart site`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    both_levels::refuse(&args.topology, "inart site")?;
     let overlay = network::read(&args.topology)?;
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
@@ -255,6 +256,7 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
 
 /// Runs `inart scheduler`.
 pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
+    both_levels::refuse(&args.topology, "inart scheduler")?;
     let overlay = Arc::new(network::read(&args.topology)?);
     let job = network::job(&overlay, args.job.as_deref())?.clone();
     ensure!(args.prior.0 > 0.0, "--prior: give a rate above 0");

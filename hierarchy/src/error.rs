@@ -1,0 +1,34 @@
+//! What can be wrong with a network of two levels.
+
+use inart_overlay::{PlanError as OverlayError, RunError};
+use inart_planner::{PlanError, TopologyError};
+
+/// What is wrong, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum HierarchyError {
+    /// The document, or what it says of the links between sites.
+    #[error(transparent)]
+    Document(#[from] TopologyError),
+    /// What the document says of a site's inside.
+    #[error("inside site {site}: {error}")]
+    Inside {
+        /// Which site.
+        site: String,
+        /// What is wrong there.
+        error: TopologyError,
+    },
+    /// No plan for a site's inside.
+    #[error("inside site {site}: {error}")]
+    InsidePlan {
+        /// Which site.
+        site: String,
+        /// Why.
+        error: PlanError,
+    },
+    /// No plan between sites.
+    #[error("between sites: {0}")]
+    Between(#[from] OverlayError),
+    /// A round between sites that failed.
+    #[error("between sites: {0}")]
+    Run(#[from] RunError),
+}
