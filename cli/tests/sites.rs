@@ -116,3 +116,45 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["emulate", "geo9.yaml", "--scale", "2"], &["--scale", "at most 1"]);
     bench.refused(&["emulate", "geo9.yaml", "--gradient", "0 B"], &["--gradient"]);
 }
+
+#[test]
+fn faults_happen_in_virtual_time() {
+    let bench = Workbench::new();
+    let network = root().join("topologies/geo9.yaml").display().to_string();
+    let faults = root().join("topologies/geo9-faults.yaml").display().to_string();
+    let arguments = ["simulate", &network, "--faults", &faults, "--rounds", "8"];
+    let output = bench.inart(&arguments);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in ["link n1 to n3 gone at 20.000 s", "site n5 gone", "1 sites joined again", "all equal"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let json = bench.inart(&[&arguments[..], &["--json"]].concat());
+    let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let [round, later] = [0, 1].map(|at| document["faults"][0]["without_it"][at].as_u64().unwrap());
+    assert!(round <= 8 && later <= 2, "{document}");
+    let soak = bench.inart(&["simulate", &network, "--soak", "3", "--rounds", "3", "--scheme", "mst"]);
+    let text = String::from_utf8(soak.stdout).unwrap();
+    assert!(text.starts_with("3 runs with ") && text.contains("all equal"), "{text}");
+}
+
+#[test]
+fn wrong_faults_are_refused() {
+    let bench = Workbench::new();
+    let network = root().join("topologies/geo9.yaml").display().to_string();
+    bench.write("no-link.yaml", "events: [{at: 1 s, link_down: [n1, n9], for: 1 s}]");
+    bench.write("other.yaml", "events: [{at: 1 s, restart: n1, for: 1 s}]");
+    let simulate = |rest: &[&'static str]| [&["simulate", &network][..], rest].concat().join("\n");
+    let cases: [(&[&'static str], &[&str]); 6] = [
+        (&["--faults", "no-link.yaml"], &["--faults no-link.yaml", "event 1", "no link n1 to n9"]),
+        (&["--faults", "other.yaml"], &["--faults other.yaml", "event 1", "crash: n1"]),
+        (&["--faults", "missing.yaml"], &["--faults missing.yaml"]),
+        (&["--faults", "other.yaml", "--soak", "2"], &["--soak", "--faults"]),
+        (&["--soak", "0"], &["--soak 0"]),
+        (&["--soak", "1", "--knowledge", "oracle"], &["--knowledge", "static or passive"]),
+    ];
+    for (rest, named) in cases {
+        let line = simulate(rest);
+        bench.refused(&line.split('\n').collect::<Vec<_>>(), named);
+    }
+}

@@ -74,6 +74,12 @@ impl<K: Clone + Eq, T> Links<K, T> {
         self.links[link].push(stream, bits, item);
     }
 
+    /// Forgets what waits for a link and what is leaving on it. What has left still arrives.
+    pub fn clear(&mut self, link: usize) {
+        self.links[link].advance(self.now_s);
+        self.links[link].clear();
+    }
+
     /// The next event, and the time moves to it; `None` if there is none until `until_s`, and the time moves
     /// there unless it is infinite. At one time, transfers leave before others arrive.
     pub fn step(&mut self, until_s: f64) -> Option<Event<T>> {

@@ -52,6 +52,10 @@ impl<K: Clone + Eq, T> Link<K, T> {
         self.bps = bps;
     }
 
+    pub fn clear(&mut self) {
+        self.streams.clear();
+    }
+
     pub fn push(&mut self, key: K, bits: f64, item: T) {
         let mut transfer = Transfer { item, bits, started_s: f64::NAN };
         let fifo = self.sharing == Sharing::Fifo;

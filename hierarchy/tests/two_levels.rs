@@ -124,7 +124,11 @@ fn without_an_inside_rounds_are_those_between_sites() {
 #[test]
 fn chunks_go_on_as_soon_as_they_are_summed() {
     let text = "name: pair
-nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: v, kind: switch, site: a}, {name: w, kind: worker, site: a}]
+nodes:
+  - {name: a, kind: site}
+  - {name: b, kind: site}
+  - {name: v, kind: switch, site: a}
+  - {name: w, kind: worker, site: a}
 links:
   - {ends: [a, b], rate: 80 Mbps}
   - {ends: [w, v], rate: 1 Gbps}

@@ -1,10 +1,11 @@
 //! What arrives.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_sites::{Parcel, SiteNo};
+use inart_sites::{Ask, ChunkNo, Parcel, SiteNo};
 
 use crate::gradient::ChunkSum;
 use crate::message::{self, Body, Hello};
@@ -34,7 +35,8 @@ impl Driver {
                 _ => self.counters.malformed += 1,
             },
             (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
-                Ok(ask) => {
+                Ok(mut ask) => {
+                    self.leave_out_what_is_under_way(&mut ask);
                     let (before, by) = (self.site.counters().unanswerable, ask.from);
                     self.site.asked(ask);
                     if self.site.counters().unanswerable > before {
@@ -51,6 +53,19 @@ impl Driver {
             }
         }
         self.go_on(now);
+    }
+
+    /// What this site is sending to who asks need not be sent twice: on a slow link answers would queue up
+    /// faster than they leave.
+    fn leave_out_what_is_under_way(&self, ask: &mut Ask) {
+        if ask.to != self.setup.me {
+            return;
+        }
+        let sending = self.sending.values().chain(&self.held_back).map(|(_, parcel)| parcel);
+        let to_them = sending
+            .filter(|parcel| (parcel.from, parcel.to, parcel.round) == (self.setup.me, ask.from, ask.round));
+        let under_way: BTreeSet<ChunkNo> = to_them.map(|parcel| parcel.chunk).collect();
+        ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
     fn hello(&mut self, site: SiteNo, hello: &Hello) {

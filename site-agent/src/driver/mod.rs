@@ -27,6 +27,9 @@ const MOST_SAMPLES: usize = 256;
 /// While a round goes on, the scheduler is told what was measured this often.
 const REPORT: Duration = Duration::from_millis(500);
 
+/// The time between questions is doubled so often at most.
+const MOST_DOUBLINGS: usize = 3;
+
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Peer {
@@ -252,7 +255,9 @@ impl Driver {
     /// Time has passed: to be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         self.send_again();
-        if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= self.setup.quiet {
+        // Who is not answered asks less often: answers may wait on slow links.
+        let patience = self.setup.quiet * (1 << self.attempt.min(MOST_DOUBLINGS));
+        if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= patience {
             self.heard_at = now;
             self.ask(self.attempt);
             self.attempt += 1;

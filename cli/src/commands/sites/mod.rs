@@ -3,6 +3,7 @@
 
 mod both_levels;
 mod emulate;
+mod faults;
 mod network;
 mod plan;
 mod simulate;

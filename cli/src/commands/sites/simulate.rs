@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use anyhow::{bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_faults::quantity::Span;
-use inart_overlay::{AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, Until};
+use inart_overlay::{
+    AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Until,
+};
 use inart_planner::units::{Rate, display_rate};
 
 use super::plan::Trees;
-use super::{both_levels, network};
+use super::{both_levels, faults, network};
 use crate::commands::output::print;
 
 /// Rounds, unless others are asked for.
@@ -36,8 +38,9 @@ pub struct Args {
     duration: Option<String>,
     /// What the scheduler knows before each round: oracle (the rates that hold), static (those at the start),
     /// uniform (nothing: all links count as equal), or passive (what chunks took so far).
-    #[arg(long, default_value = "oracle", value_parser = knowledge())]
-    knowledge: Knowledge,
+    /// [default: oracle; static with faults]
+    #[arg(long, value_parser = knowledge())]
+    knowledge: Option<Knowledge>,
     /// What a link counts as that nobody has measured, with passive and uniform.
     #[arg(long, default_value = "87.5Mbps")]
     prior: Rate,
@@ -54,6 +57,13 @@ pub struct Args {
     /// inart is always fifo: a site sends all chunks to a neighbour in one order.
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
+    /// Run sites and a scheduler as processes in virtual time, while links and processes are gone: a schedule
+    /// with `events` like {at: 10 s, link_down: [n1, n2], for: 60 s}, or `crash: n1`, or `crash: scheduler`.
+    #[arg(long, value_name = "FILE", conflicts_with = "duration")]
+    faults: Option<PathBuf>,
+    /// The same with so many random schedules, one after the other.
+    #[arg(long, value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
+    soak: Option<u32>,
     /// Decides the gradients inside sites; between them nothing is drawn at random.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -106,6 +116,32 @@ pub fn seconds(text: &str) -> anyhow::Result<f64> {
 }
 
 impl Args {
+    fn with_faults(&self, overlay: &Overlay, job: &SiteJob, json: bool) -> anyhow::Result<String> {
+        let rounds = match self.until()? {
+            Until::Rounds(rounds) => rounds,
+            Until::Seconds(_) => ROUNDS,
+        };
+        let given = self.options(overlay)?;
+        let options = inart_site_simulator::Options {
+            plan: given.plan,
+            auxiliary: given.auxiliary,
+            sharing: given.sharing,
+            knowledge: faults::knowledge(self.knowledge)?,
+            prior_bps: given.prior_bps,
+            rounds,
+            seed: self.seed,
+        };
+        if let Some(trials) = self.soak {
+            ensure!(trials > 0, "--soak 0: give at least one run");
+            return faults::soak(overlay, job, &options, trials, json);
+        }
+        let schedule = match &self.faults {
+            Some(path) => faults::read(overlay, path)?,
+            None => Vec::new(),
+        };
+        faults::run(overlay, job, &options, &schedule, json)
+    }
+
     fn options(&self, overlay: &Overlay) -> anyhow::Result<RunOptions> {
         ensure!(self.prior.0 > 0.0, "--prior: {}; give a rate above 0", display_rate(self.prior.0));
         Ok(RunOptions {
@@ -116,7 +152,7 @@ impl Args {
                 queue_length: self.queue_length,
             },
             sharing: self.links,
-            knowledge: self.knowledge,
+            knowledge: self.knowledge.unwrap_or(Knowledge::Oracle),
             prior_bps: self.prior.0,
             until: self.until()?,
         })
@@ -126,6 +162,8 @@ impl Args {
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(hierarchy) = both_levels::read(&args.topology)? {
+        ensure!(args.faults.is_none(), "--faults: on networks of sites without insides only");
+        ensure!(args.soak.is_none(), "--soak: on networks of sites without insides only");
         let options = |overlay: &Overlay| args.options(overlay);
         let job = args.job.as_deref();
         print(&both_levels::simulated(&hierarchy, job, options, args.seed, json)?)?;
@@ -133,6 +171,10 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     let overlay = network::read(&args.topology)?;
     let job = network::job(&overlay, args.job.as_deref())?;
+    if args.faults.is_some() || args.soak.is_some() {
+        print(&args.with_faults(&overlay, job, json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let run = inart_overlay::run(&overlay, job, &args.options(&overlay)?)?;
     let text = if json { serde_json::to_string_pretty(&run)? + "\n" } else { table(&run) };
     print(&text)?;

@@ -1,0 +1,149 @@
+//! `inart simulate --faults` and `--soak` on networks of sites: the machines of `inart site` and
+//! `inart scheduler` in virtual time, while links and processes are gone.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, ensure};
+use inart_faults::Faults;
+use inart_overlay::{Overlay, Scheme, Sharing, SiteJob};
+use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, draw, resolve, simulate};
+
+/// Bytes of the gradients that are really summed. Links and chunks are scaled with them, so times stay.
+const SAMPLE_BYTES: u64 = 64 << 10;
+/// Faults of a soak begin within so many rounds of the scheme.
+const SOAK_ROUNDS: f64 = 4.0;
+
+/// Reads a fault schedule for this network.
+pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>> {
+    let place = || format!("--faults {}", path.display());
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let faults = Faults::from_yaml(&text).with_context(place)?;
+    resolve(overlay, &faults).with_context(place)
+}
+
+/// The network with this job alone, whose gradient is short.
+fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
+    ensure!(
+        job.sites.len() == overlay.sites().len(),
+        "--faults: job {} has not all sites of network {}; leave the others out of the network",
+        job.name,
+        overlay.name()
+    );
+    let bytes = job.gradient_bytes().min(SAMPLE_BYTES).next_multiple_of(4);
+    Ok(overlay.scaled(job, bytes, bytes as f64 / job.gradient_bytes() as f64).0)
+}
+
+/// Options for the network of the sample.
+fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options, scheme: Scheme) -> Options {
+    let arc = overlay.arcs().next();
+    let factor = arc.map_or(1.0, |arc| sample.rates_at(0.0).of(arc) / overlay.rates_at(0.0).of(arc));
+    let sharing = match scheme {
+        Scheme::Star | Scheme::Bkt => Sharing::Fair,
+        Scheme::Inart => Sharing::Fifo,
+        Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => options.sharing,
+    };
+    Options { prior_bps: options.prior_bps * factor, sharing, ..options.clone() }
+}
+
+/// Runs a schedule.
+pub fn run(
+    overlay: &Overlay,
+    job: &SiteJob,
+    options: &Options,
+    faults: &[PlannedFault],
+    json: bool,
+) -> anyhow::Result<String> {
+    let sample = sample(overlay, job)?;
+    let options = scaled(overlay, &sample, options, options.plan.scheme);
+    let outcome = simulate(&sample, &options, faults)?;
+    if json {
+        return Ok(serde_json::to_string_pretty(&outcome)? + "\n");
+    }
+    Ok(table(&outcome))
+}
+
+fn table(outcome: &Outcome) -> String {
+    let mut out =
+        format!("{}: {} rounds, mean {:.3} s\n", outcome.scheme, outcome.rounds.len(), outcome.mean_s);
+    let first = outcome.rounds.first().map_or(0, |round| round.version);
+    let _ = writeln!(out, "round  ended s  seconds  plan");
+    let mut plans = vec![first];
+    for round in &outcome.rounds {
+        let plan = plans.iter().position(|version| *version == round.version).unwrap_or_else(|| {
+            plans.push(round.version);
+            plans.len() - 1
+        });
+        let _ = writeln!(
+            out,
+            "{:>5}  {:>7.3}  {:>7.3}  {:>4}",
+            round.round,
+            round.ended_s,
+            round.seconds,
+            plan + 1
+        );
+    }
+    for fault in &outcome.faults {
+        let _ = write!(out, "{} gone at {:.3} s, in round {}: ", fault.fault, fault.at_s, fault.round);
+        let noticed =
+            fault.noticed_s.map(|noticed_s| format!("noticed after {:.3} s", noticed_s - fault.at_s));
+        let _ = write!(out, "{}", noticed.as_deref().unwrap_or("back before it was noticed"));
+        let _ = match fault.without_it {
+            Some((round, 0)) => write!(out, "; round {round}, under way then, was without it"),
+            Some((round, later)) => {
+                write!(out, "; round {round} was without it, {later} after the one then under way")
+            }
+            None => Ok(()),
+        };
+        out.push('\n');
+    }
+    let _ = writeln!(
+        out,
+        "{} plans offered, {} sites joined again, {} times chunks were asked for\n\
+         {} values of sums compared bit for bit, all equal",
+        outcome.plans, outcome.joined, outcome.asks, outcome.values_compared
+    );
+    out
+}
+
+/// Runs many random schedules; the first failure names its seed.
+pub fn soak(
+    overlay: &Overlay,
+    job: &SiteJob,
+    options: &Options,
+    trials: u32,
+    json: bool,
+) -> anyhow::Result<String> {
+    let sample = sample(overlay, job)?;
+    let options = scaled(overlay, &sample, options, options.plan.scheme);
+    let calm = simulate(&sample, &Options { rounds: 2, ..options.clone() }, &[])?;
+    let within_s = calm.mean_s * SOAK_ROUNDS;
+    let (mut values, mut joined, mut asks, mut counts) = (0, 0, 0, 0);
+    for seed in options.seed..options.seed + u64::from(trials) {
+        let faults = draw(&sample, within_s, seed);
+        counts += faults.len();
+        let outcome = simulate(&sample, &Options { seed, ..options.clone() }, &faults)
+            .map_err(|error| anyhow!("--seed {seed}: {error}; {faults:?}"))?;
+        values += outcome.values_compared;
+        joined += outcome.joined;
+        asks += outcome.asks;
+    }
+    if json {
+        let document = serde_json::json!({ "trials": trials, "faults": counts, "joined": joined, "asks": asks,
+            "values_compared": values });
+        return Ok(format!("{document:#}\n"));
+    }
+    Ok(format!(
+        "{trials} runs with {counts} faults, all rounds ended: {joined} sites joined again, {asks} times chunks were \
+         asked for\n{values} values of sums compared bit for bit, all equal\n"
+    ))
+}
+
+/// What the scheduler knows, as the two ways to know that it really has.
+pub fn knowledge(asked: Option<inart_overlay::Knowledge>) -> anyhow::Result<Knowledge> {
+    match asked {
+        None | Some(inart_overlay::Knowledge::Static) => Ok(Knowledge::Static),
+        Some(inart_overlay::Knowledge::Passive) => Ok(Knowledge::Passive),
+        Some(_) => Err(anyhow!("--knowledge: with --faults and --soak a scheduler knows static or passive")),
+    }
+}

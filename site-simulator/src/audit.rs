@@ -1,0 +1,46 @@
+//! What every sum has to be.
+
+use inart_site_agent::gradient::{first_exponent, reduce};
+use inart_wire::Exponent;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Recomputes rounds.
+pub struct Audit {
+    seed: u64,
+    sites: usize,
+    chunk_values: Vec<usize>,
+    exponents: Vec<Exponent>,
+    /// The bits of the sums, from round 1 on.
+    expected: Vec<Vec<u32>>,
+    pub values: u64,
+}
+
+impl Audit {
+    pub fn new(seed: u64, sites: usize, chunk_values: Vec<usize>) -> Self {
+        let exponents = vec![first_exponent(sites); chunk_values.len()];
+        Audit { seed, sites, chunk_values, exponents, expected: Vec::new(), values: 0 }
+    }
+
+    /// A site's gradient in a round: the same whenever it is computed. Sizes change from round to round.
+    pub fn gradient(&self, site: usize, round: u32) -> Vec<f32> {
+        let mut draws =
+            ChaCha8Rng::seed_from_u64(self.seed ^ (site as u64) << 40 ^ u64::from(round).rotate_left(20));
+        let size = [1.0, 1e-3, 1e3, 8.0][round as usize % 4];
+        let values = self.chunk_values.iter().sum::<usize>();
+        (0..values).map(|_| draws.random_range(-1.0f32..1.0) * size).collect()
+    }
+
+    /// Whether this is the sum of a round.
+    pub fn is_right(&mut self, round: u32, sum: &[f32]) -> bool {
+        while self.expected.len() < round as usize {
+            let next = self.expected.len() as u32 + 1;
+            let gradients: Vec<_> = (0..self.sites).map(|site| self.gradient(site, next)).collect();
+            let sum = reduce(&gradients, &self.chunk_values, &mut self.exponents);
+            self.expected.push(sum.iter().map(|value| value.to_bits()).collect());
+        }
+        self.values += sum.len() as u64;
+        let Some(expected) = self.expected.get(round as usize - 1) else { return false };
+        sum.len() == expected.len() && sum.iter().zip(expected).all(|(value, bits)| value.to_bits() == *bits)
+    }
+}

@@ -1,0 +1,170 @@
+//! Chunks on links.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use inart_fluid::{Event, Links, Sharing};
+use inart_overlay::{ArcId, Overlay, SiteId};
+use inart_site_agent::message::ChunkMessage;
+use inart_sites::SiteNo;
+
+/// The rate of a link that is down: what is on it stands still.
+const STOPPED_BPS: f64 = 1e-9;
+
+/// Chunks of one key follow each other: a tree's edge in one direction, by one path.
+type StreamKey = (u16, u32, u32, u32, u32);
+
+/// A chunk under way.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub from: SiteNo,
+    pub to: SiteNo,
+    /// The number of the connection.
+    pub connection: u64,
+    /// The sender's number of the message.
+    pub id: u64,
+    pub data: Bytes,
+}
+
+/// What has arrived.
+pub struct Arrived {
+    pub sent: Sent,
+    pub bits: f64,
+    /// From its first bit's leaving to its last one's, in seconds.
+    pub seconds: f64,
+}
+
+/// A chunk that waits for its turn.
+struct Waiting {
+    key: StreamKey,
+    bits: f64,
+    sent: Sent,
+}
+
+/// The network's links.
+pub struct Traffic<'o> {
+    overlay: &'o Overlay,
+    links: Links<StreamKey, Sent>,
+    down: BTreeSet<usize>,
+    /// Where chunks go one by one: of each directed link those that wait, the first next, by priority and
+    /// order; and whether one is leaving.
+    waiting: Option<Vec<(BTreeMap<Turn, Waiting>, bool)>>,
+    given: u64,
+}
+
+/// What has more priority goes first.
+type Turn = (Reverse<i32>, u64);
+
+impl<'o> Traffic<'o> {
+    pub fn new(overlay: &'o Overlay, sharing: Sharing) -> Self {
+        let rates = overlay.rates_at(0.0);
+        let links = overlay.arcs().map(|arc| (rates.of(arc), overlay.delay_seconds(arc), sharing));
+        let one_by_one = sharing == Sharing::Fifo;
+        let waiting = one_by_one.then(|| overlay.arcs().map(|_| (BTreeMap::new(), false)).collect());
+        Traffic { overlay, links: Links::new(links), down: BTreeSet::new(), waiting, given: 0 }
+    }
+
+    pub fn now_s(&self) -> f64 {
+        self.links.now_s()
+    }
+
+    fn arc(&self, from: SiteNo, to: SiteNo) -> Option<ArcId> {
+        let site = |number: SiteNo| self.overlay.site_ids().nth(number.index());
+        self.overlay.arc_between(site(from)?, site(to)?)
+    }
+
+    /// The time that a bit takes from one site to its neighbour.
+    pub fn delay_s(&self, from: SiteNo, to: SiteNo) -> f64 {
+        self.arc(from, to).map_or(0.0, |arc| self.overlay.delay_seconds(arc))
+    }
+
+    /// Gives a chunk to a link. Where chunks go one by one, what has more priority goes first.
+    pub fn send(&mut self, sent: Sent, tree: u16, chunk: &ChunkMessage, bits: f64, priority: i32) {
+        let key = (tree, chunk.from, chunk.to, chunk.way, chunk.path);
+        let Some(arc) = self.arc(sent.from, sent.to) else { return };
+        let Some(waiting) = &mut self.waiting else {
+            return self.links.send(arc.index(), key, bits, sent);
+        };
+        self.given += 1;
+        waiting[arc.index()].0.insert((Reverse(priority), self.given), Waiting { key, bits, sent });
+        self.feed(arc.index());
+    }
+
+    fn feed(&mut self, arc: usize) {
+        let Some((queue, is_busy)) = self.waiting.as_mut().and_then(|waiting| waiting.get_mut(arc)) else {
+            return;
+        };
+        if !*is_busy && let Some((_, Waiting { key, bits, sent })) = queue.pop_first() {
+            *is_busy = true;
+            self.links.send(arc, key, bits, sent);
+        }
+    }
+
+    fn has_left(&mut self, arc: usize) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting[arc].1 = false;
+            self.feed(arc);
+        }
+    }
+
+    /// What happens until a time; the time moves there if nothing arrives.
+    pub fn step(&mut self, until_s: f64) -> Option<Arrived> {
+        loop {
+            match self.links.step(until_s)? {
+                Event::Sent { link } => self.has_left(link),
+                Event::Arrived { link, item, bits, started_s } => {
+                    let delay_s = self.overlay.delay_seconds(self.overlay.arcs().nth(link)?);
+                    return Some(Arrived { sent: item, bits, seconds: self.now_s() - started_s - delay_s });
+                }
+            }
+        }
+    }
+
+    /// A link goes down or comes back. `true`: it did.
+    pub fn set_down(&mut self, link: usize, is_down: bool) {
+        if is_down {
+            self.down.insert(link);
+        } else {
+            self.down.remove(&link);
+        }
+        self.follow();
+    }
+
+    pub fn is_down(&self, link: usize) -> bool {
+        self.down.contains(&link)
+    }
+
+    /// What waits on a link is forgotten: its connection has ended.
+    pub fn clear(&mut self, a: SiteNo, b: SiteNo) {
+        for (from, to) in [(a, b), (b, a)] {
+            if let Some(arc) = self.arc(from, to) {
+                self.links.clear(arc.index());
+                if let Some(waiting) = &mut self.waiting {
+                    waiting[arc.index()] = (BTreeMap::new(), false);
+                }
+            }
+        }
+    }
+
+    /// Rates as they are now.
+    pub fn follow(&mut self) {
+        let rates = self.overlay.rates_at(self.now_s());
+        for arc in self.overlay.arcs().collect::<Vec<_>>() {
+            let ends = self.overlay.ends(arc);
+            let is_down = self.link_of(ends.0, ends.1).is_some_and(|link| self.down.contains(&link));
+            let bps = if is_down { STOPPED_BPS } else { rates.of(arc) };
+            self.links.set_rate(arc.index(), bps);
+        }
+    }
+
+    fn link_of(&self, a: SiteId, b: SiteId) -> Option<usize> {
+        self.overlay.links().iter().position(|link| link.ends == [a, b] || link.ends == [b, a])
+    }
+
+    /// The link between two sites.
+    pub fn link(&self, a: SiteNo, b: SiteNo) -> Option<usize> {
+        let site = |number: SiteNo| self.overlay.site_ids().nth(number.index());
+        self.link_of(site(a)?, site(b)?)
+    }
+}

@@ -1,0 +1,339 @@
+//! Drivers and a scheduler in virtual time.
+
+mod faults;
+mod messages;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_overlay::{AuxiliaryUse, Options as PlanOptions, Overlay, Sharing};
+use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup};
+use inart_sites::{Policy, SiteNo};
+
+use crate::audit::Audit;
+use crate::connections::Connections;
+use crate::error::SimulationError;
+use crate::fault::{Fault, PlannedFault};
+use crate::outcome::{Consequence, Outcome, RoundTime};
+use crate::traffic::Traffic;
+
+/// How often drivers are told of the time, in seconds.
+const TICK_S: f64 = 0.2;
+/// A connection to a peer that says nothing for so long has ended (as in `inart-quic`), in seconds.
+const IDLE_S: f64 = 5.0;
+/// How long it takes to connect, in seconds.
+const CONNECT_S: f64 = 0.1;
+/// To or from the scheduler, in seconds.
+const SCHEDULER_S: f64 = 0.03;
+/// When nothing ends for so long after the last fault, something is wrong, in virtual seconds.
+const STUCK_S: f64 = 3600.0;
+
+/// What the scheduler knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// The rates at the start.
+    Static,
+    /// What sites measure.
+    Passive,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How to plan.
+    pub plan: PlanOptions,
+    /// How auxiliary paths are used, where the plan has them.
+    pub auxiliary: AuxiliaryUse,
+    /// How chunks share a link.
+    pub sharing: Sharing,
+    /// What the scheduler knows.
+    pub knowledge: Knowledge,
+    /// What a link counts as that nobody has measured, in bit/s.
+    pub prior_bps: f64,
+    /// How many rounds.
+    pub rounds: u32,
+    /// Decides the gradients.
+    pub seed: u64,
+}
+
+#[derive(Debug)]
+enum Event {
+    Tick,
+    Rates,
+    Begins(usize),
+    Ends(usize),
+    /// Both ends have waited for an answer long enough.
+    Silent(Peer, Peer, u64),
+    Connect(Peer, Peer),
+    /// A message that is no chunk.
+    Arrives {
+        from: Peer,
+        to: Peer,
+        connection: u64,
+        id: u64,
+        data: Bytes,
+    },
+    /// The receiver's answer.
+    Delivered {
+        from: SiteNo,
+        connection: u64,
+        id: u64,
+    },
+}
+
+/// A site's process.
+struct Process {
+    driver: Driver,
+    /// Messages whose answers have not come, and their connections.
+    open: BTreeMap<u64, (Peer, u64)>,
+}
+
+struct World<'o> {
+    overlay: Arc<Overlay>,
+    options: Options,
+    setups: Vec<Arc<Setup>>,
+    sites: Vec<Option<Process>>,
+    scheduler: Option<Scheduler>,
+    connections: Connections,
+    traffic: Traffic<'o>,
+    events: BTreeMap<(u64, u64), Event>,
+    given: u64,
+    faults: Vec<PlannedFault>,
+    audit: Audit,
+    /// Plans by version.
+    plans: BTreeMap<u64, Arc<Policy>>,
+    /// Of each round, when sites had its sum.
+    ends: BTreeMap<u32, (BTreeSet<usize>, f64, u64)>,
+    done: BTreeSet<usize>,
+    last_end_s: f64,
+    outcome: Outcome,
+    failure: Option<SimulationError>,
+}
+
+/// Runs rounds of the network's first job back to back, while faults happen.
+///
+/// # Errors
+/// Options that no site can be set up with; and what would be a defect: a sum that is not right, rounds that
+/// do not end.
+pub fn simulate(
+    overlay: &Overlay,
+    options: &Options,
+    faults: &[PlannedFault],
+) -> Result<Outcome, SimulationError> {
+    let mut world = World::new(overlay, options, faults)?;
+    world.run()?;
+    Ok(world.finish())
+}
+
+fn peer(site: usize) -> Peer {
+    Peer::Site(SiteNo(site as u16))
+}
+
+impl<'o> World<'o> {
+    fn new(
+        overlay: &'o Overlay,
+        options: &Options,
+        faults: &[PlannedFault],
+    ) -> Result<Self, SimulationError> {
+        let job = &overlay.jobs()[0];
+        let setup =
+            |name: &String| Ok(Arc::new(Setup::new(overlay, job, name, &options.plan, options.auxiliary)?));
+        let setups: Vec<_> = overlay.sites().iter().map(setup).collect::<Result<_, SimulationError>>()?;
+        let first = setups[0].clone();
+        let mut world = World {
+            overlay: Arc::new(overlay.clone()),
+            options: options.clone(),
+            sites: setups.iter().map(|_| None).collect(),
+            scheduler: None,
+            connections: Connections::default(),
+            traffic: Traffic::new(overlay, options.sharing),
+            events: BTreeMap::new(),
+            given: 0,
+            faults: faults.to_vec(),
+            audit: Audit::new(options.seed, setups.len(), first.chunk_values.clone()),
+            plans: BTreeMap::from([(first.first_policy.version, first.first_policy.clone())]),
+            ends: BTreeMap::new(),
+            done: BTreeSet::new(),
+            last_end_s: 0.0,
+            outcome: Outcome { scheme: options.plan.scheme.name(), ..Outcome::default() },
+            failure: None,
+            setups,
+        };
+        (0..world.sites.len()).for_each(|site| world.start(Fault::Site(SiteNo(site as u16))));
+        world.start(Fault::Scheduler);
+        world.connect_all();
+        for (at, fault) in faults.iter().enumerate() {
+            world.at(fault.at_s, Event::Begins(at));
+        }
+        if let Some(change_s) = overlay.next_change(0.0) {
+            world.at(change_s, Event::Rates);
+        }
+        world.at(TICK_S, Event::Tick);
+        Ok(world)
+    }
+
+    fn run(&mut self) -> Result<(), SimulationError> {
+        while self.done.len() < self.sites.len() {
+            let next = self.events.first_key_value().map_or(0, |((at, _), _)| *at);
+            let next_s = next as f64 * 1e-9;
+            if let Some(arrived) = self.traffic.step(next_s) {
+                self.arrived(arrived);
+            } else if let Some((_, event)) = self.events.pop_first() {
+                self.take(event);
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            let quiet_s = self.now_s() - self.last_end_s;
+            if quiet_s > STUCK_S + self.last_fault_s() {
+                return Err(self.stuck(quiet_s));
+            }
+        }
+        Ok(())
+    }
+
+    fn last_fault_s(&self) -> f64 {
+        self.faults.iter().map(|fault| fault.at_s + fault.lasts_s.unwrap_or(0.0)).fold(0.0, f64::max)
+    }
+
+    fn stuck(&self, seconds: f64) -> SimulationError {
+        let living = self.sites.iter().enumerate().filter_map(|(at, site)| Some((at, site.as_ref()?)));
+        let told: Vec<_> = living
+            .map(|(at, site)| format!("{}: {}", self.overlay.sites()[at], site.driver.told()))
+            .collect();
+        let round = self.ends.keys().next_back().copied().unwrap_or(0) + 1;
+        SimulationError::Stuck { round, seconds, told: told.join("; ") }
+    }
+
+    fn now_s(&self) -> f64 {
+        self.traffic.now_s()
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_secs_f64(self.now_s())
+    }
+
+    fn at(&mut self, at_s: f64, event: Event) {
+        self.given += 1;
+        self.events.insert(((at_s.max(self.now_s()) * 1e9).ceil() as u64, self.given), event);
+    }
+
+    fn after(&mut self, seconds: f64, event: Event) {
+        self.at(self.now_s() + seconds, event);
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Tick => {
+                self.after(TICK_S, Event::Tick);
+                let now = self.now();
+                for site in 0..self.sites.len() {
+                    self.tell(site, |driver| driver.tick(now));
+                }
+                self.connect_all();
+            }
+            Event::Rates => {
+                self.traffic.follow();
+                if let Some(change_s) = self.overlay.next_change(self.now_s()) {
+                    self.at(change_s, Event::Rates);
+                }
+            }
+            Event::Begins(fault) => self.begin(fault),
+            Event::Ends(fault) => self.end(fault),
+            Event::Silent(a, b, connection) => self.silent(a, b, connection),
+            Event::Connect(a, b) => self.connect(a, b),
+            Event::Arrives { from, to, connection, id, data } => {
+                self.arrives(from, to, connection, id, data);
+            }
+            Event::Delivered { from, connection, id } => self.delivered(from, connection, id),
+        }
+    }
+
+    /// Tells a site something, and does what it wants.
+    fn tell(&mut self, site: usize, tell: impl FnOnce(&mut Driver)) {
+        if let Some(process) = &mut self.sites[site] {
+            tell(&mut process.driver);
+            self.carry_out(site);
+        }
+    }
+
+    fn carry_out(&mut self, at: usize) {
+        while let Some(output) = self.sites[at].as_mut().and_then(|site| site.driver.next_output()) {
+            let now = self.now();
+            match output {
+                Output::Send { to, id, data, priority } => self.send(at, to, id, data, priority),
+                Output::Failed(error) => {
+                    let site = self.overlay.sites()[at].clone();
+                    self.failure = Some(SimulationError::Site { site, error });
+                    return;
+                }
+                Output::Ready { round, training } => {
+                    self.outcome.joined += u64::from(training.is_some());
+                    self.compute(at, round, now);
+                }
+                Output::StateWanted { round } => {
+                    if let Some(site) = &mut self.sites[at] {
+                        site.driver.give_state(round, &Bytes::new(), now);
+                    }
+                }
+                Output::Ended { .. } => {
+                    self.done.insert(at);
+                }
+                Output::Reduced { round, sum } => self.reduced(at, round, &sum, now),
+            }
+        }
+    }
+
+    /// Gradients take no time.
+    fn compute(&mut self, at: usize, round: u32, now: Duration) {
+        let gradient = self.audit.gradient(at, round);
+        let Some(site) = &mut self.sites[at] else { return };
+        if let Err(error) = site.driver.all_reduce(gradient, now) {
+            let site = self.overlay.sites()[at].clone();
+            self.failure = Some(SimulationError::Site { site, error });
+        }
+    }
+
+    fn reduced(&mut self, at: usize, round: u32, sum: &[f32], now: Duration) {
+        if !self.audit.is_right(round, sum) {
+            let site = self.overlay.sites()[at].clone();
+            self.failure = Some(SimulationError::Sum { site, round });
+            return;
+        }
+        let now_s = self.now_s();
+        let Some(site) = &mut self.sites[at] else { return };
+        let entry = self.ends.entry(round).or_insert((BTreeSet::new(), now_s, site.driver.policy_version()));
+        entry.0.insert(at);
+        entry.1 = now_s;
+        self.last_end_s = now_s;
+        if round < self.options.rounds {
+            return self.compute(at, round + 1, now);
+        }
+        self.done.insert(at);
+        if let Err(error) = site.driver.finish(Bytes::new(), now) {
+            let site = self.overlay.sites()[at].clone();
+            self.failure = Some(SimulationError::Site { site, error });
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        let mut before_s = 0.0;
+        for (&round, &(_, ended_s, version)) in &self.ends {
+            self.outcome.rounds.push(RoundTime { round, ended_s, seconds: ended_s - before_s, version });
+            before_s = ended_s;
+        }
+        self.outcome.mean_s = before_s / self.outcome.rounds.len().max(1) as f64;
+        let living = self.sites.iter().flatten();
+        self.outcome.asks = living.map(|site| site.driver.counters().1.asks).sum();
+        self.outcome.values_compared = self.audit.values;
+        self.outcome.plans = self.plans.len() as u64 - 1;
+        let mut consequences = std::mem::take(&mut self.outcome.faults);
+        for consequence in &mut consequences {
+            self.follow_up(consequence);
+        }
+        self.outcome.faults = consequences;
+        self.outcome
+    }
+}
