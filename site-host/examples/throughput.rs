@@ -63,8 +63,8 @@ fn gradient(site: usize, round: u32) -> Vec<f32> {
     (0..VALUES).map(value).collect()
 }
 
-/// One site's rounds; a digest of each sum.
-fn train(mut host: SiteHost, site: usize) -> Vec<u64> {
+/// One site's rounds: a digest of each sum, and the processor's time of both sites when this one has the last.
+fn train(mut host: SiteHost, site: usize) -> (Vec<u64>, f64) {
     let mut next = host.start().unwrap();
     let mut sums = Vec::new();
     while let Next::Round { round, .. } = next
@@ -74,8 +74,9 @@ fn train(mut host: SiteHost, site: usize) -> Vec<u64> {
         sums.push(digest(&reduced.sum.unwrap()));
         next = reduced.next;
     }
+    let busy = processor_seconds();
     host.finish(Bytes::new()).unwrap();
-    sums
+    (sums, busy)
 }
 
 /// FNV-1a over the bits.
@@ -111,8 +112,7 @@ fn main() {
     }
     let began = Instant::now();
     let sites = hosts.into_iter().enumerate();
-    let threads: Vec<_> =
-        sites.map(|(at, host)| std::thread::spawn(move || (train(host, at), processor_seconds()))).collect();
+    let threads: Vec<_> = sites.map(|(at, host)| std::thread::spawn(move || train(host, at))).collect();
     let ends: Vec<(Vec<u64>, f64)> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     let (seconds, busy) = (began.elapsed().as_secs_f64(), ends.iter().map(|end| end.1).fold(0.0, f64::max));
     let mut exponents = vec![first_exponent(2); chunk_values.len()];
