@@ -44,7 +44,7 @@ fn certificates(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
     ["a", "b"].map(identity).into()
 }
 
-/// The processor's time of the sites' network threads so far, in seconds, the kernel's on their behalf included.
+/// The processor's time of the sites' network threads so far, in seconds, the kernel's for them included.
 fn processor_seconds() -> f64 {
     let mut ticks = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
@@ -63,7 +63,7 @@ fn gradient(site: usize, round: u32) -> Vec<f32> {
     (0..VALUES).map(value).collect()
 }
 
-/// One site's rounds: a digest of each sum, and the processor's time of both sites when this one has the last.
+/// One site's rounds: a digest of each sum, and the processor's time of both sites at the last.
 fn train(mut host: SiteHost, site: usize) -> (Vec<u64>, f64) {
     let mut next = host.start().unwrap();
     let mut sums = Vec::new();
