@@ -1,8 +1,8 @@
 //! The experiments of the InArt paper, planned: for each of its figures a sweep over networks and seeds, a
 //! table, a chart, a CSV file, and the paper's own numbers beside ours.
 //!
-//! And the figures of NETSTORM's evaluation: what they are, the numbers that the paper states, and tables,
-//! charts and files of three columns; whoever runs the schemes brings the numbers.
+//! And the figures of NETSTORM's evaluation, run in virtual time: the numbers that the paper states, its
+//! scheme's and ours here, as tables, charts and files of three columns.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};
@@ -30,6 +30,7 @@ mod result;
 mod series;
 mod spreadsheet;
 mod statistics;
+mod studies;
 mod sweep;
 mod table;
 
@@ -41,7 +42,7 @@ pub use comparison_table::comparison_markdown;
 pub use measured::{MEASURED_SCHEMES, MEASURED_SEED, Measured, Place, read_measured, write_measured};
 pub use measured_table::measured_markdown;
 pub use models::Model;
-pub use netstorm::{STUDIES, study};
+pub use netstorm::{STUDY_SEEDS, StudyError, run_studies};
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;
 pub use published::{Printed, PrintedEntry, netstorm};
@@ -50,5 +51,6 @@ pub use result::{Beyond, Cell, PanelResult, Paper, Row, RunResult, run};
 pub use series::Series;
 pub use spreadsheet::csv;
 pub use statistics::Statistics;
+pub use studies::{STUDIES, study};
 pub use sweep::Error;
 pub use table::markdown;

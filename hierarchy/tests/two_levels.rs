@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_hierarchy::{Hierarchy, plan, timeline};
-use inart_overlay::{AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Until};
+use inart_overlay::{
+    AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Tuning, Until,
+};
 use inart_planner::{Options, schemes};
 
 const NETWORK: &str = include_str!("../../topologies/two-levels.yaml");
@@ -20,6 +22,7 @@ fn options(scheme: Scheme, rounds: u32) -> RunOptions {
         sharing: Sharing::Fair,
         knowledge: Knowledge::Oracle,
         prior_bps: 1e8,
+        tuning: Tuning::default(),
         until: Until::Rounds(rounds),
     }
 }
@@ -84,8 +87,7 @@ fn both_levels_sum_the_same_gradient() {
     assert!(error.contains("inside site n2") && error.contains("60 MB"), "{error}");
 }
 
-/// n1's four gradients are added up at v1, whose link to the site carries two sums' worth of 500 Mbps: the
-/// first level's own limit. n2's workers have 200 Mbps.
+/// n2's workers have 200 Mbps, and v3 adds them up. In n1 two gradients share v2's link to v1.
 #[test]
 fn plans_of_both_levels_have_their_bounds() {
     let both = read(NETWORK);

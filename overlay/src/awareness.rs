@@ -7,13 +7,39 @@ use crate::network::{ArcId, Overlay, Rates};
 use crate::rounds::Sample;
 use crate::scheme::Scheme;
 
-/// A link's entry is the mean of so many samples, its last ones.
-const SAMPLES: usize = 4;
+/// How links are measured, and how often a plan is remade by what is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuning {
+    /// A plan is remade before the first round that begins after each multiple of this time, in seconds;
+    /// before each round if it is 0 (UPDATE_TIME).
+    pub update_s: f64,
+    /// A link's entry is the mean of its last so many samples, at least 1; with fewer samples it is the
+    /// prior (PROBE_CHUNK_NUM).
+    pub samples: usize,
+    /// Chunks of fewer bytes are no samples (PROBE_CHUNK_SIZE).
+    pub least_bytes: u64,
+}
+
+impl Default for Tuning {
+    /// Before each round, by the last four chunks of any length.
+    fn default() -> Self {
+        Tuning { update_s: 0.0, samples: 4, least_bytes: 0 }
+    }
+}
+
+impl Tuning {
+    /// Whether a plan that was made at a time is to be made anew.
+    pub(crate) fn is_due(&self, made_s: f64, now_s: f64) -> bool {
+        self.update_s <= 0.0 || (now_s / self.update_s).floor() > (made_s / self.update_s).floor()
+    }
+}
 
 /// What the scheduler believes of every directed link.
 #[derive(Debug, Clone)]
 pub struct Table {
     prior_bps: f64,
+    most: usize,
+    least_bits: f64,
     samples: Vec<VecDeque<f64>>,
     /// What is taken off the time of a sample, by directed link, in seconds.
     delays_s: Vec<f64>,
@@ -22,16 +48,24 @@ pub struct Table {
 impl Table {
     /// Without samples. A sample is size over time from the first bit's leaving to the last one's arrival. As
     /// in the paper the delay is in it; ours takes it off, as a connection's least round-trip time tells it.
-    pub(crate) fn new(overlay: &Overlay, scheme: Scheme, prior_bps: f64) -> Self {
+    pub(crate) fn new(overlay: &Overlay, scheme: Scheme, prior_bps: f64, tuning: &Tuning) -> Self {
         let delay = |arc| if scheme == Scheme::Inart { overlay.delay_seconds(arc) } else { 0.0 };
-        let delays_s: Vec<f64> = overlay.arcs().map(delay).collect();
-        Table { prior_bps, samples: vec![VecDeque::new(); delays_s.len()], delays_s }
+        Table::with(overlay.arcs().map(delay).collect(), prior_bps, tuning)
     }
 
     /// Without samples, for samples whose time is from the first bit's arrival on.
     pub fn received(overlay: &Overlay, prior_bps: f64) -> Self {
-        let delays_s: Vec<f64> = overlay.arcs().map(|_| 0.0).collect();
-        Table { prior_bps, samples: vec![VecDeque::new(); delays_s.len()], delays_s }
+        Table::with(overlay.arcs().map(|_| 0.0).collect(), prior_bps, &Tuning::default())
+    }
+
+    fn with(delays_s: Vec<f64>, prior_bps: f64, tuning: &Tuning) -> Self {
+        Table {
+            prior_bps,
+            most: tuning.samples.max(1),
+            least_bits: tuning.least_bytes as f64 * 8.0,
+            samples: vec![VecDeque::new(); delays_s.len()],
+            delays_s,
+        }
     }
 
     /// Takes one sample of a directed link.
@@ -41,10 +75,10 @@ impl Table {
 
     /// Takes a round's samples in their order.
     pub(crate) fn learn(&mut self, samples: &[Sample]) {
-        for sample in samples {
+        for sample in samples.iter().filter(|sample| sample.bits >= self.least_bits) {
             let seconds = sample.seconds - self.delays_s[sample.arc.index()];
             let last = &mut self.samples[sample.arc.index()];
-            if last.len() == SAMPLES {
+            if last.len() == self.most {
                 last.pop_front();
             }
             last.push_back(sample.bits / seconds.max(f64::MIN_POSITIVE));
@@ -53,9 +87,9 @@ impl Table {
 
     /// The table: the prior for links with fewer samples.
     pub fn rates(&self) -> Rates {
-        let entry = |last: &VecDeque<f64>| match last.len() {
-            SAMPLES => last.iter().sum::<f64>() / SAMPLES as f64,
-            _ => self.prior_bps,
+        let entry = |last: &VecDeque<f64>| match last.len() == self.most {
+            true => last.iter().sum::<f64>() / self.most as f64,
+            false => self.prior_bps,
         };
         Rates(self.samples.iter().map(entry).collect())
     }

@@ -1,16 +1,12 @@
 //! Rounds of sites whose own gradients are sums that come from inside them, chunk after chunk.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use inart_sites::ChunkNo;
 
-use crate::awareness::Table;
-use crate::network::{Overlay, Rates, SiteId, SiteJob};
-use crate::plan::chunk_sizes;
-use crate::planning;
-use crate::rounds::{self, Ended, Network};
-use crate::run::{Knowledge, RunError, RunOptions, goes_on};
+use crate::network::{Overlay, SiteId, SiteJob};
+use crate::rounds::Ended;
+use crate::run::{RunError, RunOptions, run_by};
 
 /// How long a whole gradient takes between a site and its workers, at a rate that stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -54,37 +50,18 @@ pub fn run_with_insides(
     options: &RunOptions,
     insides: &[InsideTimes],
 ) -> Result<InsideRun, RunError> {
-    let scheme = options.plan.scheme;
-    let sending = rounds::sending(scheme, options.plan.auxiliary.map(|_| options.auxiliary));
-    let mut network = Network::new(overlay, None, rounds::sharing(scheme, options.sharing), sending);
-    let mut table = Table::new(overlay, scheme, options.prior_bps);
-    let (mut all, mut sums) = (Vec::new(), 0);
-    while goes_on(options.until, all.len(), network.now_s()) {
-        let believed = match options.knowledge {
-            Knowledge::Oracle => overlay.rates_at(network.now_s()),
-            Knowledge::Static => overlay.rates_at(0.0),
-            Knowledge::Uniform => Rates(vec![options.prior_bps; overlay.arcs().count()]),
-            Knowledge::Passive => table.rates(),
-        };
-        let made = planning::make(overlay, job, &believed, &options.plan)?;
-        let bytes = chunk_sizes(job, &made.plan);
-        let mut policy = made.policy;
-        policy.version = all.len() as u64 + 1;
-        let parts = parts(&bytes);
-        let of = |at: SiteId| insides.get(at.index()).copied().unwrap_or_default();
+    let of = |at: SiteId| insides.get(at.index()).copied().unwrap_or_default();
+    let mut rounds = Vec::new();
+    let run = run_by(overlay, job, options, &mut |network, policy, bytes| {
+        let parts = parts(bytes);
         let ready_s = |at: SiteId, chunk: ChunkNo| of(at).up_s * parts[chunk.0 as usize].1;
-        let ended = network.round_when(&Arc::new(policy), &bytes, &ready_s);
-        let ended = ended.ok_or(RunError::Stuck { round: all.len() })?;
-        if ended.other_sums > 0 {
-            return Err(RunError::Sums { round: all.len(), sums: ended.other_sums });
-        }
-        sums += ended.equal_sums;
-        table.learn(&ended.samples);
+        let ended = network.round_when(policy, bytes, &ready_s)?;
         let round = times(&ended, &parts, &of);
         network.wait_until(ended.started_s + round.workers_s);
-        all.push(round);
-    }
-    Ok(InsideRun { rounds: all, sums })
+        rounds.push(round);
+        Some(ended)
+    })?;
+    Ok(InsideRun { rounds, sums: run.sums })
 }
 
 /// Of each chunk its part of the gradient, and that of all chunks up to it.

@@ -25,10 +25,9 @@ mod run;
 mod scaled;
 mod scheme;
 mod schemes;
-mod tuned;
 
 pub use auxiliary::Disjoint;
-pub use awareness::Table;
+pub use awareness::{Table, Tuning};
 pub use check::check;
 pub use chunks::cut;
 pub use inart_fluid::Sharing;
@@ -42,4 +41,3 @@ pub use policy::policy;
 pub use run::{Knowledge, Round, Run, RunError, RunOptions, Until, run};
 pub use scheme::Scheme;
 pub use schemes::Options;
-pub use tuned::{Tuning, run_tuned};

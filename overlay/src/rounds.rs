@@ -201,16 +201,6 @@ impl<'o> Network<'o> {
     }
 }
 
-/// How links are shared by a scheme's transfers: STAR and BKT by streams; ours sends all chunks to a
-/// neighbour in one order.
-pub(crate) fn sharing(scheme: Scheme, asked: Sharing) -> Sharing {
-    match scheme {
-        Scheme::Star | Scheme::Bkt => Sharing::Fair,
-        Scheme::Inart => Sharing::Fifo,
-        Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => asked,
-    }
-}
-
 /// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are
 /// any.
 pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
@@ -232,7 +222,7 @@ pub(crate) fn predict(
 ) -> f64 {
     let auxiliary = (!policy.auxiliary.is_empty()).then(AuxiliaryUse::default);
     let sending = sending(scheme, auxiliary);
-    let mut network = Network::new(overlay, Some(rates), sharing(scheme, Sharing::Fair), sending);
+    let mut network = Network::new(overlay, Some(rates), scheme.sharing(Sharing::Fair), sending);
     let ended = network.round(&Arc::new(policy.clone()), bytes);
     ended.map_or(f64::INFINITY, |ended| ended.ended_s - ended.started_s)
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use inart_fluid::Sharing;
-use inart_sites::{AuxiliaryUse, Counters};
+use inart_sites::{AuxiliaryUse, Counters, Policy};
 use serde::Serialize;
 
-use crate::awareness::Table;
+use crate::awareness::{Table, Tuning};
 use crate::network::{Overlay, Rates, SiteJob};
 use crate::plan::chunk_sizes;
 use crate::plan_error::PlanError;
 use crate::planning;
-use crate::rounds::{self, Network};
+use crate::rounds::{self, Ended, Network};
 use crate::schemes::Options;
 
 /// What the scheduler knows when it remakes the plan before a round.
@@ -49,6 +49,8 @@ pub struct RunOptions {
     pub knowledge: Knowledge,
     /// What an unmeasured link counts as, in bit/s.
     pub prior_bps: f64,
+    /// How links are measured, and when plans are remade.
+    pub tuning: Tuning,
     /// How long.
     pub until: Until,
 }
@@ -101,19 +103,33 @@ pub enum RunError {
     },
 }
 
+/// Plays a round by a policy, with chunks of these sizes; `None` if it gets stuck.
+pub(crate) type Play<'p> = dyn FnMut(&mut Network<'_>, &Arc<Policy>, &[u64]) -> Option<Ended> + 'p;
+
 /// Rounds back to back.
 ///
 /// # Errors
 /// No plan; a round that gets stuck or whose sums are wrong.
 pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run, RunError> {
+    run_by(overlay, job, options, &mut |network, policy, bytes| network.round(policy, bytes))
+}
+
+/// The same, with rounds that `play` plays.
+pub(crate) fn run_by(
+    overlay: &Overlay,
+    job: &SiteJob,
+    options: &RunOptions,
+    play: &mut Play<'_>,
+) -> Result<Run, RunError> {
     let scheme = options.plan.scheme;
     let sending = rounds::sending(scheme, options.plan.auxiliary.map(|_| options.auxiliary));
-    let mut network = Network::new(overlay, None, rounds::sharing(scheme, options.sharing), sending);
-    let mut table = Table::new(overlay, scheme, options.prior_bps);
+    let mut network = Network::new(overlay, None, scheme.sharing(options.sharing), sending);
+    let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);
-    let mut in_force: Option<(Arc<inart_sites::Policy>, Vec<u64>)> = None;
+    let mut in_force: Option<(f64, Arc<Policy>, Vec<u64>)> = None;
     while goes_on(options.until, all.len(), network.now_s()) {
-        let truth = overlay.rates_at(network.now_s());
+        let now_s = network.now_s();
+        let truth = overlay.rates_at(now_s);
         let believed = match options.knowledge {
             Knowledge::Oracle => truth.clone(),
             Knowledge::Static => overlay.rates_at(0.0),
@@ -121,25 +137,26 @@ pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run
             Knowledge::Passive => table.rates(),
         };
         errors.push(error(&believed, &truth));
-        let keeps = matches!(options.knowledge, Knowledge::Static | Knowledge::Uniform);
-        let (policy, bytes) = match in_force.take().filter(|_| keeps) {
+        let stays = matches!(options.knowledge, Knowledge::Static | Knowledge::Uniform);
+        let same = in_force.take().filter(|(made_s, ..)| stays || !options.tuning.is_due(*made_s, now_s));
+        let (made_s, policy, bytes) = match same {
             Some(same) => same,
             None => {
                 let made = planning::make(overlay, job, &believed, &options.plan)?;
                 let bytes = chunk_sizes(job, &made.plan);
                 let mut policy = made.policy;
                 policy.version = all.len() as u64 + 1;
-                (Arc::new(policy), bytes)
+                (now_s, Arc::new(policy), bytes)
             }
         };
-        let ended = network.round(&policy, &bytes).ok_or(RunError::Stuck { round: all.len() })?;
+        let ended = play(&mut network, &policy, &bytes).ok_or(RunError::Stuck { round: all.len() })?;
         if ended.other_sums > 0 {
             return Err(RunError::Sums { round: all.len(), sums: ended.other_sums });
         }
         sums += ended.equal_sums;
         table.learn(&ended.samples);
         all.push(Round { start_s: ended.started_s, seconds: ended.ended_s - ended.started_s });
-        in_force = Some((policy, bytes));
+        in_force = Some((made_s, policy, bytes));
     }
     let count = (all.len() as f64).max(1.0);
     Ok(Run {
@@ -152,7 +169,7 @@ pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run
     })
 }
 
-pub(crate) fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
+fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
     match until {
         Until::Rounds(most) => rounds < most as usize,
         Until::Seconds(end_s) => now_s <= end_s,

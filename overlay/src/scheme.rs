@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use inart_fluid::Sharing;
+
 /// A way to choose trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -47,6 +49,16 @@ impl Scheme {
             Scheme::Mst => "the maximum spanning tree",
             Scheme::Fapt => "NETSTORM's fastest aggregation path tree, one root",
             Scheme::Netstorm => "NETSTORM: fastest aggregation path trees of several roots",
+        }
+    }
+
+    /// How links are shared by its transfers, if it is asked to be in some way: STAR and BKT by streams; ours
+    /// sends all chunks to a neighbour in one order.
+    pub fn sharing(self, asked: Sharing) -> Sharing {
+        match self {
+            Scheme::Star | Scheme::Bkt => Sharing::Fair,
+            Scheme::Inart => Sharing::Fifo,
+            Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => asked,
         }
     }
 

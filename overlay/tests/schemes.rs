@@ -16,6 +16,7 @@ fn options(plan: Options) -> RunOptions {
         sharing: Sharing::Fair,
         knowledge: Knowledge::Oracle,
         prior_bps: 87.5e6,
+        tuning: inart_overlay::Tuning::default(),
         until: Until::Rounds(1),
     }
 }

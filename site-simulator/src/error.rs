@@ -15,6 +15,12 @@ pub enum SimulationError {
         /// What to write.
         fix: &'static str,
     },
+    /// Faults that are for networks of switches only.
+    #[error("`{section}` is of networks of switches; on a network of sites a schedule has `events` only")]
+    Section {
+        /// The section of the schedule.
+        section: &'static str,
+    },
     /// Options that no site can be set up with.
     #[error(transparent)]
     Setup(#[from] SetupError),

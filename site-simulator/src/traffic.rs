@@ -121,7 +121,7 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// A link goes down or comes back. `true`: it did.
+    /// A link goes down or comes back.
     pub fn set_down(&mut self, link: usize, is_down: bool) {
         if is_down {
             self.down.insert(link);

@@ -46,7 +46,7 @@ pub struct Options {
     pub plan: PlanOptions,
     /// How auxiliary paths are used, where the plan has them.
     pub auxiliary: AuxiliaryUse,
-    /// How chunks share a link.
+    /// How chunks share a link, where the scheme does not say.
     pub sharing: Sharing,
     /// What the scheduler knows.
     pub knowledge: Knowledge,
@@ -148,7 +148,7 @@ impl<'o> World<'o> {
             sites: setups.iter().map(|_| None).collect(),
             scheduler: None,
             connections: Connections::default(),
-            traffic: Traffic::new(overlay, options.sharing),
+            traffic: Traffic::new(overlay, options.plan.scheme.sharing(options.sharing)),
             events: BTreeMap::new(),
             given: 0,
             faults: faults.to_vec(),

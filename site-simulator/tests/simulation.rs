@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_faults::Faults;
-use inart_overlay::{AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Until};
+use inart_overlay::{
+    AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Tuning, Until,
+};
 use inart_site_simulator::{Fault, Knowledge, Options, Outcome, draw, resolve, simulate};
 
 /// The nine sites, with short gradients and rates in proportion.
@@ -18,11 +20,10 @@ fn fixed() -> Overlay {
 }
 
 fn options(scheme: Scheme, rounds: u32) -> Options {
-    let sharing = if scheme == Scheme::Inart { Sharing::Fifo } else { Sharing::Fair };
     Options {
         plan: PlanOptions::new(scheme),
         auxiliary: AuxiliaryUse::default(),
-        sharing,
+        sharing: Sharing::Fair,
         knowledge: Knowledge::Static,
         prior_bps: 2e4,
         rounds,
@@ -45,7 +46,15 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
         let knowledge = inart_overlay::Knowledge::Static;
         let (auxiliary, plan, until) = (AuxiliaryUse::default(), PlanOptions::new(scheme), Until::Rounds(4));
         let sharing = Sharing::Fair;
-        let there = RunOptions { plan, auxiliary, sharing, knowledge, prior_bps: 1.0, until };
+        let there = RunOptions {
+            plan,
+            auxiliary,
+            sharing,
+            knowledge,
+            prior_bps: 1.0,
+            tuning: Tuning::default(),
+            until,
+        };
         let there = inart_overlay::run(&overlay, &overlay.jobs()[0], &there).unwrap();
         // The first round has the connections' making in it.
         let mean_s = here.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;
@@ -136,7 +145,7 @@ fn wrong_schedules_are_named() {
         ),
         ("events: [{at: 1 s, crash: n77, for: 1 s}]", "event 1: there is no site n77"),
         ("events: [{at: 1 s, restart: n1, for: 1 s}]", "event 1: it is nothing that happens to sites"),
-        ("links: [{drop: 1%}]", "links that harm frames"),
+        ("links: [{drop: 1%}]", "`links` is of networks of switches"),
     ];
     for (schedule, named) in cases {
         let error = resolve(&overlay, &Faults::from_yaml(schedule).unwrap()).unwrap_err().to_string();

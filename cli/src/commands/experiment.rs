@@ -2,7 +2,6 @@
 
 mod files;
 mod measure;
-mod netstorm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
 use inart_experiments::{
-    Comparison, Experiment, RunResult, STUDIES, Study, comparison_csv, comparison_markdown, comparison_svg,
-    csv, experiment, experiments, markdown, run as run_experiments, study, svg,
+    Comparison, Experiment, RunResult, STUDIES, STUDY_SEEDS, Study, comparison_csv, comparison_markdown,
+    comparison_svg, csv, experiment, experiments, markdown, run as run_experiments, run_studies, study, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -98,7 +97,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             print(&format!("{result}\n"))?;
         }
     }
-    for result in studies(&chosen.studies, args.seeds.unwrap_or(netstorm::SEEDS))? {
+    for result in studies(&chosen.studies, args.seeds.unwrap_or(STUDY_SEEDS))? {
         let files = Files {
             csv: comparison_csv(&result),
             svg: (result.seeds > 0).then(|| comparison_svg(&result)),
@@ -192,10 +191,10 @@ fn figures(experiments: &[Experiment], seeds: u64) -> anyhow::Result<Vec<RunResu
 
 fn studies(studies: &[&'static Study], seeds: u64) -> anyhow::Result<Vec<Comparison>> {
     let bar = bar("runs");
-    let results = netstorm::run(studies, seeds, &|done, all| {
+    let results = run_studies(studies, seeds, &|done, all| {
         bar.set_length(all);
         bar.set_position(done);
     });
     bar.finish_and_clear();
-    results
+    Ok(results?)
 }

@@ -135,6 +135,7 @@ fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Vec<f64>, Error> {
         sharing: Sharing::Fair,
         knowledge: setting.knowledge,
         prior_bps: setting.prior_bps,
+        tuning: inart_overlay::Tuning::default(),
         until: Until::Seconds(setting.duration.as_secs_f64()),
     };
     let overlay = setting.overlay.with_rates_times(PAYLOAD_SHARE);

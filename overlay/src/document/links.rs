@@ -6,6 +6,8 @@ use serde_saphyr::Spanned;
 use super::entries::{LinkEntry, OneOrTwo, Part, TraceEntry};
 use crate::network::{Overlay, SiteLink, Trace};
 
+/// The slowest rate that is read, 1 bit/s: times over any number of links stay finite.
+const LEAST_BPS: f64 = 1.0;
 /// The fastest rate that is read, 1 Ebit/s: sums over any number of links stay finite.
 const MOST_BPS: f64 = 1e18;
 /// The longest delay of a link that is read, an hour.
@@ -41,7 +43,7 @@ impl Overlay {
             );
         }
         for bps in rates_bps {
-            above_0(at, &place, bps)?;
+            in_range(at, &place, bps)?;
         }
         let delay_seconds = delay.map_or(0.0, |delay| delay.0);
         if !(0.0..=MOST_SECONDS).contains(&delay_seconds) {
@@ -84,7 +86,7 @@ impl Overlay {
             ));
         }
         for rate in &rates {
-            above_0(at, &place, rate.0)?;
+            in_range(at, &place, rate.0)?;
         }
         let trace = Trace { every_seconds: every.0, rates_bps: rates.iter().map(|rate| rate.0).collect() };
         let of_link = &mut self.links[arc.index() / 2].traces[arc.index() % 2];
@@ -97,13 +99,13 @@ impl Overlay {
     }
 }
 
-fn above_0(at: u64, place: &str, bps: f64) -> Result<()> {
-    if bps > 0.0 && bps <= MOST_BPS {
+fn in_range(at: u64, place: &str, bps: f64) -> Result<()> {
+    if (LEAST_BPS..=MOST_BPS).contains(&bps) {
         return Ok(());
     }
     let fix = match bps > MOST_BPS {
         true => "rates go up to 1e18 bit/s",
-        false => "give a rate above 0 like \"20 Mbps\"; a fault schedule takes links down",
+        false => "give a rate of at least 1 bit/s like \"20 Mbps\"; a fault schedule takes links down",
     };
     Err(TopologyError::new(at, place, format!("a rate is {bps}"), fix))
 }

@@ -50,8 +50,8 @@ impl World<'_> {
     fn lasts(&self, number: usize) -> bool {
         let now_s = self.now_s();
         let others = self.faults.iter().enumerate().filter(|(other, _)| *other != number);
-        let same = others.filter(|(_, planned)| planned.fault == self.faults[number].fault);
-        same.into_iter().any(|(_, planned)| {
+        let mut same = others.filter(|(_, planned)| planned.fault == self.faults[number].fault);
+        same.any(|(_, planned)| {
             let end_s = planned.lasts_s.map_or(f64::INFINITY, |lasts_s| planned.at_s + lasts_s);
             planned.at_s <= now_s && now_s + 1e-6 < end_s
         })
@@ -211,9 +211,9 @@ impl World<'_> {
         let Some(link) = link else { return };
         let [a, b] = self.overlay.links()[link].ends.map(|end| SiteNo(end.index() as u16));
         let newest = consequence.noticed_round.unwrap_or(0);
-        let after = self.ends.iter().filter(|(_, (_, ended_s, _))| *ended_s > noticed_s);
+        let mut after = self.ends.iter().filter(|(_, (_, ended_s, _))| *ended_s > noticed_s);
         let without = |version: &u64| self.plans.get(version).is_some_and(|plan| !uses(plan, a, b));
-        let first = after.into_iter().find(|(_, (_, _, version))| without(version));
+        let first = after.find(|(_, (_, _, version))| without(version));
         consequence.without_it = first.map(|(&round, _)| (round, round.saturating_sub(newest)));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_faults::Faults;
-use inart_overlay::{Overlay, Scheme, Sharing, SiteJob};
+use inart_overlay::{Overlay, SiteJob};
 use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, draw, resolve, simulate};
 
 /// Bytes of the gradients that are really summed. Links and chunks are scaled with them, so times stay.
@@ -35,15 +35,10 @@ fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
 }
 
 /// Options for the network of the sample.
-fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options, scheme: Scheme) -> Options {
+fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options) -> Options {
     let arc = overlay.arcs().next();
     let factor = arc.map_or(1.0, |arc| sample.rates_at(0.0).of(arc) / overlay.rates_at(0.0).of(arc));
-    let sharing = match scheme {
-        Scheme::Star | Scheme::Bkt => Sharing::Fair,
-        Scheme::Inart => Sharing::Fifo,
-        Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => options.sharing,
-    };
-    Options { prior_bps: options.prior_bps * factor, sharing, ..options.clone() }
+    Options { prior_bps: options.prior_bps * factor, ..options.clone() }
 }
 
 /// Runs a schedule.
@@ -55,7 +50,7 @@ pub fn run(
     json: bool,
 ) -> anyhow::Result<String> {
     let sample = sample(overlay, job)?;
-    let options = scaled(overlay, &sample, options, options.plan.scheme);
+    let options = scaled(overlay, &sample, options);
     let outcome = simulate(&sample, &options, faults)?;
     if json {
         return Ok(serde_json::to_string_pretty(&outcome)? + "\n");
@@ -115,11 +110,11 @@ pub fn soak(
     json: bool,
 ) -> anyhow::Result<String> {
     let sample = sample(overlay, job)?;
-    let options = scaled(overlay, &sample, options, options.plan.scheme);
+    let options = scaled(overlay, &sample, options);
     let calm = simulate(&sample, &Options { rounds: 2, ..options.clone() }, &[])?;
     let within_s = calm.mean_s * SOAK_ROUNDS;
     let (mut values, mut joined, mut asks, mut counts) = (0, 0, 0, 0);
-    for seed in options.seed..options.seed + u64::from(trials) {
+    for seed in options.seed..options.seed.saturating_add(trials.into()) {
         let faults = draw(&sample, within_s, seed);
         counts += faults.len();
         let outcome = simulate(&sample, &Options { seed, ..options.clone() }, &faults)

@@ -7,7 +7,7 @@ use anyhow::{bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_faults::quantity::Span;
 use inart_overlay::{
-    AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Until,
+    AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Tuning, Until,
 };
 use inart_planner::units::{Rate, display_rate};
 
@@ -143,7 +143,11 @@ impl Args {
     }
 
     fn options(&self, overlay: &Overlay) -> anyhow::Result<RunOptions> {
-        ensure!(self.prior.0 > 0.0, "--prior: {}; give a rate above 0", display_rate(self.prior.0));
+        ensure!(
+            self.prior.0 >= 1.0,
+            "--prior: {}; give a rate of at least 1 bit/s",
+            display_rate(self.prior.0)
+        );
         Ok(RunOptions {
             plan: self.trees.options(overlay)?,
             auxiliary: AuxiliaryUse {
@@ -154,6 +158,7 @@ impl Args {
             sharing: self.links,
             knowledge: self.knowledge.unwrap_or(Knowledge::Oracle),
             prior_bps: self.prior.0,
+            tuning: Tuning::default(),
             until: self.until()?,
         })
     }

@@ -259,7 +259,7 @@ pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
     both_levels::refuse(&args.topology, "inart scheduler")?;
     let overlay = Arc::new(network::read(&args.topology)?);
     let job = network::job(&overlay, args.job.as_deref())?.clone();
-    ensure!(args.prior.0 > 0.0, "--prior: give a rate above 0");
+    ensure!(args.prior.0 >= 1.0, "--prior: give a rate of at least 1 bit/s");
     let plan = args.trees.options(&overlay)?;
     let options = args.connections.options(None)?;
     let known = |name: &String| overlay.site_named(name).is_some();

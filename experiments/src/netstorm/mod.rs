@@ -1,6 +1,7 @@
-//! `inart experiment netstorm-…`: NETSTORM's evaluation in virtual time.
+//! NETSTORM's evaluation, in virtual time.
 
 mod case;
+mod error;
 mod figures;
 mod mersenne;
 mod networks;
@@ -9,13 +10,14 @@ mod scaling;
 mod sweep;
 mod tables;
 
-use inart_experiments::{Compared, Comparison, Study};
+use crate::comparison::{Compared, Comparison, Study};
 
+pub use error::StudyError;
 use panel::Panel;
 use sweep::Sweep;
 
 /// As often as the paper repeats its experiments.
-pub const SEEDS: u64 = 5;
+pub const STUDY_SEEDS: u64 = 5;
 
 /// The panels of a study that are run; none for tables of words.
 fn panels(study: &Study) -> Vec<Panel> {
@@ -33,7 +35,7 @@ fn panels(study: &Study) -> Vec<Panel> {
 }
 
 /// What stands beside the panels that are run.
-fn words(study: &Study, compared: &[Compared]) -> anyhow::Result<Option<Compared>> {
+fn words(study: &Study, compared: &[Compared]) -> Result<Option<Compared>, StudyError> {
     Ok(match study.name {
         "netstorm-fig20" => Some(scaling::best(compared)),
         "netstorm-table-1" => Some(tables::options()),
@@ -46,11 +48,11 @@ fn words(study: &Study, compared: &[Compared]) -> anyhow::Result<Option<Compared
 ///
 /// # Errors
 /// The first run that fails.
-pub fn run(
+pub fn run_studies(
     studies: &[&'static Study],
     seeds: u64,
     progress: &dyn Fn(u64, u64),
-) -> anyhow::Result<Vec<Comparison>> {
+) -> Result<Vec<Comparison>, StudyError> {
     let all: Vec<(&Study, Vec<Panel>)> = studies.iter().map(|study| (*study, panels(study))).collect();
     let cases = all.iter().flat_map(|(_, panels)| panels).flat_map(Panel::cases);
     let sweep = Sweep::run(cases, seeds, progress)?;
@@ -70,7 +72,8 @@ pub fn run(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use inart_experiments::{STUDIES, netstorm};
+    use crate::published::netstorm;
+    use crate::studies::STUDIES;
 
     #[test]
     fn every_study_has_something_to_show() {
@@ -88,7 +91,7 @@ mod tests {
             }
         }
         // As many as the file has: none has a misspelt name, or another unit.
-        let data = include_str!("../../../../../experiments/data/netstorm.csv");
+        let data = include_str!("../../data/netstorm.csv");
         let rows = data.lines().filter(|line| line.starts_with("netstorm-")).count();
         assert_eq!(printed, rows);
     }

@@ -1,7 +1,10 @@
 //! NETSTORM's Figs. 19 and 20: scale and sensitivity.
 
-use inart_experiments::{Beside, Compared, Entry, Model, Printed, PrintedEntry};
 use inart_overlay::{Scheme, Tuning};
+
+use crate::comparison::{Beside, Compared, Entry};
+use crate::models::Model;
+use crate::published::{Printed, PrintedEntry};
 
 use super::case::{Case, Job, Method, Network, PARAMETER_BYTES};
 use super::figures::SPEEDUP;
@@ -9,7 +12,6 @@ use super::panel::{Line, Number, Panel};
 
 /// CHUNK_SIZE of Table II.
 const CHUNK: u64 = 1_000_000;
-const TUNING: Tuning = Tuning { update_s: 0.0, samples: 4, least_bytes: 0 };
 
 fn of_model(model: Model, method: Method) -> Case {
     Case { network: Network::Dynamic, job: Job::Model(model, CHUNK), method }
@@ -84,7 +86,6 @@ fn sensitivity(
             method: scheme_or,
         };
         let star = Case { job: Job::Model(Model::AlexNet, CHUNK), ..case(Method::new(Scheme::Star)) };
-        let tuning = (tuning != TUNING).then_some(tuning);
         let times = |method: Method| Number::times(star, case(method));
         let own = Method { tuning, ..Method::new(Scheme::Inart) };
         Line::new(x, times(Method { tuning, ..Method::pro() }), times(own))
@@ -104,31 +105,32 @@ pub fn fig20() -> Vec<Panel> {
     let chunks = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
     let updates = [5u32, 30, 60, 120, 300, 600, 1800];
     let numbers = [1usize, 2, 4, 8, 16, 32, 64, 128];
+    let default = Tuning::default();
     let probes = [0.01, 0.1, 0.5, 0.8, 1.0, 2.0, 4.0];
     vec![
         sensitivity(
             "chunk-size",
             "CHUNK_SIZE, million parameters",
-            chunks.into_iter().map(|size| (size.to_string(), millions(size), TUNING)),
+            chunks.into_iter().map(|size| (size.to_string(), millions(size), default)),
         ),
         sensitivity(
             "update-time",
             "UPDATE_TIME, s",
             updates
                 .into_iter()
-                .map(|time| (time.to_string(), CHUNK, Tuning { update_s: f64::from(time), ..TUNING })),
+                .map(|time| (time.to_string(), CHUNK, Tuning { update_s: f64::from(time), ..default })),
         ),
         sensitivity(
             "probe-chunk-num",
             "PROBE_CHUNK_NUM",
-            numbers.into_iter().map(|samples| (samples.to_string(), CHUNK, Tuning { samples, ..TUNING })),
+            numbers.into_iter().map(|samples| (samples.to_string(), CHUNK, Tuning { samples, ..default })),
         ),
         sensitivity(
             "probe-chunk-size",
             "PROBE_CHUNK_SIZE, million parameters",
             probes.into_iter().map(|size| {
                 let least_bytes = millions(size) * PARAMETER_BYTES;
-                (size.to_string(), CHUNK, Tuning { least_bytes, ..TUNING })
+                (size.to_string(), CHUNK, Tuning { least_bytes, ..default })
             }),
         ),
     ]

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context;
 use inart_overlay::Overlay;
 
 use super::case::{Job, Network, PARAMETER_BYTES};
+use super::error::StudyError;
 use super::mersenne::Mersenne;
 
 /// The paper's Fig. 12 as in the released source: one direction after the other, in the order in which the
@@ -44,7 +44,7 @@ const LEAST_MBPS: u64 = 20;
 const GREATEST_MBPS: u64 = 155;
 
 /// Draws a network with its job.
-pub fn draw(network: Network, job: Job, seed: u64) -> anyhow::Result<Overlay> {
+pub fn draw(network: Network, job: Job, seed: u64) -> Result<Overlay, StudyError> {
     let mut random = Mersenne::new(seed);
     let (sites, directions) = match network {
         Network::Static | Network::Dynamic => (GEO9_SITES, GEO9.to_vec()),
@@ -55,7 +55,7 @@ pub fn draw(network: Network, job: Job, seed: u64) -> anyhow::Result<Overlay> {
         .map(|_| directions.iter().map(|_| random.randint(LEAST_MBPS, GREATEST_MBPS)).collect())
         .collect();
     let text = document(sites, &directions, &rates, job);
-    Overlay::from_yaml(&text).with_context(|| format!("{network:?}, seed {seed}"))
+    Overlay::from_yaml(&text).map_err(|source| StudyError::Network { network, seed, source })
 }
 
 /// Both directions of the links of a ring of all sites, and of 4/9 as many chords, as the paper's network has
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn seed_1_is_what_the_released_script_draws() {
         let read = |text| Overlay::from_yaml(text).unwrap();
-        let dynamic = read(include_str!("../../../../../topologies/geo9.yaml"));
+        let dynamic = read(include_str!("../../../topologies/geo9.yaml"));
         assert_eq!(draw(Network::Dynamic, Job::Equal, 1).unwrap().links(), dynamic.links());
         let drawn = draw(Network::Static, Job::Equal, 1).unwrap();
         assert_eq!(drawn.rates_at(0.0), dynamic.rates_at(0.0));

@@ -1,10 +1,11 @@
 //! What is run: a scheme with its settings, on a network that a seed draws, for a job.
 
-use inart_experiments::Model;
 use inart_overlay::{
     AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing,
     Tuning, Until,
 };
+
+use crate::models::Model;
 
 /// As long as the released script's ten draws of rates last.
 pub const SECONDS: f64 = 1800.0;
@@ -55,8 +56,7 @@ pub struct Method {
     pub auxiliary: Option<AuxiliaryUse>,
     pub knowledge: Knowledge,
     pub sharing: Sharing,
-    /// If links are measured in another way, or plans remade at other times.
-    pub tuning: Option<Tuning>,
+    pub tuning: Tuning,
 }
 
 impl Method {
@@ -69,7 +69,7 @@ impl Method {
             auxiliary: None,
             knowledge: Knowledge::Passive,
             sharing: Sharing::Fair,
-            tuning: None,
+            tuning: Tuning::default(),
         }
     }
 
@@ -116,6 +116,7 @@ impl Method {
             sharing: self.sharing,
             knowledge: self.knowledge,
             prior_bps: PRIOR_BPS,
+            tuning: self.tuning,
             until: Until::Seconds(SECONDS),
         }
     }

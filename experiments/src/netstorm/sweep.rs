@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use anyhow::{Context, anyhow};
-use inart_overlay::{run, run_tuned};
+use inart_overlay::run;
 
 use super::case::Case;
+use super::error::StudyError;
 use super::networks::draw;
 
 /// The mean time of a round, in seconds, of each case and seed.
@@ -26,7 +26,7 @@ impl Sweep {
         cases: impl Iterator<Item = Case>,
         seeds: u64,
         progress: &dyn Fn(u64, u64),
-    ) -> anyhow::Result<Sweep> {
+    ) -> Result<Sweep, StudyError> {
         let mut known: Vec<Case> = Vec::new();
         for case in cases {
             if !known.contains(&case) {
@@ -38,7 +38,7 @@ impl Sweep {
         let threads = thread::available_parallelism().map_or(1, |n| n.get()).min(tasks.len());
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
-        let mut answers: Vec<Option<anyhow::Result<f64>>> = tasks.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<Result<f64, StudyError>>> = tasks.iter().map(|_| None).collect();
         thread::scope(|scope| {
             for _ in 0..threads {
                 let (sender, tasks, next) = (sender.clone(), &tasks, &next);
@@ -57,8 +57,8 @@ impl Sweep {
                 progress(done as u64 + 1, tasks.len() as u64);
             }
         });
-        let answers = answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(anyhow!("not run"))));
-        let all: Vec<f64> = answers.collect::<anyhow::Result<_>>()?;
+        // Every task was sent back: a thread that panics ends the scope with its panic.
+        let all: Vec<f64> = answers.into_iter().flatten().collect::<Result<_, _>>()?;
         let by_case = all.chunks(seeds.max(1) as usize).map(<[f64]>::to_vec);
         Ok(Sweep { cases: known, seconds: by_case.collect() })
     }
@@ -70,13 +70,10 @@ impl Sweep {
     }
 }
 
-fn seconds(case: Case, seed: u64) -> anyhow::Result<f64> {
+fn seconds(case: Case, seed: u64) -> Result<f64, StudyError> {
     let overlay = draw(case.network, case.job, seed)?;
-    let job = overlay.jobs().first().context("a network without a job")?;
     let options = case.method.options(&overlay);
-    let run = match &case.method.tuning {
-        Some(tuning) => run_tuned(&overlay, job, &options, tuning),
-        None => run(&overlay, job, &options),
-    };
-    Ok(run.with_context(|| format!("{case:?}, seed {seed}"))?.mean_s)
+    // A network is drawn with its one job.
+    let run = run(&overlay, &overlay.jobs()[0], &options);
+    run.map(|run| run.mean_s).map_err(|source| StudyError::Run { case: Box::new(case), seed, source })
 }

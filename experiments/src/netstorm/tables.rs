@@ -1,9 +1,12 @@
 //! NETSTORM's Tables I and II: words.
 
-use inart_experiments::{Beside, Compared, Entry, Printed, PrintedEntry};
 use inart_overlay::{AuxiliaryUse, Scheme, longest_chunk};
 
+use crate::comparison::{Beside, Compared, Entry};
+use crate::published::{Printed, PrintedEntry};
+
 use super::case::{Job, Network};
+use super::error::StudyError;
 use super::networks::draw;
 
 fn row(x: &str, paper: &str, ours: impl Into<String>, inart: impl Into<String>) -> Beside {
@@ -48,7 +51,7 @@ pub fn options() -> Compared {
 }
 
 /// Table II: what the runs here are set to.
-pub fn settings() -> anyhow::Result<Compared> {
+pub fn settings() -> Result<Compared, StudyError> {
     let overlay = draw(Network::Dynamic, Job::Equal, 1)?;
     let sites = overlay.sites().len().to_string();
     let longest = |scheme| overlay.jobs().first().map_or(0, |job| longest_chunk(job, scheme) / 4);

@@ -1,6 +1,8 @@
 //! A panel before it is run: which cases each of its numbers is computed from.
 
-use inart_experiments::{Beside, Compared, Entry, Statistics, netstorm};
+use crate::comparison::{Beside, Compared, Entry};
+use crate::published::netstorm;
+use crate::statistics::Statistics;
 
 use super::case::Case;
 use super::sweep::Sweep;
