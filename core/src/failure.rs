@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use inart_wire::{AbortReason, Rank, ShardId};
+use inart_wire::{AbortReason, Rank, ShardId, ShortText};
 use thiserror::Error;
 
 use crate::Assignment;
@@ -28,6 +28,12 @@ pub enum Failure {
         name: String,
         /// What it did.
         reason: AbortReason,
+    },
+    /// The job is part of a larger one, which has ended elsewhere.
+    #[error("the job was aborted: {told}")]
+    Elsewhere {
+        /// Who did what there.
+        told: ShortText,
     },
     /// Another worker hears nothing from a parameter server.
     #[error(
@@ -74,6 +80,7 @@ impl Failure {
             AbortReason::ServerLost(shard) => {
                 Self::ServerLost { shard, server: server(shard), worker: culprit, name }
             }
+            AbortReason::Elsewhere(told) => Self::Elsewhere { told },
             AbortReason::ServerRestarted(shard) => Self::ServerRestarted { shard, server: server(shard) },
             _ => Self::Aborted { culprit, name, reason },
         }

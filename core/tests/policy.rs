@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::{Due, Policy, Progress, Receivers, Sum};
+use inart_core::policy::{Due, Onward, Policy, Progress, Receivers, Sum};
 use inart_core::{
     Assignment, Instant, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
@@ -344,4 +344,78 @@ fn the_audit_asks_the_policy_what_is_in_a_sum() {
     assert_eq!(check_round(&Echo, 0, &sent, &received, &chunks), Ok(()));
     let lockstep = inart_core::policy::Lockstep::default();
     assert!(check_round(&lockstep, 0, &sent, &received, &chunks).is_err(), "nobody has the sum of all");
+}
+
+/// Runs until the workers wait for sums that are elsewhere.
+fn run_until_all_is_out(net: &mut Net<Onward>) {
+    let end = net.now + Duration::from_secs(3);
+    while net.now < end {
+        net.poll();
+        let Some(frame) = net.under_way.pop_front() else {
+            let next = net.workers.iter().map(StateMachine::next_deadline).flatten().min();
+            let Some(next) = next else { return };
+            net.now = next.max(net.now + Duration::from_micros(1));
+            continue;
+        };
+        net.now = net.now + Duration::from_micros(1);
+        let to = Frame::new_checked(frame.as_slice()).unwrap().destination();
+        match net.macs.iter().position(|mac| *mac == to) {
+            Some(worker) => net.workers[worker].handle_frame(net.now, &frame),
+            None if to.is_multicast() => {
+                net.workers.iter_mut().for_each(|worker| worker.handle_frame(net.now, &frame));
+            }
+            None => net.server.handle_frame(net.now, &frame),
+        }
+    }
+}
+
+#[test]
+fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
+    for lost_every in [5, 11, usize::MAX] {
+        let mut net = Net::new(3, Onward::default(), lost_every);
+        (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
+        let mut gone_on = Vec::new();
+        while net.workers.iter().any(|worker| !worker.is_idle()) {
+            // As long as nobody answers, no more than a window goes on, and nothing twice.
+            run_until_all_is_out(&mut net);
+            let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).collect();
+            assert!(sums.len() <= 4 && net.server.aborted().is_none());
+            if gone_on.is_empty() {
+                assert_eq!(sums.len(), 4);
+            }
+            for sum in sums {
+                let expected = |index: usize| (1..=3).map(|one| (one * (index % 7 + 1)) as f64).sum::<f64>();
+                let scale = 2f64.powi(sum.exponent.get().into());
+                for (index, value) in sum.values.iter().enumerate() {
+                    let index = 32 * sum.sequence.get() as usize + index;
+                    assert_eq!(f64::from(*value) * scale, expected(index));
+                }
+                assert_eq!(sum.last, sum.sequence.get() == 7);
+                let short = sum.values[1..].to_vec();
+                assert!(!net.server.sum_is_back(sum.sequence, short, sum.exponent), "another length");
+                // Half as much again comes from others.
+                let all: Vec<i32> = sum.values.iter().map(|value| value + value / 2).collect();
+                assert!(net.server.sum_is_back(sum.sequence, all.clone(), sum.exponent));
+                assert!(!net.server.sum_is_back(sum.sequence, all, sum.exponent), "it has its result");
+                gone_on.push(sum.sequence.get());
+            }
+        }
+        gone_on.sort_unstable();
+        assert_eq!(gone_on, (0..8).collect::<Vec<_>>());
+        let right: Vec<f32> = (0..LEN).map(|index| 9.0 * (index % 7 + 1) as f32).collect();
+        (0..3).for_each(|rank| assert_eq!(net.sum(rank, LEN), right, "worker {rank}"));
+    }
+}
+
+#[test]
+fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
+    let mut net = Net::new(3, Onward::default(), 7);
+    (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
+    run_until_all_is_out(&mut net);
+    net.server.abort_elsewhere("site n2: worker w5 was told to stop");
+    run_until_all_is_out(&mut net);
+    for rank in 0..3 {
+        let failure = net.workers[rank].finish_round(&mut [0.0; LEN]).unwrap_err().to_string();
+        assert_eq!(failure, "the job was aborted: site n2: worker w5 was told to stop");
+    }
 }

@@ -81,6 +81,7 @@ impl Left {
     pub fn because_of(failure: &Failure, own: Rank) -> Option<Self> {
         match failure {
             Failure::NotFinite { .. }
+            | Failure::Elsewhere { .. }
             | Failure::Aborted { reason: AbortReason::Mismatch { .. } | AbortReason::OtherNumbers, .. } => {
                 None
             }

@@ -88,7 +88,7 @@ fn culprit(failure: &Failure) -> Option<Culprit> {
         shard: Some(shard.get()),
     };
     match failure {
-        Failure::NotFinite { .. } => None,
+        Failure::NotFinite { .. } | Failure::Elsewhere { .. } => None,
         Failure::Aborted { culprit, name, .. } => {
             Some(Culprit { name: name.clone(), rank: Some(culprit.get()), shard: None })
         }

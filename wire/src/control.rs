@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, WireError};
+use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, ShortText, WireError};
 
 /// Why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,9 @@ pub enum AbortReason {
     OtherNumbers,
     /// Two incarnations of the culprit are in one run of the job.
     WorkerRestarted,
+    /// The job is part of a larger one, which has ended elsewhere: who did what there. The culprit is nobody
+    /// of this job.
+    Elsewhere(ShortText),
     /// A reason this crate has no name for.
     Unknown(u32),
 }
@@ -47,11 +50,13 @@ impl AbortReason {
             Self::ServerRestarted(shard) => [6 | (shard.get() as u32) << 16, 0, 0],
             Self::OtherNumbers => [7, 0, 0],
             Self::WorkerRestarted => [8, 0, 0],
+            Self::Elsewhere(_) => [9, 0, 0],
             Self::Unknown(code) => [code, 0, 0],
         }
     }
 
-    fn from_words([code, seen, expected]: [u32; 3]) -> Self {
+    /// `more`: the words behind those that every message has.
+    fn from_words([code, seen, expected]: [u32; 3], more: impl Iterator<Item = u32>) -> Self {
         match code {
             1 => Self::NotFinite,
             2 => Self::Silent,
@@ -59,6 +64,7 @@ impl AbortReason {
             4 => Self::Mismatch { seen, expected },
             7 => Self::OtherNumbers,
             8 => Self::WorkerRestarted,
+            9 => Self::Elsewhere(ShortText::of_words(more)),
             other => {
                 let shard = ShardId::from((other >> 16) as u16);
                 match other & 0xffff {
@@ -95,6 +101,7 @@ impl fmt::Display for AbortReason {
                 f.write_str("and the parameter server were told differently whether the job is exact")
             }
             Self::WorkerRestarted => f.write_str("was restarted"),
+            Self::Elsewhere(told) => write!(f, "is told: {told}"),
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }
@@ -132,14 +139,17 @@ pub enum ControlMessage {
 }
 
 impl ControlMessage {
-    /// Number of words of every message: a code, two arguments, the worker's incarnation, two more arguments.
+    /// Number of words that every message has: a code, two arguments, the worker's incarnation, two more
+    /// arguments. A text follows them.
     pub const WORDS: usize = 6;
+    /// Number of words of the longest message.
+    pub const MOST_WORDS: usize = Self::WORDS + ShortText::WORDS;
     /// The length of a tensor that is not started yet.
     const NO_LENGTH: u32 = u32::MAX;
 
     /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is
     /// for.
-    pub fn words(self, host: Incarnation) -> [i32; Self::WORDS] {
+    pub fn words(self, host: Incarnation) -> MessageWords {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
             Self::KeepAlive { oldest, tensor_len } => (
@@ -155,7 +165,14 @@ impl ControlMessage {
             Self::KeepAliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
             Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
-        [code, first, second, host.get(), more[0], more[1]].map(|word| word as i32)
+        let mut words = [0; Self::MOST_WORDS];
+        words[..Self::WORDS].copy_from_slice(&[code, first, second, host.get(), more[0], more[1]]);
+        let mut length = Self::WORDS;
+        if let Self::Abort { reason: AbortReason::Elsewhere(told), .. } = self {
+            words[Self::WORDS..].copy_from_slice(&told.words());
+            length = Self::MOST_WORDS;
+        }
+        MessageWords { words: words.map(|word| word as i32), length }
     }
 
     /// Reads the message of a frame of kind control, and the incarnation of the worker that it is from or
@@ -176,7 +193,8 @@ impl ControlMessage {
                 tensor_len: (second != Self::NO_LENGTH).then_some(second),
             },
             3 => {
-                let reason = AbortReason::from_words([first, third, fourth]);
+                let length = usize::from(frame.length()) - Self::WORDS;
+                let reason = AbortReason::from_words([first, third, fourth], words.take(length));
                 let culprit = Rank::try_from(i64::from(second))
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
@@ -185,6 +203,21 @@ impl ControlMessage {
             code => Self::Unknown(code),
         };
         Ok((message, Incarnation::from(host)))
+    }
+}
+
+/// A message's words, as a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageWords {
+    words: [i32; ControlMessage::MOST_WORDS],
+    length: usize,
+}
+
+impl core::ops::Deref for MessageWords {
+    type Target = [i32];
+
+    fn deref(&self) -> &[i32] {
+        &self.words[..self.length]
     }
 }
 

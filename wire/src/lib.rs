@@ -40,9 +40,10 @@ mod mac;
 mod number;
 mod repr;
 mod sequence;
+mod short_text;
 
 pub use contributors::{Contributors, Group};
-pub use control::{AbortReason, ControlMessage};
+pub use control::{AbortReason, ControlMessage, MessageWords};
 pub use error::WireError;
 pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
@@ -55,3 +56,4 @@ pub use mac::MacAddr;
 pub use number::{Exponent, ValuesPerPacket};
 pub use repr::{FrameRepr, HeaderRepr};
 pub use sequence::ChunkSeq;
+pub use short_text::ShortText;

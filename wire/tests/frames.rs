@@ -191,6 +191,8 @@ fn control_messages_round_trip() {
         ServerRestarted(7.into()),
         OtherNumbers,
         WorkerRestarted,
+        Elsewhere(ShortText::new("site n1: worker w3 was told to stop")),
+        Elsewhere(ShortText::new(&"ä".repeat(52))),
         Unknown(77),
     ]
     .map(|reason| ControlMessage::Abort { reason, culprit })

@@ -8,10 +8,12 @@
 //!    [result](Policy::complete) of that: their sum, or a model that it keeps and applies them to.
 //! 3. *Who gets what back?* The [`Receivers`].
 //!
-//! [`Lockstep`] is InArt's. What else there may be is shown by `core/tests/policy.rs`.
+//! [`Lockstep`] is InArt's; [`Onward`] is that of a job whose sums are parts of larger ones. What else there may be is shown by `core/tests/policy.rs`.
 
 mod lockstep;
+mod onward;
 mod traits;
 
 pub use lockstep::{Lockstep, Sum};
-pub use traits::{Due, Policy, Progress, Receivers, Reduction};
+pub use onward::{Onward, OwnSum};
+pub use traits::{Due, Gathered, Policy, Progress, Receivers, Reduction};

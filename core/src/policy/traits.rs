@@ -18,6 +18,21 @@ pub struct Progress {
     pub members: usize,
 }
 
+/// What is in a chunk that is not complete.
+#[derive(Debug)]
+pub struct Gathered<'a, R> {
+    /// Which chunk, and who is in.
+    pub progress: Progress,
+    /// Their values.
+    pub reduction: &'a R,
+    /// What those are scaled by.
+    pub exponent: Exponent,
+    /// Number of values that mean something.
+    pub length: u16,
+    /// Whether it is the last chunk of its tensor.
+    pub last: bool,
+}
+
 /// Who gets a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receivers {
@@ -56,6 +71,12 @@ pub trait Policy: Due + Clone + Debug {
 
     /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
     fn is_complete(&self, chunk: &Progress) -> bool;
+
+    /// Somebody came in, and the chunk is not complete. A policy that needs to know what is in it before it
+    /// can complete it takes that here.
+    fn gather(&mut self, chunk: &Gathered<'_, Self::Reduction>) {
+        let _ = chunk;
+    }
 
     /// An empty reduction, for a chunk of that many values.
     fn reduction(&self, values: usize) -> Self::Reduction;

@@ -6,7 +6,7 @@ use inart_wire::{ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, HeaderRe
 
 use super::seats::seats_of;
 use crate::Instant;
-use crate::policy::{Policy, Progress, Reduction};
+use crate::policy::{Gathered, Policy, Progress, Reduction};
 
 /// A chunk that workers contribute to, or did and that is kept to answer repeats. Seats are home seats, in
 /// one entry per group.
@@ -151,6 +151,13 @@ impl<R: Reduction> Chunk<R> {
     pub(super) fn progress(&self, cohort: usize, members: usize) -> Progress {
         let missing: u32 = self.missing.iter().map(|bitmap| bitmap.count_ones()).sum();
         Progress { cohort, sequence: self.sequence, present: members - missing as usize, members }
+    }
+
+    /// What is in it; none once it is complete.
+    pub(super) fn gathered(&self, progress: Progress) -> Option<Gathered<'_, R>> {
+        let Content::Open(reduction) = &self.content else { return None };
+        let (exponent, length, last) = (self.exponent, self.length, self.last);
+        Some(Gathered { progress, reduction, exponent, length, last })
     }
 
     /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so

@@ -159,7 +159,18 @@ impl<P: Policy> ServerShard<P> {
         self.counters.marked += u64::from(header.flags.contains(Flags::CONGESTION));
         let chunk = self.streams[cohort].chunk_mut(header.sequence);
         chunk.expect("frames are added to open chunks").add(header, sender, contributors, frame);
-        let mut next = Some((cohort, header.sequence));
+        self.complete_from(cohort, header.sequence);
+        let stream = &self.streams[cohort];
+        let progress = stream.progress(cohort, header.sequence);
+        let chunk = stream.chunk(header.sequence).zip(progress);
+        if let Some(gathered) = chunk.and_then(|(chunk, progress)| chunk.gathered(progress)) {
+            self.policy.gather(&gathered);
+        }
+    }
+
+    /// Completes a chunk, and those that it releases.
+    pub(super) fn complete_from(&mut self, cohort: usize, sequence: ChunkSeq) {
+        let mut next = Some((cohort, sequence));
         while let Some((cohort, sequence)) = next {
             next = self.complete(cohort, sequence);
         }

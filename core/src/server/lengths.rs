@@ -39,6 +39,11 @@ impl Lengths {
         }
     }
 
+    /// What that worker told last, of the tensor of its oldest chunk.
+    pub(super) fn told(&self, rank: Rank) -> Option<u32> {
+        self.told[rank.index()].map(|(_, len)| len)
+    }
+
     /// A frame of that worker shows that lengths differ at that chunk, or before it.
     pub(super) fn differ(&mut self, now: Instant, rank: Rank, chunk: ChunkSeq) {
         self.difference.get_or_insert((now, rank, chunk));

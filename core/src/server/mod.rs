@@ -7,6 +7,7 @@ mod epochs;
 mod lengths;
 mod messages;
 mod moves;
+mod onward;
 mod order;
 mod seats;
 mod status;

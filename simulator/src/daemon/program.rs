@@ -448,7 +448,7 @@ impl Simulation<'_> {
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
             Failure::Aborted { name, .. } => name,
-            Failure::NotFinite { .. } => return,
+            Failure::NotFinite { .. } | Failure::Elsewhere { .. } => return,
         };
         let is_in = |member: &Member| {
             member.name == *named && matches!(&member.at, At::Running(running) if running.run == run)

@@ -1,0 +1,43 @@
+//! A server whose job is part of a larger one.
+
+use alloc::vec::Vec;
+
+use inart_wire::{AbortReason, ChunkSeq, Exponent, Rank, ShortText};
+
+use super::ServerShard;
+use crate::policy::{Onward, OwnSum, Policy};
+
+impl ServerShard<Onward> {
+    /// The next sum over all workers that goes on to others.
+    pub fn next_sum(&mut self) -> Option<OwnSum> {
+        self.policy.next_sum()
+    }
+
+    /// The sum of all for a chunk whose [own sum](Self::next_sum) went on is back: every worker gets it.
+    /// `values`: as many as the own sum has. False if no such chunk waits for it.
+    pub fn sum_is_back(&mut self, sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent) -> bool {
+        let chunk = self.streams[0].chunk(sequence).filter(|chunk| !chunk.is_complete());
+        let fits = chunk.is_some_and(|chunk| usize::from(chunk.length) == values.len());
+        if !fits || self.abort.is_some() {
+            return false;
+        }
+        self.policy.put(sequence, values, exponent);
+        self.complete_from(0, sequence);
+        self.streams[0].is_complete(sequence)
+    }
+}
+
+impl<P: Policy> ServerShard<P> {
+    /// Aborts the job, which is part of a larger one, for what somebody did elsewhere; unless it was aborted.
+    pub fn abort_elsewhere(&mut self, told: &str) {
+        if self.abort.is_none() {
+            let Ok(nobody) = Rank::try_from(0usize) else { return };
+            self.abort(AbortReason::Elsewhere(ShortText::new(told)), nobody);
+        }
+    }
+
+    /// How many values the tensor has of which the worker of that rank waits for its oldest chunk, as it told.
+    pub fn told_length(&self, rank: Rank) -> Option<u32> {
+        self.lengths.told(rank)
+    }
+}
