@@ -65,6 +65,9 @@ pub fn run(mut data: &[u8]) {
                     // A site that was left behind may not begin yet.
                     let _ = driver.all_reduce(gradient, now);
                 }
+                Output::Summed { chunk, values, .. } => {
+                    assert_eq!(values.len(), setup.chunk_values[chunk]);
+                }
                 Output::Reduced { sum, .. } => assert_eq!(sum.len(), setup.values()),
                 Output::Send { id, .. } if who % 2 == 0 => driver.delivered(id, now),
                 Output::Send { id, .. } => driver.failed(id, now),

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
+use inart_core::policy::Policy;
 use inart_core::{
     Assignment, Instant, MoveProgress, MoveStep, RerouteError, ServerShard, StateMachine, WorkerFlow,
 };
@@ -135,7 +136,7 @@ impl Moves for WorkerFlow {
     }
 }
 
-impl Moves for ServerShard {
+impl<P: Policy> Moves for ServerShard<P> {
     fn open(&self) -> (Option<Epoch>, Option<Epoch>) {
         let mut open = self.open_epochs();
         (open.next(), open.next())

@@ -69,6 +69,9 @@ pub struct SiteJob {
     pub tensors_bytes: Vec<u64>,
     /// Longest chunk in bytes; a positive multiple of 4.
     pub chunk_bytes: u64,
+    /// Chunks are whole multiples of so many bytes, but for a tensor's last one: 4, or more where frames of
+    /// switches inside sites have to fit into chunks. `chunk_bytes` is a multiple of it.
+    pub unit_bytes: u64,
 }
 
 impl SiteJob {

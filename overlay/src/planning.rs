@@ -174,6 +174,6 @@ pub fn longest_chunk(job: &SiteJob, scheme: Scheme) -> u64 {
     if scheme != Scheme::Inart {
         return job.chunk_bytes;
     }
-    let fine = (job.gradient_bytes() / CHUNKS_OF_OURS).max(LEAST_CHUNK_BYTES).next_multiple_of(4);
-    fine.min(job.chunk_bytes)
+    let fine = (job.gradient_bytes() / CHUNKS_OF_OURS).max(LEAST_CHUNK_BYTES);
+    fine.next_multiple_of(job.unit_bytes).min(job.chunk_bytes)
 }

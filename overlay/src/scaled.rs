@@ -18,10 +18,19 @@ impl Overlay {
                 trace.rates_bps.iter_mut().for_each(|bps| *bps *= rate);
             }
         }
-        let chunk_bytes = ((job.chunk_bytes as f64 * size) as u64).max(4).next_multiple_of(4);
+        let chunk_bytes = (job.chunk_bytes as f64 * size) as u64;
+        let chunk_bytes = chunk_bytes.max(1).next_multiple_of(job.unit_bytes);
         let tensors_bytes = vec![gradient_bytes];
         scaled.jobs = vec![SiteJob { tensors_bytes, chunk_bytes, ..job.clone() }];
         (scaled, time)
+    }
+
+    /// From now on all chunks are whole multiples of so many bytes, but for a tensor's last one.
+    pub fn align_chunks(&mut self, unit_bytes: u64) {
+        for job in &mut self.jobs {
+            job.unit_bytes = unit_bytes;
+            job.chunk_bytes = job.chunk_bytes.max(unit_bytes) / unit_bytes * unit_bytes;
+        }
     }
 
     /// The network with all rates multiplied by `factor`, and nothing else changed.

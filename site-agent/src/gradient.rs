@@ -12,12 +12,13 @@
 //!
 //! **Values that do not fit** make the chunk's sum one of several *parts*, each with an exponent of its own:
 //! the site that needs more room uses its own exponent. Parts of equal exponent are added; others travel side
-//! by side. So nothing is clipped and nobody starts anew; such a chunk is longer on the wire.
+//! by side. So nothing is clipped and nobody starts anew; such a chunk is longer on the wire. In the end there
+//! is one sum of integers ([`ChunkSum::integers`]): parts are added in units of the greatest exponent.
 //!
 //! **Error bound.** Each site's rounding errs by at most half of 2^e, with its part's e. So a result differs
-//! from the exact sum of the sites' floats by at most the sum of `2^(e-1)` over sites, and reading it as
-//! `f32` adds one rounding to nearest (two if there is more than one part: parts are added as `f64`, the
-//! least exponent first).
+//! from the exact sum of the sites' floats by at most the sum of `2^(e-1)` over sites, plus `2^(r-1)` if there
+//! is more than one part, with r the exponent of the integers in the end (parts are added as `f64`, the least
+//! exponent first). Reading it as `f32` adds one rounding to nearest.
 //!
 //! **NaN and infinities** travel as the number of the site that has them, the least if there are several: all
 //! sites learn it with the sum, and none applies it.
@@ -25,7 +26,7 @@
 use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
-use inart_core::quantise::{dequantise, least_exponent, quantise};
+use inart_core::quantise::{dequantise_all, fit_sums, least_exponent, quantise};
 use inart_sites::{SiteNo, Summand};
 use inart_wire::Exponent;
 
@@ -93,27 +94,40 @@ impl ChunkSum {
         }
     }
 
-    /// Writes the floats nearest to the sum; NaN everywhere if a site had one or an infinity. `values` has to
-    /// be as long as the chunk.
-    pub fn write(&self, values: &mut [f32]) {
+    /// The sum as integers and their exponent, the same at every site; `None` if a site had a NaN or an
+    /// infinity. `values`: how many the chunk has.
+    pub fn integers(&self, values: usize) -> Option<(Vec<i32>, Exponent)> {
         if self.not_finite.is_some() {
-            return values.fill(f32::NAN);
+            return None;
         }
-        let integers = |part: &Bytes| {
+        let of = |part: &Bytes| {
             let value = |bytes: &[u8]| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             part.chunks_exact(VALUE_BYTES).map(value).collect::<Vec<i32>>()
         };
-        let exponent = |exponent: i8| Exponent::saturating(exponent.into());
-        if let (1, Some((&at, part))) = (self.parts.len(), self.parts.first_key_value()) {
-            let all = values.iter_mut().zip(integers(part));
-            return all.for_each(|(value, integer)| *value = dequantise(integer, exponent(at)));
+        let Some((&greatest, last)) = self.parts.last_key_value() else {
+            return Some((vec![0; values], Exponent::MIN));
+        };
+        let exponent = Exponent::saturating(greatest.into());
+        if self.parts.len() == 1 {
+            return Some((of(last), exponent));
         }
-        let mut sums = vec![0.0f64; values.len()];
+        let mut sums = vec![0.0f64; values];
         for (&at, part) in &self.parts {
-            let unit = 2f64.powi(at.into());
-            sums.iter_mut().zip(integers(part)).for_each(|(sum, integer)| *sum += f64::from(integer) * unit);
+            let unit = 2f64.powi(i32::from(at) - i32::from(greatest));
+            sums.iter_mut().zip(of(part)).for_each(|(sum, integer)| *sum += f64::from(integer) * unit);
         }
-        values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum as f32);
+        let mut sums: Vec<i64> = sums.iter().map(|sum| sum.round_ties_even() as i64).collect();
+        let exponent = fit_sums(&mut sums, exponent);
+        Some((sums.into_iter().map(|sum| sum as i32).collect(), exponent))
+    }
+
+    /// Writes the floats nearest to the sum; NaN everywhere if a site had one or an infinity. `values` has to
+    /// be as long as the chunk.
+    pub fn write(&self, values: &mut [f32]) {
+        match self.integers(values.len()) {
+            Some((integers, exponent)) => dequantise_all(&integers, exponent, values),
+            None => values.fill(f32::NAN),
+        }
     }
 }
 

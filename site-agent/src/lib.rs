@@ -8,6 +8,8 @@ mod counters;
 mod detour;
 mod driver;
 pub mod gradient;
+mod inside;
+mod lanes;
 pub mod message;
 mod message_error;
 pub mod policy_message;
@@ -16,6 +18,7 @@ mod setup;
 
 pub use counters::AgentCounters;
 pub use driver::{Driver, DriverError, Output, Peer};
+pub use inside::{Answer, Inside, InsideError, Ready};
 pub use message_error::MessageError;
 pub use scheduler::{Scheduler, Task};
 pub use setup::{Setup, SetupError};

@@ -14,7 +14,7 @@ use crate::policy_message::PolicyMessage;
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
     /// What it says.
-    #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: Option<Body>,
 }
 
@@ -45,6 +45,9 @@ pub enum Body {
     /// The answer.
     #[prost(message, tag = "8")]
     State(State),
+    /// A site ends the job at all.
+    #[prost(message, tag = "9")]
+    Ended(Ended),
 }
 
 /// Where a site is.
@@ -197,6 +200,14 @@ pub struct State {
     /// There are no more rounds: this is how the training ended.
     #[prost(bool, tag = "5")]
     pub is_finished: bool,
+}
+
+/// A site ends the job at all: each that learns it tells its other neighbours.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Ended {
+    /// Which site, and who did what there.
+    #[prost(string, tag = "1")]
+    pub told: String,
 }
 
 /// Reads a message.

@@ -37,6 +37,8 @@ pub struct Setup {
     pub me: SiteNo,
     /// The job's sites, ascending.
     pub sites: Vec<SiteNo>,
+    /// The names of all sites of the network.
+    pub names: Vec<String>,
     /// Of each site of the network: those that it has a link to, within the job, ascending.
     pub neighbours: Vec<Vec<SiteNo>>,
     /// Values of each chunk.
@@ -47,6 +49,9 @@ pub struct Setup {
     pub first_policy: Arc<Policy>,
     /// What all sites have to have in common, as a number.
     pub job: u64,
+    /// Whether a site that has restarted may go on where others are. Workers inside sites cannot: their
+    /// programs have what it would have to load.
+    pub can_rejoin: bool,
     /// How long a site waits for the scheduler's first offer before the first round.
     pub offer_wait: Duration,
     /// When nothing has arrived for so long, a site asks for what it misses.
@@ -91,6 +96,8 @@ impl Setup {
         Ok(Setup {
             me: number(me.index()),
             sites: policy.sites.clone(),
+            names: overlay.sites().to_vec(),
+            can_rejoin: job.unit_bytes == VALUE_BYTES as u64,
             neighbours,
             chunk_values: bytes.iter().map(|&bytes| bytes as usize / VALUE_BYTES).collect(),
             sending: sending(options, auxiliary),
@@ -104,6 +111,11 @@ impl Setup {
     /// Values of a gradient.
     pub fn values(&self) -> usize {
         self.chunk_values.iter().sum()
+    }
+
+    /// The name of a site.
+    pub fn name(&self, site: SiteNo) -> String {
+        self.names.get(site.index()).cloned().unwrap_or_else(|| site.0.to_string())
     }
 
     /// This site's neighbours.

@@ -42,10 +42,17 @@ proptest! {
         indices.reverse();
         prop_assert_eq!(&add(&indices), &sum);
         // Each site errs by half a unit of its part at most; then the result is rounded.
+        let (integers, exponent) = sum.integers(5).unwrap();
+        let last = if sum.parts.len() > 1 { 2f64.powi(i32::from(exponent) - 1) } else { 0.0 };
         let bound: f64 =
             parts.iter().map(|part| 2f64.powi(i32::from(*part.parts.keys().next().unwrap()) - 1)).sum();
+        let bound = bound + last;
         let mut floats = vec![0.0; 5];
         sum.write(&mut floats);
+        for (float, integer) in floats.iter().zip(&integers) {
+            let read = (f64::from(*integer) * 2f64.powi(exponent.into())) as f32;
+            prop_assert_eq!(float.to_bits(), read.to_bits());
+        }
         for (at, float) in floats.iter().enumerate() {
             let exact: f64 = gradients.iter().map(|values| f64::from(values[at])).sum();
             let size: f64 = gradients.iter().map(|values| f64::from(values[at]).abs()).sum();

@@ -281,6 +281,8 @@ impl<'o> World<'o> {
                 Output::Ended { .. } => {
                     self.done.insert(at);
                 }
+                // Gradients are given whole.
+                Output::Summed { .. } => {}
                 Output::Reduced { round, sum } => self.reduced(at, round, &sum, now),
             }
         }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use inart_wire::{AbortReason, ChunkSeq, Exponent, Rank, ShortText};
 
 use super::ServerShard;
+use crate::Instant;
 use crate::policy::{Onward, OwnSum, Policy};
 
 impl ServerShard<Onward> {
@@ -34,6 +35,20 @@ impl<P: Policy> ServerShard<P> {
             let Ok(nobody) = Rank::try_from(0usize) else { return };
             self.abort(AbortReason::Elsewhere(ShortText::new(told)), nobody);
         }
+    }
+
+    /// Whether workers wait for a result.
+    pub fn has_open_chunk(&self) -> bool {
+        !self.is_idle()
+    }
+
+    /// Until when to wait for workers that may lack results of chunks before `end`; `None` if all have told
+    /// that they have them, or have been silent for the peer timeout.
+    pub fn until_all_have(&self, now: Instant, end: ChunkSeq) -> Option<Instant> {
+        let lacks = |oldest: &Option<ChunkSeq>| oldest.is_none_or(|oldest| oldest < end);
+        let lacking = self.oldest.iter().zip(&self.last_heard).filter(|(oldest, _)| lacks(oldest));
+        let until = lacking.filter_map(|(_, heard)| Some((*heard)? + self.peer_timeout));
+        until.filter(|until| *until > now).max()
     }
 
     /// How many values the tensor has of which the worker of that rank waits for its oldest chunk, as it told.

@@ -130,7 +130,7 @@ impl Overlay {
             return Err(TopologyError::new(at, place, problem, fix));
         }
         self.is_connected(at, &place, &sites)?;
-        self.jobs.push(SiteJob { name, sites, tensors_bytes, chunk_bytes });
+        self.jobs.push(SiteJob { name, sites, tensors_bytes, chunk_bytes, unit_bytes: 4 });
         Ok(())
     }
 

@@ -48,7 +48,16 @@ impl Driver {
             },
             (Body::StateWanted(_), Peer::Site(site)) => self.state_wanted(site),
             (Body::State(state), Peer::Site(_)) => self.state(state),
-            (Body::Report(_) | Body::Chunk(_) | Body::Ask(_) | Body::StateWanted(_) | Body::State(_), _) => {
+            (Body::Ended(ended), Peer::Site(site)) => self.ended_elsewhere(site, ended.told),
+            (
+                Body::Report(_)
+                | Body::Chunk(_)
+                | Body::Ask(_)
+                | Body::StateWanted(_)
+                | Body::State(_)
+                | Body::Ended(_),
+                _,
+            ) => {
                 self.counters.strangers += 1;
             }
         }
@@ -61,7 +70,11 @@ impl Driver {
         if ask.to != self.setup.me {
             return;
         }
-        let sending = self.sending.values().chain(&self.held_back).map(|(_, parcel)| parcel);
+        let sending = self
+            .sending
+            .values()
+            .map(|sent| &sent.parcel)
+            .chain(self.held_back.iter().map(|(_, parcel)| parcel));
         let to_them = sending
             .filter(|parcel| (parcel.from, parcel.to, parcel.round) == (self.setup.me, ask.from, ask.round));
         let under_way: BTreeSet<ChunkNo> = to_them.map(|parcel| parcel.chunk).collect();
@@ -102,7 +115,7 @@ impl Driver {
         }
         self.has_offer = true;
         if let Phase::Lacks { gradient } = &mut self.phase {
-            let gradient = std::mem::take(gradient);
+            let gradient = Some(std::mem::take(gradient));
             if let Err(error) = self.begin_next(gradient, now) {
                 self.give_up(error);
             }

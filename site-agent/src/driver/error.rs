@@ -1,6 +1,6 @@
 //! Why a site cannot go on.
 
-use inart_sites::{BeginError, SiteNo};
+use inart_sites::BeginError;
 
 /// Why a site cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,17 +20,25 @@ pub enum DriverError {
     #[error(transparent)]
     Begin(#[from] BeginError),
     /// A NaN or an infinity: all sites learn it in the same round.
-    #[error("round {round}: the gradient of site {} has a NaN or an infinity; no site applies this round", site.0)]
+    #[error(
+        "round {round}: the gradient of site {site} has a NaN or an infinity; no site applies this round"
+    )]
     NotFinite {
         /// The round.
         round: u32,
         /// The least site that has one.
-        site: SiteNo,
+        site: String,
     },
     /// A neighbour with another network or job.
-    #[error("site {} has another network, job or scheme; start all sites with the same files", site.0)]
+    #[error("site {site} has another network, job or scheme; start all sites with the same files")]
     OtherJob {
         /// Which.
-        site: SiteNo,
+        site: String,
+    },
+    /// Another site has ended the job.
+    #[error("{told}; the job has ended at all sites")]
+    Elsewhere {
+        /// Which site, and who did what there.
+        told: String,
     },
 }

@@ -74,6 +74,11 @@ impl Driver {
 
     /// A site wants this one's state: it gets that of the round that goes on.
     pub(super) fn state_wanted(&mut self, by: SiteNo) {
+        if !self.setup.can_rejoin {
+            let name = self.setup.name(by);
+            let told = format!("site {name} was restarted, and workers inside sites cannot go back with it");
+            return self.end_everywhere(&told);
+        }
         self.wants_state.insert(by);
     }
 
@@ -162,7 +167,7 @@ impl Driver {
     pub(super) fn other_job(&mut self, site: SiteNo) {
         self.counters.strangers += 1;
         if self.phase == Phase::Meeting {
-            self.give_up(DriverError::OtherJob { site });
+            self.give_up(DriverError::OtherJob { site: self.setup.name(site) });
         }
     }
 }

@@ -2,6 +2,7 @@
 //! measures, and lets a site that has restarted join.
 
 mod arrivals;
+mod ending;
 mod error;
 mod joining;
 mod rounds;
@@ -17,6 +18,7 @@ use inart_wire::Exponent;
 use crate::counters::AgentCounters;
 use crate::detour::detour;
 use crate::gradient::{ChunkSum, first_exponent};
+use crate::lanes::{Lane, Lanes};
 use crate::message::{Body, Hello, Report, SampleMessage, ask_message, chunk_message, encode};
 use crate::setup::Setup;
 pub use error::DriverError;
@@ -59,6 +61,17 @@ pub enum Output {
         round: u32,
         /// What it has to load first: this site has restarted.
         training: Option<Bytes>,
+    },
+    /// The sum of a chunk of a round that was [begun](Driver::begin) without a gradient.
+    Summed {
+        /// Which round.
+        round: u32,
+        /// Which chunk.
+        chunk: usize,
+        /// Its values.
+        values: Vec<i32>,
+        /// What they are scaled by.
+        exponent: Exponent,
     },
     /// The sum of a round.
     Reduced {
@@ -116,8 +129,13 @@ struct Heard {
     is_finished: bool,
 }
 
-/// A tree's edge in one direction, by one path: its chunks follow each other.
-type Stream = (u16, SiteNo, SiteNo, Way, u8);
+/// A chunk that a link was given.
+#[derive(Debug)]
+struct Sent {
+    next: SiteNo,
+    parcel: Parcel<ChunkSum>,
+    tag: i32,
+}
 
 /// One site.
 #[derive(Debug)]
@@ -130,6 +148,10 @@ pub struct Driver {
     next_exponents: Vec<Exponent>,
     sum: Vec<f32>,
     not_finite: Option<SiteNo>,
+    /// Chunks of the round are given, and their sums told, one by one.
+    is_by_chunk: bool,
+    /// Messages that say that the job has ended, under way.
+    farewells: BTreeSet<u64>,
     /// The last two rounds, the newest last.
     starts: VecDeque<RoundStart>,
     up: BTreeSet<Peer>,
@@ -137,10 +159,10 @@ pub struct Driver {
     heard: BTreeMap<SiteNo, Heard>,
     wants_state: BTreeSet<SiteNo>,
     has_offer: bool,
-    sending: BTreeMap<u64, (SiteNo, Parcel<ChunkSum>)>,
+    sending: BTreeMap<u64, Sent>,
     /// What failed on connections that are up.
     held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
-    in_stream: BTreeMap<Stream, i32>,
+    lanes: Lanes,
     next_id: u64,
     met_at: Option<Duration>,
     heard_at: Duration,
@@ -155,7 +177,7 @@ impl Driver {
     /// A site that has no connection yet.
     pub fn new(setup: Arc<Setup>) -> Self {
         let exponents = vec![first_exponent(setup.sites.len()); setup.chunk_values.len()];
-        let (starts, up, heard, wants_state, sending, in_stream) = Default::default();
+        let (starts, up, heard, wants_state, sending, lanes) = Default::default();
         Driver {
             site: Site::new(setup.me, setup.sending),
             phase: Phase::Meeting,
@@ -163,6 +185,8 @@ impl Driver {
             exponents,
             sum: vec![0.0; setup.values()],
             not_finite: None,
+            is_by_chunk: false,
+            farewells: BTreeSet::new(),
             starts,
             up,
             heard,
@@ -170,7 +194,7 @@ impl Driver {
             has_offer: false,
             sending,
             held_back: Vec::new(),
-            in_stream,
+            lanes,
             next_id: 0,
             met_at: None,
             heard_at: Duration::ZERO,
@@ -217,7 +241,9 @@ impl Driver {
 
     /// A message has been delivered.
     pub fn delivered(&mut self, id: u64, now: Duration) {
-        if let Some((next, _)) = self.sending.remove(&id) {
+        self.farewells.remove(&id);
+        if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
+            self.lanes.carried(next, tag);
             self.site.sent(next);
         }
         self.go_on(now);
@@ -227,7 +253,8 @@ impl Driver {
     /// up, the connection may be about to end, and the chunk is sent again with the next
     /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
     pub fn failed(&mut self, id: u64, now: Duration) {
-        if let Some((next, parcel)) = self.sending.remove(&id) {
+        self.farewells.remove(&id);
+        if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
             self.counters.failed += 1;
             match self.up.contains(&Peer::Site(next)) {
                 true => self.held_back.push((next, parcel)),
@@ -293,7 +320,7 @@ impl Driver {
                 self.heard.len(),
                 self.setup.my_neighbours().len()
             ),
-            Phase::Joining { asked, .. } => format!("waits for the state of site {}", asked.0),
+            Phase::Joining { asked, .. } => format!("waits for the state of {}", self.setup.name(*asked)),
             Phase::Ready { round, .. } => format!("waits for the gradient of round {round}"),
             Phase::Lacks { .. } => "waits for the policy that the sites agreed on".to_owned(),
             Phase::Reducing => format!("is in round {}", self.site.round().unwrap_or(0)),
@@ -388,10 +415,10 @@ impl Driver {
         while let Some(output) = self.site.next_output() {
             match output {
                 SiteOutput::Send { next, parcel } => {
-                    let priority = self.priority(&parcel);
+                    let tag = self.tag(next, &parcel);
                     let body = Body::Chunk(chunk_message(&parcel));
-                    let id = self.send(Peer::Site(next), body, priority);
-                    self.sending.insert(id, (next, parcel));
+                    let id = self.send(Peer::Site(next), body, -tag);
+                    self.sending.insert(id, Sent { next, parcel, tag });
                 }
                 SiteOutput::Ask { next, ask } => {
                     self.send(Peer::Site(next), Body::Ask(ask_message(&ask)), i32::MAX);
@@ -401,18 +428,15 @@ impl Driver {
         }
     }
 
-    /// In order, chunks have the priority of their number. Otherwise streams share the link, and the chunks
-    /// of a stream follow each other.
-    fn priority(&mut self, parcel: &Parcel<ChunkSum>) -> i32 {
+    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the link.
+    fn tag(&mut self, next: SiteNo, parcel: &Parcel<ChunkSum>) -> i32 {
         if let Sending::InOrder { .. } = self.setup.sending {
             let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;
             let turn = 2 * (before + i64::from(parcel.chunk.0)) + i64::from(parcel.way == Way::Push);
-            return i32::try_from(-turn).unwrap_or(i32::MIN);
+            return i32::try_from(turn).unwrap_or(i32::MAX);
         }
         let tree = self.site.policy().chunk_trees.get(parcel.chunk.0 as usize).map_or(0, |tree| tree.0);
-        let stream = (tree, parcel.from, parcel.to, parcel.way, parcel.path);
-        let turn = self.in_stream.entry(stream).or_insert(0);
-        *turn -= 1;
-        *turn
+        let Parcel { from, to, way, path, .. } = *parcel;
+        self.lanes.tag(next, Lane { tree, from, to, way, path })
     }
 }

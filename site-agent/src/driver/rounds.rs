@@ -1,5 +1,6 @@
 //! Rounds: from a gradient to its sum.
 
+use inart_core::quantise::dequantise_all;
 use inart_sites::{BeginError, ChunkNo};
 
 use crate::gradient::ChunkSum;
@@ -21,46 +22,88 @@ impl Driver {
         match join {
             Some(policy) => {
                 self.site.begin(round, policy)?;
-                self.begun(now, &gradient);
+                self.begun(now, Some(&gradient));
                 self.ask(0);
             }
-            None => self.begin_next(gradient, now)?,
+            None => self.begin_next(Some(gradient), now)?,
         }
         self.go_on(now);
         Ok(())
     }
 
+    /// Begins a round whose chunks this site [gives](Self::contribute) one by one, and whose sums are told one
+    /// by one.
+    ///
+    /// # Errors
+    /// Before the site is ready; a site that has restarted.
+    pub fn begin(&mut self, now: std::time::Duration) -> Result<(), DriverError> {
+        let Phase::Ready { join: None, .. } = self.phase else { return Err(DriverError::NotReady) };
+        self.begin_next(None, now)?;
+        self.go_on(now);
+        Ok(())
+    }
+
+    /// This site's values of a chunk of a round that was [begun](Self::begin) without a gradient.
+    ///
+    /// # Errors
+    /// Values of another number than the chunk's; no such round.
+    pub fn contribute(
+        &mut self,
+        chunk: usize,
+        values: &[f32],
+        now: std::time::Duration,
+    ) -> Result<(), DriverError> {
+        let expected = self.setup.chunk_values.get(chunk).copied().unwrap_or(0);
+        if values.len() != expected {
+            return Err(DriverError::Length { given: values.len(), expected });
+        }
+        if self.phase != Phase::Reducing || !self.is_by_chunk {
+            return Err(DriverError::NotReady);
+        }
+        self.give_chunk(chunk, values);
+        self.go_on(now);
+        Ok(())
+    }
+
+    fn give_chunk(&mut self, chunk: usize, values: &[f32]) {
+        let sum = ChunkSum::of(values, self.exponents[chunk], self.setup.sites.len(), self.setup.me);
+        self.site.contribute(ChunkNo(chunk as u32), sum);
+        // Early chunks are on their way while late ones are still being prepared.
+        self.take_outputs();
+    }
+
     /// Begins the round by the policy that was agreed on; a site that has restarted may have to ask for it.
     pub(super) fn begin_next(
         &mut self,
-        gradient: Vec<f32>,
+        gradient: Option<Vec<f32>>,
         now: std::time::Duration,
     ) -> Result<(), DriverError> {
-        match self.site.begin_next() {
-            Ok(_) => {
-                self.begun(now, &gradient);
+        match (self.site.begin_next(), gradient) {
+            (Ok(_), gradient) => {
+                self.begun(now, gradient.as_deref());
                 Ok(())
             }
-            Err(BeginError::NotHeld { version, .. }) => {
+            (Err(BeginError::NotHeld { version, .. }), Some(gradient)) => {
                 self.phase = Phase::Lacks { gradient };
                 for peer in self.up.clone() {
                     self.send(peer, Body::PolicyWanted(PolicyWanted { version }), i32::MAX);
                 }
                 Ok(())
             }
-            Err(other) => Err(other.into()),
+            (Err(other), _) => Err(other.into()),
         }
     }
 
     /// The first round has no values: in it, sites agree on the first plan.
     pub(super) fn begin_first(&mut self, now: std::time::Duration) {
         match self.site.begin(0, self.setup.first_policy.clone()) {
-            Ok(()) => self.begun(now, &[]),
+            Ok(()) => self.begun(now, Some(&[])),
             Err(error) => self.give_up(error.into()),
         }
     }
 
-    fn begun(&mut self, now: std::time::Duration, gradient: &[f32]) {
+    /// A round has begun; `gradient` is none if it comes chunk by chunk.
+    fn begun(&mut self, now: std::time::Duration, gradient: Option<&[f32]>) {
         let round = self.site.round().unwrap_or(0);
         let (policy, exponents) = (self.site.policy().clone(), self.exponents.clone());
         self.starts.push_back(RoundStart { round, policy, exponents });
@@ -69,20 +112,17 @@ impl Driver {
         }
         self.phase = Phase::Reducing;
         (self.heard_at, self.attempt, self.not_finite) = (now, 0, None);
-        self.in_stream.clear();
-        let mut rest = gradient;
-        for (at, chunk) in (0..).map(ChunkNo).enumerate().take(self.setup.chunk_values.len()) {
-            let sum = match round {
-                0 => ChunkSum::empty(),
-                _ => {
-                    let (values, others) = rest.split_at(self.setup.chunk_values[at]);
-                    rest = others;
-                    ChunkSum::of(values, self.exponents[at], self.setup.sites.len(), self.setup.me)
-                }
-            };
-            self.site.contribute(chunk, sum);
-            // Early chunks are on their way while late ones are still being prepared.
-            self.take_outputs();
+        self.is_by_chunk = gradient.is_none();
+        let Some(mut rest) = gradient else { return };
+        for chunk in 0..self.setup.chunk_values.len() {
+            if round == 0 {
+                self.site.contribute(ChunkNo(chunk as u32), ChunkSum::empty());
+                self.take_outputs();
+                continue;
+            }
+            let (values, others) = rest.split_at(self.setup.chunk_values[chunk]);
+            rest = others;
+            self.give_chunk(chunk, values);
         }
     }
 
@@ -93,19 +133,40 @@ impl Driver {
         }
         let at = chunk.0 as usize;
         let first: usize = self.setup.chunk_values[..at].iter().sum();
-        data.write(&mut self.sum[first..first + self.setup.chunk_values[at]]);
+        let values = self.setup.chunk_values[at];
+        let (sum, integers) = (&mut self.sum[first..first + values], data.integers(values));
+        match &integers {
+            Some((integers, exponent)) => dequantise_all(integers, *exponent, sum),
+            None => sum.fill(f32::NAN),
+        }
         self.next_exponents[at] = data.next_exponent(self.exponents[at], self.setup.sites.len());
         self.not_finite = match (self.not_finite, data.not_finite) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
+        let round = self.site.round().unwrap_or(0);
+        if !self.is_by_chunk || self.phase == Phase::Over {
+            return;
+        }
+        match (integers, self.not_finite) {
+            (Some((values, exponent)), _) => {
+                self.outputs.push_back(Output::Summed { round, chunk: at, values, exponent });
+            }
+            // Workers that get no sum send no more: the rest of the round does not come.
+            (None, Some(site)) => {
+                let error = DriverError::NotFinite { round, site: self.setup.name(site) };
+                self.tell_all(&error.to_string(), None);
+                self.give_up(error);
+            }
+            (None, None) => {}
+        }
     }
 
     pub(super) fn end_round(&mut self) {
         let round = self.site.round().unwrap_or(0);
         self.report();
         if let Some(site) = self.not_finite {
-            return self.give_up(DriverError::NotFinite { round, site });
+            return self.give_up(DriverError::NotFinite { round, site: self.setup.name(site) });
         }
         self.phase = Phase::Ready { round: round.saturating_add(1), join: None };
         if round == 0 {

@@ -39,13 +39,15 @@ fn outcome(seed: u64, faults: bool) -> Outcome {
 
 #[test]
 fn without_faults_every_sum_is_right_and_nobody_asks() {
-    let mut followed = 0;
+    let (mut followed, mut by_chunk) = (0, 0);
     for seed in 0..60 * times() {
         let outcome = outcome(seed, false);
         assert_eq!((outcome.asks, outcome.malformed), (0, 0), "seed {seed}");
         followed = followed.max(outcome.version);
+        by_chunk += outcome.by_chunk;
     }
     assert!(followed > 0, "an offer was followed in some round");
+    assert!(by_chunk > 0, "gradients were given chunk by chunk");
 }
 
 #[test]

@@ -37,9 +37,21 @@ impl Chunk {
                 *sum += (f64::from(*value) / 2f64.powi(e)).round_ties_even() as i128;
             }
         }
+        // Several parts: in units of the greatest exponent, or of as many times two as fit 32 bits.
+        let (greatest, is_one) = (*parts.keys().next_back().unwrap(), parts.len() == 1);
         let mut sums = vec![0.0f64; gradients[0].len()];
         for (e, part) in parts {
             sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value as f64 * 2f64.powi(e));
+        }
+        if !is_one {
+            let whole = |unit: f64| move |sum: &f64| (sum / unit).round_ties_even();
+            let fits = |value: f64| (-2147483648.0..=2147483647.0).contains(&value);
+            let units = (greatest..).map(|e| 2f64.powi(e));
+            let first = 2f64.powi(greatest);
+            // Rounded to units of the greatest exponent first.
+            sums.iter_mut().for_each(|sum| *sum = whole(first)(sum) * first);
+            let unit = units.into_iter().find(|unit| sums.iter().map(whole(*unit)).all(fits)).unwrap();
+            sums.iter_mut().for_each(|sum| *sum = whole(unit)(sum) * unit);
         }
         if most > -127 {
             self.exponent = most + bits + 2;

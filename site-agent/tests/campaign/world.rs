@@ -10,6 +10,7 @@ use inart_site_agent::message::{Body, decode, encode};
 use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup};
 use inart_sites::SiteNo;
+use inart_wire::Exponent;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,6 +34,8 @@ pub struct Outcome {
     pub failed: u64,
     /// Sites that loaded another's state.
     pub joined: u64,
+    /// Rounds in which a site gave its chunks one by one.
+    pub by_chunk: u64,
     /// The newest version that a site followed.
     pub version: u64,
 }
@@ -97,6 +100,8 @@ pub struct World {
     chunks: Vec<Chunk>,
     /// By round: what the sum has to be, and the weights before it.
     rounds: Vec<Vec<f32>>,
+    /// By site and round: the chunks' sums that were told one by one.
+    told: BTreeMap<(usize, u32), BTreeMap<usize, Vec<f32>>>,
     reference: Vec<f32>,
     last_round: u32,
     outcome: Outcome,
@@ -153,6 +158,7 @@ impl World {
             draws: ChaCha8Rng::seed_from_u64(seed ^ 0x5eed),
             chunks,
             rounds: vec![Vec::new()],
+            told: BTreeMap::new(),
             reference: vec![0.5; values],
             last_round: 0,
             outcome: Outcome::default(),
@@ -486,6 +492,9 @@ impl World {
                     assert_eq!(training, state(&self.reference), "site {at} has the last weights");
                     self.done.insert(at);
                 }
+                Output::Summed { round, chunk, values, exponent } => {
+                    self.summed(at, round, chunk, &values, exponent);
+                }
                 Output::Reduced { round, sum } => self.reduced(at, life, round, &sum),
             }
         }
@@ -500,8 +509,34 @@ impl World {
         let now = self.now();
         let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.life == life) else { return };
         let gradient = gradient(&site.weights, at.0, round);
-        site.driver.all_reduce(gradient, now).unwrap();
-        self.carry_out(at.index());
+        // Every third site that never died gives its chunks one by one, the last ones first every other time.
+        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && life == 1;
+        if !is_by_chunk || site.driver.begin(now).is_err() {
+            site.driver.all_reduce(gradient, now).unwrap();
+            return self.carry_out(at.index());
+        }
+        let mut first = 0;
+        let mut chunks = Vec::new();
+        for (chunk, &values) in self.setups[0].chunk_values.iter().enumerate() {
+            chunks.push((chunk, &gradient[first..first + values]));
+            first += values;
+        }
+        if round.is_multiple_of(2) {
+            chunks.reverse();
+        }
+        for (chunk, values) in chunks {
+            let Some(site) = &mut self.sites[at.index()] else { return };
+            site.driver.contribute(chunk, values, now).unwrap();
+            self.carry_out(at.index());
+        }
+        self.outcome.by_chunk += 1;
+    }
+
+    /// A chunk's sum, told before the round's.
+    fn summed(&mut self, at: usize, round: u32, chunk: usize, values: &[i32], exponent: Exponent) {
+        let read = |value: &i32| (f64::from(*value) * 2f64.powi(exponent.into())) as f32;
+        let of_round = self.told.entry((at, round)).or_default();
+        assert!(of_round.insert(chunk, values.iter().map(read).collect()).is_none(), "told once");
     }
 
     fn reduced(&mut self, at: usize, life: u64, round: u32, sum: &[f32]) {
@@ -513,6 +548,10 @@ impl World {
         }
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(sum), bits(&self.rounds[round as usize]), "site {at}, round {round}");
+        if let Some(told) = self.told.remove(&(at, round)) {
+            let told: Vec<f32> = told.into_values().flatten().collect();
+            assert_eq!(bits(&told), bits(sum), "site {at}, round {round}, chunk by chunk");
+        }
         let (last, site) = (self.last_round, self.sites[at].as_mut().unwrap());
         apply(&mut site.weights, sum);
         let (seen, agent) = site.driver.counters();

@@ -1,0 +1,180 @@
+//! A parameter server whose sums are parts of larger ones.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use inart_core::policy::{Onward, OwnSum};
+use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
+use inart_wire::{ChunkSeq, Exponent, ShardId};
+
+use crate::agent::{Agent, Stopper};
+use crate::status::HostStatus;
+use crate::{Error, Mover, Options, Transport, Wake};
+
+/// What the server has for its owner.
+#[derive(Debug)]
+pub enum OnwardNews {
+    /// The first contribution to a chunk has come that none had come to before.
+    Begun,
+    /// All workers are in a chunk: their sum goes on.
+    Sum(OwnSum),
+    /// The job is aborted.
+    Aborted(Failure),
+}
+
+/// What the owner has for the server.
+#[derive(Debug)]
+enum Order {
+    Back { sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent },
+    Abort(String),
+    Finish(ChunkSeq),
+}
+
+/// Gives the server what comes back, from any thread.
+#[derive(Clone)]
+pub struct SumsBack {
+    orders: Sender<Order>,
+    wake: Arc<dyn Wake>,
+}
+
+impl SumsBack {
+    /// The sum of all for a chunk whose own sum went on: every worker gets it. A server that has ended needs
+    /// it no more.
+    pub fn give(&self, sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent) {
+        self.tell(Order::Back { sequence, values, exponent });
+    }
+
+    /// The larger job has ended: the workers hear who did what where.
+    pub fn abort(&self, told: String) {
+        self.tell(Order::Abort(told));
+    }
+
+    /// There are no more chunks from that one on. The server ends when its workers have all results, or are
+    /// silent.
+    pub fn finish(&self, end: ChunkSeq) {
+        self.tell(Order::Finish(end));
+    }
+
+    fn tell(&self, order: Order) {
+        let _ = self.orders.send(order);
+        self.wake.wake();
+    }
+}
+
+/// The only server of a job, whose sums go on to others before they are results.
+pub struct OnwardServer {
+    shard: ServerShard<Onward>,
+    agent: Agent,
+    orders: Receiver<Order>,
+    back: SumsBack,
+    end: Option<ChunkSeq>,
+    has_begun: bool,
+}
+
+impl OnwardServer {
+    /// How long workers that have not heard that the job was aborted are still told.
+    const LINGER: Duration = Duration::from_secs(2);
+
+    /// The server on a transport.
+    ///
+    /// # Errors
+    /// What is wrong with the assignment or the transport.
+    pub fn with_transport(
+        assignment: Assignment,
+        transport: impl Transport + 'static,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);
+        let shard = ShardId::from(0);
+        let policy = Onward::default();
+        let shard = ServerShard::with_policy(assignment, shard, incarnation, peer_timeout, policy)?;
+        let agent = Agent::new(Box::new(transport), frame_bytes, options)?;
+        let (orders, taken) = channel();
+        let back = SumsBack { orders, wake: agent.transport().waker() };
+        Ok(Self { shard, agent, orders: taken, back, end: None, has_begun: false })
+    }
+
+    /// What gives it the sums that come back.
+    pub fn sums_back(&self) -> SumsBack {
+        self.back.clone()
+    }
+
+    /// Serves until all workers have all results, until it is told to stop, or until the job is aborted; tells
+    /// the owner what there is.
+    ///
+    /// # Errors
+    /// Why the job was aborted, or what the transport says.
+    pub fn run(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
+        let ended = self.serve(tell);
+        self.agent.end_moves();
+        ended
+    }
+
+    fn serve(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
+        let mut until: Option<Instant> = None;
+        while !self.agent.is_stopped()? {
+            let moved = self.agent.carry_out_moves(&mut self.shard);
+            self.carry_out();
+            self.agent.transmit(&mut self.shard)?;
+            self.tell_sums(tell);
+            let now = self.agent.clock.now();
+            if let Some(failure) = self.shard.failure() {
+                if until.is_none() {
+                    tell(OnwardNews::Aborted(failure.clone()));
+                }
+                if now >= *until.get_or_insert(now + Self::LINGER) {
+                    return Err(failure.into());
+                }
+            }
+            let missing = self.end.map(|end| self.shard.until_all_have(now, end));
+            if missing == Some(None) && until.is_none() {
+                return Ok(());
+            }
+            self.agent.publish(moved, |now| HostStatus::Server(self.shard.status(now)));
+            let deadlines = self.shard.next_deadline().into_iter().chain(until).chain(missing.flatten());
+            self.agent.wait(deadlines.min())?;
+            self.agent.take_in(&mut self.shard)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self) {
+        for order in self.orders.try_iter() {
+            match order {
+                Order::Back { sequence, values, exponent } => {
+                    self.shard.sum_is_back(sequence, values, exponent);
+                }
+                Order::Abort(told) => self.shard.abort_elsewhere(&told),
+                Order::Finish(end) => self.end = Some(end),
+            }
+        }
+    }
+
+    fn tell_sums(&mut self, tell: &mut dyn FnMut(OnwardNews)) {
+        if !self.shard.has_open_chunk() {
+            self.has_begun = false;
+        } else if !std::mem::replace(&mut self.has_begun, true) {
+            tell(OnwardNews::Begun);
+        }
+        while let Some(sum) = self.shard.next_sum() {
+            tell(OnwardNews::Sum(sum));
+        }
+    }
+
+    /// What tells it to stop while it [runs](Self::run).
+    pub fn stopper(&self) -> Stopper {
+        self.agent.stopper()
+    }
+
+    /// What moves it to another plan of its job while it [runs](Self::run).
+    pub fn mover(&self) -> Mover {
+        self.agent.mover()
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> ServerCounters {
+        self.shard.counters()
+    }
+}

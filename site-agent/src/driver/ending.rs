@@ -1,0 +1,45 @@
+//! How the job ends at all sites because of one.
+
+use inart_sites::SiteNo;
+
+use crate::message::{Body, Ended};
+
+use super::{Driver, DriverError, Peer, Phase};
+
+impl Driver {
+    /// Ends the job at all sites. `told`: which site, and who did what there.
+    pub fn end_everywhere(&mut self, told: &str) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        self.tell_all(told, None);
+        self.give_up(DriverError::Elsewhere { told: told.to_owned() });
+    }
+
+    /// Whether all neighbours that are there have been told that the job has ended.
+    pub fn has_told_all(&self) -> bool {
+        self.farewells.is_empty()
+    }
+
+    /// Another site has ended the job.
+    pub(super) fn ended_elsewhere(&mut self, from: SiteNo, told: String) {
+        if matches!(self.phase, Phase::Over | Phase::Finished { .. }) {
+            return;
+        }
+        self.tell_all(&told, Some(from));
+        self.give_up(DriverError::Elsewhere { told });
+    }
+
+    /// Tells all neighbours but that one that the job has ended.
+    pub(super) fn tell_all(&mut self, told: &str, but: Option<SiteNo>) {
+        let sites = self.up.clone().into_iter().filter_map(|peer| match peer {
+            Peer::Site(site) if Some(site) != but => Some(site),
+            Peer::Site(_) | Peer::Scheduler => None,
+        });
+        for site in sites {
+            let ended = Ended { told: told.to_owned() };
+            let id = self.send(Peer::Site(site), Body::Ended(ended), i32::MAX);
+            self.farewells.insert(id);
+        }
+    }
+}
