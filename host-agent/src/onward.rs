@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inart_core::policy::{Onward, OwnSum};
 use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
-use inart_wire::{ChunkSeq, Exponent, ShardId};
+use inart_wire::{ChunkSeq, Exponent, Rank, ShardId};
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
@@ -18,7 +18,12 @@ pub enum OnwardNews {
     /// The first contribution to a chunk has come that none had come to before.
     Begun,
     /// All workers are in a chunk: their sum goes on.
-    Sum(OwnSum),
+    Sum {
+        /// The sum.
+        sum: OwnSum,
+        /// Values of the tensor that the worker of rank 0 waits for, as it told last.
+        told: Option<u32>,
+    },
     /// The job is aborted.
     Aborted(Failure),
 }
@@ -159,7 +164,8 @@ impl OnwardServer {
             tell(OnwardNews::Begun);
         }
         while let Some(sum) = self.shard.next_sum() {
-            tell(OnwardNews::Sum(sum));
+            let told = Rank::try_from(0usize).ok().and_then(|first| self.shard.told_length(first));
+            tell(OnwardNews::Sum { sum, told });
         }
     }
 

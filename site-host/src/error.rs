@@ -1,7 +1,7 @@
 //! Why a process cannot go on.
 
 use inart_quic::OpenError;
-use inart_site_agent::DriverError;
+use inart_site_agent::{DriverError, InsideError};
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,31 @@ pub enum HostError {
         me: String,
         /// The neighbours.
         known: String,
+    },
+    /// The job of the site's workers.
+    #[error("inside site {site}: {error}")]
+    Inside {
+        /// The site.
+        site: String,
+        /// What has ended it.
+        error: inart_host_agent::Error,
+    },
+    /// What the site's workers sum is not what the job between sites does.
+    #[error("inside site {site}: {error}")]
+    Fit {
+        /// The site.
+        site: String,
+        /// How.
+        error: InsideError,
+    },
+    /// A site with workers was restarted.
+    #[error(
+        "site {site} comes back while the others are in a later round, and its workers cannot go there; start all \
+         sites and workers anew"
+    )]
+    CameBack {
+        /// The site.
+        site: String,
     },
     /// No runtime.
     #[error("cannot start the network thread: {0}")]

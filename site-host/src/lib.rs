@@ -35,6 +35,7 @@
 //! ```
 
 mod error;
+mod gateway;
 mod names;
 mod next;
 mod options;
@@ -43,6 +44,7 @@ mod site;
 mod site_loop;
 
 pub use error::HostError;
+pub use gateway::{GatewayEnding, GatewayRound};
 pub use next::Next;
 pub use options::HostOptions;
 pub use scheduler::{Offered, SchedulerHost};

@@ -1,9 +1,9 @@
 //! What a training loop calls.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use inart_overlay::Overlay;
@@ -15,6 +15,9 @@ use crate::names::Names;
 use crate::next::Next;
 use crate::options::HostOptions;
 use crate::site_loop::{Command, Ending, News, SiteLoop};
+
+/// Whether the network thread is there is looked at this often.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// How a round ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +40,10 @@ type Summed = (Vec<f32>, u64);
 /// A site: its network side runs on a thread of its own.
 #[derive(Debug)]
 pub struct SiteHost {
-    commands: UnboundedSender<Command>,
+    me: String,
+    /// None once it is dropped, so that the thread ends.
+    commands: Option<UnboundedSender<Command>>,
+    told: Sender<News>,
     news: Receiver<News>,
     thread: Option<JoinHandle<()>>,
 }
@@ -64,17 +70,18 @@ impl SiteHost {
         let (told, news) = mpsc::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(HostError::Runtime)?;
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
         quic.peers.extend(options.scheduler);
         quic.congestion = options.congestion;
         let (endpoint, events) = {
             let _inside = runtime.enter();
             inart_quic::Endpoint::open(quic)?
         };
-        let site = SiteLoop::new(setup, names, endpoint, told);
+        let site = SiteLoop::new(setup, names, endpoint, told.clone());
         let run = move || runtime.block_on(site.run(events, taken));
         let thread = std::thread::Builder::new().name("site".into()).spawn(run);
-        Ok(Self { commands, news, thread: Some(thread.map_err(HostError::Runtime)?) })
+        let thread = Some(thread.map_err(HostError::Runtime)?);
+        Ok(Self { me, commands: Some(commands), told, news, thread })
     }
 
     /// Waits until the site has met its neighbours.
@@ -96,7 +103,7 @@ impl SiteHost {
         training: &dyn Fn() -> Bytes,
     ) -> Result<Reduced, HostError> {
         let began = Instant::now();
-        self.commands.send(Command::AllReduce(gradient)).map_err(|_| HostError::Gone)?;
+        self.command(Command::AllReduce(gradient))?;
         let (sum, next) = self.wait(training)?;
         let ended = Instant::now();
         let (sum, version) = sum.map_or((None, 0), |(sum, version)| (Some(sum), version));
@@ -109,9 +116,9 @@ impl SiteHost {
     /// # Errors
     /// If the network thread has ended.
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
-        self.commands.send(Command::Finish(training)).map_err(|_| HostError::Gone)?;
+        self.command(Command::Finish(training))?;
         loop {
-            match self.news.recv().map_err(|_| HostError::Gone)? {
+            match self.next_news()? {
                 News::Left(ending) => {
                     if let Some(thread) = self.thread.take() {
                         let _ = thread.join(); // a panic there has been printed already
@@ -119,14 +126,14 @@ impl SiteHost {
                     return Ok(ending);
                 }
                 News::Failed(error) => return Err(error),
-                News::Ready(_) | News::Reduced { .. } | News::StateWanted { .. } => {}
+                _ => {}
             }
         }
     }
 
     fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
         loop {
-            match self.news.recv().map_err(|_| HostError::Gone)? {
+            match self.next_news()? {
                 News::Ready(next) => return Ok((None, next)),
                 News::Reduced { round, sum, version } => {
                     let next = Next::Round { round: round.saturating_add(1), training: None };
@@ -134,11 +141,48 @@ impl SiteHost {
                 }
                 News::StateWanted { round } => {
                     let state = Command::State { round, training: training() };
-                    self.commands.send(state).map_err(|_| HostError::Gone)?;
+                    self.command(state)?;
                 }
                 News::Failed(error) => return Err(error),
                 News::Left(_) => return Err(HostError::Gone),
+                News::Summed { .. } | News::Inside(_) | News::InsideEnded(_) => {}
             }
+        }
+    }
+
+    /// The site's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.me
+    }
+
+    /// What news are told by, besides the network thread.
+    pub(crate) fn teller(&self) -> Sender<News> {
+        self.told.clone()
+    }
+
+    pub(crate) fn command(&self, command: Command) -> Result<(), HostError> {
+        let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
+        commands.send(command).map_err(|_| HostError::Gone)
+    }
+
+    pub(crate) fn next_news(&self) -> Result<News, HostError> {
+        loop {
+            match self.news.recv_timeout(LOOK) {
+                Ok(news) => return Ok(news),
+                Err(_) if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
+                // What it told last may have come since.
+                Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
+            }
+        }
+    }
+}
+
+impl Drop for SiteHost {
+    /// Waits until others have heard why this site ends, if it cannot go on.
+    fn drop(&mut self) {
+        self.commands = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic there has been printed already
         }
     }
 }

@@ -5,9 +5,12 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_core::ServerCounters;
+use inart_host_agent::OnwardNews;
 use inart_quic::{Endpoint, Event, Events};
 use inart_site_agent::{AgentCounters, Driver, Output, Peer, Setup};
 use inart_sites::Counters;
+use inart_wire::Exponent;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
 
@@ -19,6 +22,8 @@ use crate::next::Next;
 const TICK: Duration = Duration::from_millis(100);
 /// A sample of a link is of so long.
 const SAMPLE: Duration = Duration::from_millis(200);
+/// What a site that cannot go on has still to send is waited for so long.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// After so long a site that has finished leaves, whoever is still there.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
@@ -26,7 +31,18 @@ const LONGEST_END: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) enum Command {
     AllReduce(Vec<f32>),
-    State { round: u32, training: Bytes },
+    /// Begins a round whose chunks are given one by one.
+    Begin,
+    Contribute {
+        chunk: usize,
+        values: Vec<f32>,
+    },
+    /// Ends the job at all sites.
+    End(String),
+    State {
+        round: u32,
+        training: Bytes,
+    },
     Finish(Bytes),
 }
 
@@ -34,8 +50,25 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) enum News {
     Ready(Next),
-    Reduced { round: u32, sum: Vec<f32>, version: u64 },
-    StateWanted { round: u32 },
+    Reduced {
+        round: u32,
+        sum: Vec<f32>,
+        version: u64,
+    },
+    /// The sum of a chunk, in a round whose chunks are given one by one.
+    Summed {
+        round: u32,
+        chunk: usize,
+        values: Vec<i32>,
+        exponent: Exponent,
+    },
+    /// What the server of the site's inside has.
+    Inside(OnwardNews),
+    /// The server of the site's inside has ended.
+    InsideEnded(Result<ServerCounters, inart_host_agent::Error>),
+    StateWanted {
+        round: u32,
+    },
     Failed(HostError),
     Left(Ending),
 }
@@ -58,13 +91,16 @@ pub(crate) struct SiteLoop {
     told: Sender<News>,
     start: Instant,
     finishing: Option<Instant>,
+    /// Since when the training loop is gone.
+    abandoned: Option<Instant>,
     is_over: bool,
 }
 
 impl SiteLoop {
     pub fn new(setup: Arc<Setup>, names: Names, endpoint: Endpoint, told: Sender<News>) -> Self {
         let start = Instant::now();
-        Self { driver: Driver::new(setup), names, endpoint, told, start, finishing: None, is_over: false }
+        let driver = Driver::new(setup);
+        Self { driver, names, endpoint, told, start, finishing: None, abandoned: None, is_over: false }
     }
 
     /// Runs until the training loop has finished or is gone.
@@ -77,9 +113,9 @@ impl SiteLoop {
                     Some(event) => self.event(event),
                     None => break,
                 },
-                command = commands.recv() => match command {
+                command = commands.recv(), if self.abandoned.is_none() => match command {
                     Some(command) => self.command(command),
-                    None => break,
+                    None => self.abandoned = Some(Instant::now()),
                 },
                 _ = ticks.tick() => {
                     let now = self.now();
@@ -133,6 +169,12 @@ impl SiteLoop {
         let now = self.now();
         let result = match command {
             Command::AllReduce(gradient) => self.driver.all_reduce(gradient, now),
+            Command::Begin => self.driver.begin(now),
+            Command::Contribute { chunk, values } => self.driver.contribute(chunk, &values, now),
+            Command::End(told) => {
+                self.driver.end_everywhere(&told);
+                Ok(())
+            }
             Command::State { round, training } => {
                 self.driver.give_state(round, &training, now);
                 Ok(())
@@ -165,6 +207,9 @@ impl SiteLoop {
                     let version = self.driver.policy_version();
                     self.tell(News::Reduced { round, sum, version });
                 }
+                Output::Summed { round, chunk, values, exponent } => {
+                    self.tell(News::Summed { round, chunk, values, exponent });
+                }
                 Output::StateWanted { round } => self.tell(News::StateWanted { round }),
                 Output::Failed(error) => self.tell(News::Failed(error.into())),
             }
@@ -172,6 +217,9 @@ impl SiteLoop {
     }
 
     fn leave_if_done(&mut self) {
+        if let Some(since) = self.abandoned {
+            self.is_over |= self.driver.has_told_all() || since.elapsed() > LAST_WORDS;
+        }
         let Some(since) = self.finishing else { return };
         if self.driver.may_leave() || since.elapsed() > LONGEST_END {
             let (site, agent) = self.driver.counters();

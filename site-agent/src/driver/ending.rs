@@ -16,9 +16,9 @@ impl Driver {
         self.give_up(DriverError::Elsewhere { told: told.to_owned() });
     }
 
-    /// Whether all neighbours that are there have been told that the job has ended.
+    /// Whether all that was sent has been delivered, such as that the job has ended.
     pub fn has_told_all(&self) -> bool {
-        self.farewells.is_empty()
+        self.farewells.is_empty() && self.sending.is_empty()
     }
 
     /// Another site has ended the job.

@@ -1,7 +1,7 @@
 //! Rounds: from a gradient to its sum.
 
 use inart_core::quantise::dequantise_all;
-use inart_sites::{BeginError, ChunkNo};
+use inart_sites::{BeginError, ChunkNo, SiteNo};
 
 use crate::gradient::ChunkSum;
 use crate::message::{Body, PolicyWanted};
@@ -153,11 +153,7 @@ impl Driver {
                 self.outputs.push_back(Output::Summed { round, chunk: at, values, exponent });
             }
             // Workers that get no sum send no more: the rest of the round does not come.
-            (None, Some(site)) => {
-                let error = DriverError::NotFinite { round, site: self.setup.name(site) };
-                self.tell_all(&error.to_string(), None);
-                self.give_up(error);
-            }
+            (None, Some(site)) => self.not_finite(round, site),
             (None, None) => {}
         }
     }
@@ -166,7 +162,7 @@ impl Driver {
         let round = self.site.round().unwrap_or(0);
         self.report();
         if let Some(site) = self.not_finite {
-            return self.give_up(DriverError::NotFinite { round, site: self.setup.name(site) });
+            return self.not_finite(round, site);
         }
         self.phase = Phase::Ready { round: round.saturating_add(1), join: None };
         if round == 0 {
@@ -175,6 +171,13 @@ impl Driver {
         self.exponents.clone_from(&self.next_exponents);
         let sum = std::mem::replace(&mut self.sum, vec![0.0; self.setup.values()]);
         self.outputs.push_back(Output::Reduced { round, sum });
+    }
+
+    /// All sites learn it with the sums; those that wait for something else are told.
+    fn not_finite(&mut self, round: u32, site: SiteNo) {
+        let error = DriverError::NotFinite { round, site: self.setup.name(site) };
+        self.tell_all(&error.to_string(), None);
+        self.give_up(error);
     }
 
     pub(super) fn give_up(&mut self, error: DriverError) {

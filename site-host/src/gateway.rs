@@ -1,0 +1,220 @@
+//! A site whose gradient is the sum of workers inside: their parameter server, and a site among sites.
+//!
+//! Chunk by chunk: what the workers have summed goes up the site's trees at once, and what all sites have
+//! summed goes back to the workers at once.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use inart_core::{Failure, ServerCounters};
+use inart_host_agent::{OnwardNews, OnwardServer, SumsBack};
+use inart_site_agent::{DriverError, Inside};
+
+use crate::error::HostError;
+use crate::next::Next;
+use crate::site::SiteHost;
+use crate::site_loop::{Command, Ending, News};
+
+/// A round of a site with workers inside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatewayRound {
+    /// Which; they count from 1.
+    pub round: u32,
+    /// When the first frame of a worker came.
+    pub began: Instant,
+    /// When all workers were in all chunks.
+    pub own: Instant,
+    /// When the site had all sums of all sites.
+    pub ended: Instant,
+    /// The version of the plan that the round followed.
+    pub version: u64,
+    /// The sum over all workers of all sites.
+    pub sum: Vec<f32>,
+}
+
+/// What was counted until the end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GatewayEnding {
+    /// As a site.
+    pub site: Ending,
+    /// As a parameter server.
+    pub server: ServerCounters,
+}
+
+/// Of the round that goes on.
+#[derive(Debug, Default)]
+struct Times {
+    began: Option<Instant>,
+    own: Option<Instant>,
+}
+
+struct Gateway<'a> {
+    site: &'a SiteHost,
+    inside: Inside,
+    back: SumsBack,
+    rounds: u32,
+    /// The round that may begin or has begun; none before the site is ready.
+    round: Option<u32>,
+    is_open: bool,
+    times: Times,
+    /// Why it cannot go on.
+    error: Option<HostError>,
+    site_ending: Option<Ending>,
+    server_ending: Option<ServerCounters>,
+}
+
+impl SiteHost {
+    /// Runs so many rounds of a site whose gradient comes from the workers of `server`'s job; calls `told`
+    /// after each. Ends when all workers have all sums and the other sites have finished, too.
+    ///
+    /// # Errors
+    /// What ended the job, at this site or another one. All sites and all workers have been told.
+    pub fn serve(
+        self,
+        inside: Inside,
+        mut server: OnwardServer,
+        rounds: u32,
+        told: &mut dyn FnMut(GatewayRound),
+    ) -> Result<GatewayEnding, HostError> {
+        let (back, teller) = (server.sums_back(), self.teller());
+        let run = move || {
+            let news = |news| drop(teller.send(News::Inside(news)));
+            let ended = server.run(&mut { news });
+            // Nobody listens when the site has ended.
+            let _ = teller.send(News::InsideEnded(ended.map(|()| server.counters())));
+        };
+        let thread = std::thread::Builder::new().name("inside".into()).spawn(run);
+        let thread = thread.map_err(HostError::Runtime)?;
+        let mut gateway = Gateway {
+            site: &self,
+            inside,
+            back: back.clone(),
+            rounds,
+            round: None,
+            is_open: false,
+            times: Times::default(),
+            error: None,
+            site_ending: None,
+            server_ending: None,
+        };
+        let ending = gateway.run(told);
+        if let Err(error) = &ending {
+            // Workers are told for some time; nothing is heard of it if they have been.
+            back.abort(error.to_string());
+        }
+        let _ = thread.join(); // a panic there has been printed already
+        ending
+    }
+}
+
+impl Gateway<'_> {
+    fn run(&mut self, told: &mut dyn FnMut(GatewayRound)) -> Result<GatewayEnding, HostError> {
+        loop {
+            let news = self.site.next_news()?;
+            self.hear(news, told)?;
+            self.give_what_is_ready()?;
+            if let (Some(site), Some(server)) = (self.site_ending, self.server_ending) {
+                return Ok(GatewayEnding { site, server });
+            }
+        }
+    }
+
+    fn hear(&mut self, news: News, told: &mut dyn FnMut(GatewayRound)) -> Result<(), HostError> {
+        let name = || self.site.name().to_owned();
+        match news {
+            News::Ready(Next::Round { round, training: None }) => self.round = Some(round),
+            News::Ready(_) => {
+                let error = HostError::CameBack { site: name() };
+                return self.end(error.to_string(), error);
+            }
+            News::Inside(OnwardNews::Begun) => {
+                self.times.began.get_or_insert_with(Instant::now);
+            }
+            News::Inside(OnwardNews::Sum { sum, told }) => {
+                if let Err(error) = self.inside.take(sum, told) {
+                    let error = HostError::Fit { site: name(), error };
+                    return self.end(error.to_string(), error);
+                }
+            }
+            News::Inside(OnwardNews::Aborted(failure)) => {
+                let told = in_words(&name(), &failure);
+                return self.end(told, HostError::Inside { site: name(), error: failure.into() });
+            }
+            News::InsideEnded(Ok(counters)) => self.server_ending = Some(counters),
+            News::InsideEnded(Err(error)) => {
+                let error = HostError::Inside { site: name(), error };
+                return self.end(error.to_string(), error);
+            }
+            News::Summed { round, chunk, values, exponent } => {
+                for answer in self.inside.complete(round, chunk, values, exponent) {
+                    self.back.give(answer.sequence, answer.values, answer.exponent);
+                }
+            }
+            News::Reduced { round, sum, version } => self.end_round(round, sum, version, told)?,
+            News::Failed(error) => {
+                let told = match &error {
+                    HostError::Driver(DriverError::Elsewhere { told }) => told.clone(),
+                    other => other.to_string(),
+                };
+                self.back.abort(told);
+                return Err(self.error.take().unwrap_or(error));
+            }
+            News::Left(ending) => self.site_ending = Some(ending),
+            // No site may come back where workers are.
+            News::StateWanted { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the job at all sites, for which the site says that it has failed.
+    fn end(&mut self, told: String, error: HostError) -> Result<(), HostError> {
+        if self.error.is_some() {
+            return Ok(());
+        }
+        self.back.abort(told.clone());
+        self.site.command(Command::End(told))?;
+        self.error = Some(error);
+        Ok(())
+    }
+
+    fn give_what_is_ready(&mut self) -> Result<(), HostError> {
+        let Some(round) = self.round.filter(|_| self.error.is_none()) else { return Ok(()) };
+        while let Some(ready) = self.inside.next_ready(round) {
+            if !std::mem::replace(&mut self.is_open, true) {
+                self.site.command(Command::Begin)?;
+            }
+            self.times.own = Some(Instant::now());
+            let (chunk, values) = (ready.chunk, ready.values);
+            self.site.command(Command::Contribute { chunk, values })?;
+        }
+        Ok(())
+    }
+
+    fn end_round(
+        &mut self,
+        round: u32,
+        sum: Vec<f32>,
+        version: u64,
+        told: &mut dyn FnMut(GatewayRound),
+    ) -> Result<(), HostError> {
+        let ended = Instant::now();
+        let Times { began, own } = std::mem::take(&mut self.times);
+        let (began, own) = (began.unwrap_or(ended), own.unwrap_or(ended));
+        told(GatewayRound { round, began, own, ended, version, sum });
+        self.is_open = false;
+        self.round = Some(round + 1).filter(|next| *next <= self.rounds);
+        if self.round.is_none() {
+            self.back.finish(self.inside.end_of(self.rounds));
+            self.site.command(Command::Finish(Bytes::new()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Who did what, for all sites and their workers.
+fn in_words(site: &str, failure: &Failure) -> String {
+    match failure {
+        Failure::Aborted { name, reason, .. } => format!("site {site}: worker {name} {reason}"),
+        other => format!("site {site}: {other}"),
+    }
+}
