@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inart_overlay::{Overlay, SiteJob};
 use inart_planner::units::display_size;
-use inart_planner::{Topology, TopologyError};
+use inart_planner::{Job, Topology, TopologyError};
 use serde_json::Value;
 
 use crate::document::{Document, Entry, entries, text};
@@ -27,6 +27,10 @@ pub struct Hierarchy {
     /// The insides of those sites that have one, in the order of the sites.
     pub insides: Vec<Inside>,
 }
+
+/// Chunks between sites are whole multiples of so many bytes, so that they are whole frames of every length
+/// that frames inside sites may have.
+pub const CHUNK_UNIT_BYTES: u64 = 8192;
 
 /// A wrong entry.
 fn wrong(entry: &Entry, place: String, problem: &str, fix: &str) -> HierarchyError {
@@ -93,7 +97,8 @@ impl Hierarchy {
             ("traces", &traces[..]),
             ("jobs", &outer.jobs[..]),
         ];
-        let overlay = Overlay::from_yaml(&text(&name, None, &between))?;
+        let mut overlay = Overlay::from_yaml(&text(&name, None, &between))?;
+        overlay.align_chunks(CHUNK_UNIT_BYTES);
         let mut insides = Vec::new();
         for site in overlay.sites() {
             if let Some(part) = parts.remove(&**site) {
@@ -101,6 +106,42 @@ impl Hierarchy {
             }
         }
         Ok(Hierarchy { overlay, insides })
+    }
+
+    /// The inside of a site, if it has one.
+    pub fn inside_of(&self, site: &str) -> Option<&Inside> {
+        self.insides.iter().find(|inside| inside.site == site)
+    }
+
+    /// Who gives a gradient of its own, in order: of each site of the job its workers, or the site itself where
+    /// nothing is inside.
+    pub fn contributors(&self, job: &SiteJob) -> Vec<Contributor> {
+        let mut all = Vec::new();
+        for &site in &job.sites {
+            let site = self.overlay.site_name(site);
+            let of = |worker| Contributor { site: site.to_owned(), worker };
+            match self.inside_of(site).map(|inside| (&inside.topology, &inside.topology.jobs()[0])) {
+                Some((topology, job)) => {
+                    let name = |&worker| topology.node(worker).name.clone();
+                    all.extend(job.workers.iter().map(name).map(Some).map(of));
+                }
+                None => all.push(of(None)),
+            }
+        }
+        all
+    }
+
+    /// The network for another gradient, as [`Overlay::scaled`] makes it, with the rates inside sites
+    /// multiplied by the same factor; and the factor of time.
+    pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Hierarchy, f64) {
+        let (overlay, time) = self.overlay.scaled(job, gradient_bytes, rate);
+        let scaled = |inside: &Inside| {
+            let topology = inside.topology.scaled(rate);
+            let jobs = topology.jobs().iter().cloned();
+            let jobs = jobs.map(|job| Job { gradient_bytes: None, ..job }).collect();
+            Inside { site: inside.site.clone(), topology: topology.with_jobs(jobs) }
+        };
+        (Hierarchy { overlay, insides: self.insides.iter().map(scaled).collect() }, time)
     }
 
     /// Whether every inside sums the gradient of this job between sites.
@@ -170,6 +211,15 @@ fn inside_of<'a>(
     }
 }
 
+/// Who gives a gradient of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contributor {
+    /// The site.
+    pub site: String,
+    /// The worker inside it; none where the site itself is meant.
+    pub worker: Option<String>,
+}
+
 /// The entries of one level's network.
 #[derive(Default)]
 struct Parts {
@@ -200,6 +250,19 @@ impl Parts {
         let sections = [("nodes", &self.nodes[..]), ("links", &self.links[..]), ("jobs", &self.jobs[..])];
         let topology = Topology::from_yaml(&text(&format!("{network}-{site}"), mtu, &sections))
             .map_err(|error| HierarchyError::Inside { site: site.to_owned(), error })?;
+        let job = &topology.jobs()[0];
+        let cannot =
+            [(job.exact, "exact", "sums of floats"), (job.elastic, "elastic", "hosts that come and go")];
+        if let Some((_, field, what)) = cannot.into_iter().find(|(given, ..)| *given) {
+            let problem = format!("`{field}: true`, and {what} do not go on to other sites");
+            let error = TopologyError::new(
+                None,
+                format!("job {}", job.name),
+                problem,
+                format!("leave out `{field}`"),
+            );
+            return Err(HierarchyError::Inside { site: site.to_owned(), error });
+        }
         Ok(Inside { site: site.to_owned(), topology })
     }
 }

@@ -9,8 +9,9 @@ mod error;
 mod hierarchy;
 mod inside_plan;
 mod timeline;
+mod write;
 
 pub use error::HierarchyError;
-pub use hierarchy::{Hierarchy, Inside};
+pub use hierarchy::{CHUNK_UNIT_BYTES, Contributor, Hierarchy, Inside};
 pub use inside_plan::{HierarchyPlan, InsidePlan, plan};
 pub use timeline::{Timeline, timeline};

@@ -1,7 +1,7 @@
 //! Networks of both levels: what is read and refused, planned, and where time goes.
 #![allow(clippy::unwrap_used)]
 
-use inart_hierarchy::{Hierarchy, plan, timeline};
+use inart_hierarchy::{CHUNK_UNIT_BYTES, Hierarchy, plan, timeline};
 use inart_overlay::{
     AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Tuning, Until,
 };
@@ -178,5 +178,35 @@ fn no_round_beats_the_bound_or_loses_by_overlapping() {
             let parts = times.inside_s + times.between_s + times.back_s;
             assert!((parts - times.seconds).abs() < 1e-9, "{times:?}");
         }
+    }
+}
+
+#[test]
+fn a_network_for_another_gradient_is_written_and_read_back() {
+    let both = read(NETWORK);
+    let job = &both.overlay.jobs()[0];
+    let (small, time) = both.scaled(job, 600_000, 0.1);
+    assert!((time - 0.1).abs() < 1e-12);
+    assert_eq!(small.insides[0].topology.links()[0].rate_bps, 100e6);
+    let again = read(&small.to_yaml());
+    assert_eq!(again.to_yaml(), small.to_yaml());
+    assert_eq!(again.overlay.jobs()[0].gradient_bytes(), 600_000);
+    // 1 MB in proportion is 10 KB: one unit, rounded up to two.
+    assert_eq!(again.overlay.jobs()[0].chunk_bytes, 2 * CHUNK_UNIT_BYTES);
+    assert_eq!(both.overlay.jobs()[0].chunk_bytes % CHUNK_UNIT_BYTES, 0);
+    let names = |both: &Hierarchy| {
+        let all = both.contributors(&both.overlay.jobs()[0]);
+        all.into_iter().map(|one| one.worker.unwrap_or(one.site)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&again), ["w1", "w2", "w3", "w4", "w5", "w6", "n3"]);
+    assert_eq!(names(&both), names(&again));
+}
+
+#[test]
+fn jobs_inside_whose_sums_cannot_go_on_are_refused() {
+    for (field, why) in [("exact", "sums of floats"), ("elastic", "come and go")] {
+        let text = NETWORK.replace("servers: [n2]}", &format!("servers: [n2], {field}: true}}"));
+        let told = Hierarchy::from_yaml(&text).unwrap_err().to_string();
+        assert!(told.contains("inside site n2") && told.contains(why), "{told}");
     }
 }

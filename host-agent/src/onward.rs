@@ -26,6 +26,8 @@ pub enum OnwardNews {
     },
     /// The job is aborted.
     Aborted(Failure),
+    /// This process was told to stop. The server goes on until the owner aborts the job.
+    Stopped,
 }
 
 /// What the owner has for the server.
@@ -75,6 +77,7 @@ pub struct OnwardServer {
     back: SumsBack,
     end: Option<ChunkSeq>,
     has_begun: bool,
+    is_stopped: bool,
 }
 
 impl OnwardServer {
@@ -98,7 +101,7 @@ impl OnwardServer {
         let agent = Agent::new(Box::new(transport), frame_bytes, options)?;
         let (orders, taken) = channel();
         let back = SumsBack { orders, wake: agent.transport().waker() };
-        Ok(Self { shard, agent, orders: taken, back, end: None, has_begun: false })
+        Ok(Self { shard, agent, orders: taken, back, end: None, has_begun: false, is_stopped: false })
     }
 
     /// What gives it the sums that come back.
@@ -106,8 +109,7 @@ impl OnwardServer {
         self.back.clone()
     }
 
-    /// Serves until all workers have all results, until it is told to stop, or until the job is aborted; tells
-    /// the owner what there is.
+    /// Serves until all workers have all results, or until the job is aborted; tells the owner what there is.
     ///
     /// # Errors
     /// Why the job was aborted, or what the transport says.
@@ -119,7 +121,14 @@ impl OnwardServer {
 
     fn serve(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
         let mut until: Option<Instant> = None;
-        while !self.agent.is_stopped()? {
+        loop {
+            if !self.is_stopped && self.agent.is_stopped()? {
+                self.is_stopped = true;
+                if self.end.is_some() {
+                    return Ok(());
+                }
+                tell(OnwardNews::Stopped);
+            }
             let moved = self.agent.carry_out_moves(&mut self.shard);
             self.carry_out();
             self.agent.transmit(&mut self.shard)?;
@@ -142,7 +151,6 @@ impl OnwardServer {
             self.agent.wait(deadlines.min())?;
             self.agent.take_in(&mut self.shard)?;
         }
-        Ok(())
     }
 
     fn carry_out(&mut self) {

@@ -55,6 +55,12 @@ pub enum HostError {
         /// The site.
         site: String,
     },
+    /// The process was told to stop.
+    #[error("site {site} was told to stop")]
+    Stopped {
+        /// The site.
+        site: String,
+    },
     /// No runtime.
     #[error("cannot start the network thread: {0}")]
     Runtime(std::io::Error),

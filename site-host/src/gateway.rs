@@ -140,6 +140,10 @@ impl Gateway<'_> {
                 let told = in_words(&name(), &failure);
                 return self.end(told, HostError::Inside { site: name(), error: failure.into() });
             }
+            News::Inside(OnwardNews::Stopped) => {
+                let error = HostError::Stopped { site: name() };
+                return self.end(error.to_string(), error);
+            }
             News::InsideEnded(Ok(counters)) => self.server_ending = Some(counters),
             News::InsideEnded(Err(error)) => {
                 let error = HostError::Inside { site: name(), error };

@@ -59,7 +59,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// A kind of port that was built.
-fn parse_port(text: &str) -> Result<PortKind, String> {
+pub fn parse_port(text: &str) -> Result<PortKind, String> {
     if let Some(kind) = PortKind::ALL.iter().find(|kind| kind.name() == text) {
         return Ok(*kind);
     }
@@ -70,7 +70,26 @@ fn parse_port(text: &str) -> Result<PortKind, String> {
     Err(format!("expected one of {}", names.join(", ")))
 }
 
+/// Where a host's assignment is from, how it is reached, and by which interface.
+pub struct Place {
+    pub assignment: Option<PathBuf>,
+    pub controller: Option<String>,
+    pub job: String,
+    pub security: ClientArgs,
+    pub interface: String,
+    pub port: PortKind,
+    pub peer_timeout: Duration,
+    pub status: Option<String>,
+}
+
 impl HostArgs {
+    /// A host that is told where it is by other arguments.
+    pub fn at(place: Place) -> Self {
+        let Place { assignment, controller, job, security, interface, port, peer_timeout, status } = place;
+        let report = None;
+        Self { assignment, controller, job, security, interface, port, peer_timeout, status, report }
+    }
+
     /// Runs a host: reads its files, catches signals, and sees to it that whoever it reports to hears of its
     /// failure.
     pub fn run(

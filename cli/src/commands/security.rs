@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use inart_tls::{ClientTls, IdentityFiles, Security, ServerTls};
 
 /// Arguments of every command that connects to a switch or to the controller.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct ClientArgs {
     /// Connect by TLS, and believe servers with a certificate of this authority (PEM).
     #[arg(long, value_name = "FILE")]
@@ -26,6 +26,12 @@ pub struct ClientArgs {
 }
 
 impl ClientArgs {
+    /// By TLS with these files.
+    pub fn by_tls(ca: PathBuf, certificate: PathBuf, key: PathBuf) -> Self {
+        let (tls_ca, tls_cert, tls_key) = (Some(ca), Some(certificate), Some(key));
+        Self { tls_ca, tls_cert, tls_key, ..Self::default() }
+    }
+
     /// What was asked for; plain connections stay on this machine unless told otherwise.
     pub fn security(&self) -> anyhow::Result<Security> {
         let Some(ca) = &self.tls_ca else {

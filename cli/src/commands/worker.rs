@@ -37,6 +37,10 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         if args.host.is_elastic()? {
+            anyhow::ensure!(
+                !args.workload.has_part(),
+                "--part: workers of an elastic job change their places"
+            );
             let host = args.host.elastic(format!("worker-{}", args.rank), options.status)?;
             let place = (assignment.job, args.rank);
             return elastic::run(host, &args.workload, place, args.rounds, output);

@@ -1,9 +1,10 @@
 //! `inart plan`, `inart simulate` and `inart emulate` on networks of sites: other flags than on networks of
 //! switches; `inart site` and `inart scheduler`.
 
-mod both_levels;
+pub mod both_levels;
 mod emulate;
 mod faults;
+mod inside;
 mod network;
 mod plan;
 mod simulate;

@@ -11,15 +11,19 @@ use std::time::Instant;
 use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
 use inart_emulator::wide_area::{digest, random_gradient};
-use inart_overlay::AuxiliaryUse;
+use inart_hierarchy::Hierarchy;
+use inart_overlay::{AuxiliaryUse, Overlay, SiteJob};
 use inart_planner::units::Rate;
 use inart_quic::{Congestion, PROTOCOL};
 use inart_site_agent::{Scheduler, Setup};
-use inart_site_host::{Ending, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost};
+use inart_site_host::{
+    Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,
+};
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_trainer::{Config, Trainer};
 use serde_json::json;
 
+use super::inside::InsideArgs;
 use super::plan::Trees;
 use super::{both_levels, network};
 
@@ -62,13 +66,15 @@ pub struct Args {
     trees: Trees,
     #[command(flatten)]
     connections: Connections,
+    #[command(flatten)]
+    inside: InsideArgs,
     /// The scheduler, as NAME=HOST:PORT; without one the first plan stays.
     #[arg(long, value_name = "NAME=HOST:PORT", value_parser = peer)]
     scheduler: Option<(String, SocketAddr)>,
     /// Rounds to train.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// Images per round. The model has a gradient of its own size, which the job's has to be.
+    /// Images per round, where no workers are inside. The model has a gradient of its own size, which the job's has to be.
     #[arg(long, default_value_t = 32)]
     batch: usize,
     /// Train nothing: sum random numbers, as many as the job's gradient has.
@@ -165,20 +171,66 @@ impl Work {
 
 /// Runs `inart site`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    both_levels::refuse(&args.topology, "inart site")?;
-    let overlay = network::read(&args.topology)?;
+    let both = both_levels::read(&args.topology)?;
+    let overlay = match &both {
+        Some(hierarchy) => hierarchy.overlay.clone(),
+        None => network::read(&args.topology)?,
+    };
+    let name = &args.connections.name;
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     let options = args.trees.options(&overlay)?;
-    let setup = Setup::new(&overlay, job, &args.connections.name, &options, AuxiliaryUse::default())?;
-    let place = job.sites.iter().position(|&site| overlay.site_name(site) == args.connections.name);
-    let site = place.ok_or_else(|| anyhow!("--name {}: not in job {}", args.connections.name, job.name))?;
-    let workers = job.sites.len();
-    let values = setup.values();
-    let mut work = if args.random {
-        Work::Random { seed: args.seed, site, values }
-    } else {
-        let trainer = Trainer::new(Config { seed: args.seed, rank: site, workers, batch: args.batch })?;
+    let setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?;
+    let open = |setup: &Arc<Setup>| {
+        let options = args.connections.options(args.scheduler.clone())?;
+        Ok(SiteHost::open(&overlay, Arc::clone(setup), options)?)
+    };
+    let inside = both.as_ref().and_then(|hierarchy| hierarchy.inside_of(name));
+    args.inside.check(name, inside)?;
+    if let Some(hierarchy) = &both {
+        hierarchy.fits(job)?;
+    }
+    let Some(inside) = inside else {
+        let mut work = args.work(job, &place(both.as_ref(), &overlay, job, name)?, setup.values())?;
+        return train(open(&Arc::new(setup))?, &mut work, args.rounds, json);
+    };
+    let setup = Arc::new(setup);
+    let tls = [&args.connections.tls_ca, &args.connections.tls_cert, &args.connections.tls_key];
+    let mut printed = Ok(());
+    let mut told = |round: GatewayRound| {
+        if printed.is_ok() {
+            printed = tell_gateway(&round, json);
+        }
+    };
+    let ending = args.inside.run(inside, tls, (job, &setup), || open(&setup), args.rounds, &mut told)?;
+    printed?;
+    tell_gateway_end(&ending, json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A site's place among all who give a gradient, and how many those are.
+fn place(
+    both: Option<&Hierarchy>,
+    overlay: &Overlay,
+    job: &SiteJob,
+    name: &str,
+) -> anyhow::Result<(usize, usize)> {
+    let all: Vec<String> = match both {
+        Some(hierarchy) => hierarchy.contributors(job).into_iter().map(|one| one.site).collect(),
+        None => job.sites.iter().map(|&site| overlay.site_name(site).to_owned()).collect(),
+    };
+    let place = all.iter().position(|site| site == name);
+    let place = place.ok_or_else(|| anyhow!("--name {name}: not in job {}", job.name))?;
+    Ok((place, all.len()))
+}
+
+impl Args {
+    /// What a site without workers does itself, in its place among so many.
+    fn work(&self, job: &SiteJob, &(rank, workers): &(usize, usize), values: usize) -> anyhow::Result<Work> {
+        if self.random {
+            return Ok(Work::Random { seed: self.seed, site: rank, values });
+        }
+        let trainer = Trainer::new(Config { seed: self.seed, rank, workers, batch: self.batch })?;
         let own = trainer.gradient_len();
         ensure!(
             own == values,
@@ -186,10 +238,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             job.name,
             4 * own
         );
-        Work::Training(Box::new(trainer))
-    };
-    let mut host =
-        SiteHost::open(&overlay, Arc::new(setup), args.connections.options(args.scheduler.clone())?)?;
+        Ok(Work::Training(Box::new(trainer)))
+    }
+}
+
+fn train(mut host: SiteHost, work: &mut Work, rounds: u32, json: bool) -> anyhow::Result<ExitCode> {
     let mut next = host.start()?;
     loop {
         next = match next {
@@ -197,7 +250,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
                 work.load(&training, u32::MAX)?;
                 break;
             }
-            Next::Round { round, .. } if round > args.rounds => break,
+            Next::Round { round, .. } if round > rounds => break,
             Next::Round { round, training } => {
                 if let Some(state) = training {
                     work.load(&state, round)?;
@@ -212,8 +265,50 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         };
     }
     let ending = host.finish(work.state())?;
-    tell_end(&mut work, &ending, json)?;
+    tell_end(work, &ending, json)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What an instant is on the system's monotonic clock, in nanoseconds.
+fn nanoseconds(at: Instant) -> anyhow::Result<u64> {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
+    let now_ns = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
+    Ok(now_ns.saturating_sub(at.elapsed().as_nanos() as u64))
+}
+
+fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
+    let GatewayRound { round: number, began, own, ended, version, sum } = round;
+    if !json {
+        let seconds = |from: &Instant, to: &Instant| to.saturating_duration_since(*from).as_secs_f64();
+        return print_line(&format!(
+            "round {number}: {:.3} s until all workers are in, {:.3} s until the sum of all sites, plan {}",
+            seconds(began, own),
+            seconds(own, ended),
+            version >> 32
+        ));
+    }
+    let line = json!({
+        "round": number, "began_ns": nanoseconds(*began)?, "own_ns": nanoseconds(*own)?,
+        "ended_ns": nanoseconds(*ended)?, "version": version, "sum": digest(sum),
+    });
+    print_line(&line.to_string())
+}
+
+fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
+    let GatewayEnding { site: Ending { site, agent, .. }, server } = ending;
+    let summed = server.summed_in_network;
+    if json {
+        let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
+        let line = json!({
+            "accuracy": null, "relayed": relayed, "asks": asks, "failed": failed, "summed_in_switches": summed,
+        });
+        return print_line(&line.to_string());
+    }
+    print_line(&format!(
+        "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks passed on for others, asked {} times, \
+         {} messages sent again",
+        server.chunks, summed, server.gradients, site.relayed, agent.asks, agent.failed
+    ))
 }
 
 fn print_line(line: &str) -> anyhow::Result<()> {
@@ -226,11 +321,9 @@ fn tell(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Resul
         let took = reduced.ended.saturating_duration_since(reduced.began).as_secs_f64();
         return print_line(&format!("round {round}: {took:.3} s, plan {}", reduced.version >> 32));
     }
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
-    let now_ns = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
-    let ago = |at: Instant| now_ns.saturating_sub(at.elapsed().as_nanos() as u64);
+    let (began_ns, ended_ns) = (nanoseconds(reduced.began)?, nanoseconds(reduced.ended)?);
     let line = json!({
-        "round": round, "began_ns": ago(reduced.began), "ended_ns": ago(reduced.ended),
+        "round": round, "began_ns": began_ns, "ended_ns": ended_ns,
         "version": reduced.version, "sum": digest(sum),
     });
     print_line(&line.to_string())
@@ -256,8 +349,10 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
 
 /// Runs `inart scheduler`.
 pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
-    both_levels::refuse(&args.topology, "inart scheduler")?;
-    let overlay = Arc::new(network::read(&args.topology)?);
+    let overlay = Arc::new(match both_levels::read(&args.topology)? {
+        Some(hierarchy) => hierarchy.overlay,
+        None => network::read(&args.topology)?,
+    });
     let job = network::job(&overlay, args.job.as_deref())?.clone();
     ensure!(args.prior.0 >= 1.0, "--prior: give a rate of at least 1 bit/s");
     let plan = args.trees.options(&overlay)?;

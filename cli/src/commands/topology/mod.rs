@@ -73,6 +73,14 @@ enum Command {
         /// The topology document (YAML or JSON).
         file: PathBuf,
     },
+    /// Prints what is inside a data centre of a network of both levels, as a topology of its own: to plan and
+    /// push (docs/wide-area.md).
+    Inside {
+        /// The network document (YAML or JSON).
+        file: PathBuf,
+        /// The site.
+        site: String,
+    },
     /// Says which cable goes where: the switches' port numbers and the hosts' addresses that the tables count
     /// on.
     Wiring {
@@ -108,6 +116,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             crate::commands::output::print(&summary(&topology, json))?;
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Inside { file, site } => inside(&file, &site)?,
         Command::Wiring { file } => {
             crate::commands::output::print(&wiring::describe(&read(&file)?, json)?)?;
             return Ok(ExitCode::SUCCESS);
@@ -115,6 +124,21 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     crate::commands::output::print(&if json { topology.to_json() + "\n" } else { topology.to_yaml() })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn inside(file: &Path, site: &str) -> anyhow::Result<Topology> {
+    let both = crate::commands::sites::both_levels::read(file)?;
+    let both = both.with_context(|| format!("{}: nothing in it is inside a site", file.display()))?;
+    let all: Vec<&str> = both.insides.iter().map(|inside| inside.site.as_str()).collect();
+    let found = both.inside_of(site);
+    let found = found.with_context(|| {
+        format!(
+            "{}: nothing is inside site {site}; sites with an inside are {}",
+            file.display(),
+            all.join(", ")
+        )
+    })?;
+    Ok(found.topology.clone())
 }
 
 /// Reads a topology document; errors name the file.
