@@ -88,7 +88,8 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
             shared.changed.notify_all();
         }
         if state.ended {
-            return Ok(());
+            state.flow.say_what_is_there(agent.clock.now());
+            return agent.transmit(&mut state.flow);
         }
         let until = state.flow.next_deadline();
         drop(state);

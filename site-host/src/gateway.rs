@@ -110,7 +110,8 @@ impl SiteHost {
 impl Gateway<'_> {
     fn run(&mut self, told: &mut dyn FnMut(GatewayRound)) -> Result<GatewayEnding, HostError> {
         loop {
-            let news = self.site.next_news()?;
+            // When the site has left, its workers may still lack results.
+            let news = self.site.next_news(self.site_ending.is_some())?;
             self.hear(news, told)?;
             self.give_what_is_ready()?;
             if let (Some(site), Some(server)) = (self.site_ending, self.server_ending) {

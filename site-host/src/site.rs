@@ -118,7 +118,7 @@ impl SiteHost {
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
         self.command(Command::Finish(training))?;
         loop {
-            match self.next_news()? {
+            match self.next_news(false)? {
                 News::Left(ending) => {
                     if let Some(thread) = self.thread.take() {
                         let _ = thread.join(); // a panic there has been printed already
@@ -133,7 +133,7 @@ impl SiteHost {
 
     fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
         loop {
-            match self.next_news()? {
+            match self.next_news(false)? {
                 News::Ready(next) => return Ok((None, next)),
                 News::Reduced { round, sum, version } => {
                     let next = Next::Round { round: round.saturating_add(1), training: None };
@@ -165,11 +165,12 @@ impl SiteHost {
         commands.send(command).map_err(|_| HostError::Gone)
     }
 
-    pub(crate) fn next_news(&self) -> Result<News, HostError> {
+    /// The next news. `others`: whether somebody besides the network thread will have some.
+    pub(crate) fn next_news(&self, others: bool) -> Result<News, HostError> {
         loop {
             match self.news.recv_timeout(LOOK) {
                 Ok(news) => return Ok(news),
-                Err(_) if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
+                Err(_) if others || self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
                 // What it told last may have come since.
                 Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
             }

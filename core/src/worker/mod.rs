@@ -359,6 +359,11 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
+    /// Tells every server once more which results this worker has: it is about to leave.
+    pub fn say_what_is_there(&mut self, now: Instant) {
+        self.flows.iter_mut().for_each(|flow| flow.hasten_keepalive(now));
+    }
+
     /// A server says that the job is over: it need not be told.
     fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: Rank) {
         let failure = Failure::aborted(&self.assignment, reason, culprit);

@@ -40,6 +40,11 @@ impl ShardFlow {
         meeting != Meeting::OtherIncarnation
     }
 
+    /// The next keep-alive is due now.
+    pub(in crate::worker) fn hasten_keepalive(&mut self, now: Instant) {
+        self.timers.set(Timer::KeepAlive, now);
+    }
+
     /// The server was heard from.
     pub(in crate::worker) fn heard(&mut self, now: Instant) {
         self.last_heard = Some(now);

@@ -1,0 +1,252 @@
+//! Three sites: two with workers, one without.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_core::{Assignment, RoundRecord, ShardAssignment, WorkerAddress};
+use inart_hierarchy::Hierarchy;
+use inart_host_agent::{InProcess, OnwardServer, Options, Worker};
+use inart_overlay::{AuxiliaryUse, Options as TreeOptions, Scheme};
+use inart_quic::{Congestion, PROTOCOL};
+use inart_site_agent::{Inside, Setup};
+use inart_site_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
+use inart_tls::{IdentityFiles, MutualTls};
+use inart_wire::{MacAddr, ValuesPerPacket};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+const NETWORK: &str = "name: three
+nodes:
+  - {name: n1, kind: site}
+  - {name: n2, kind: site}
+  - {name: n3, kind: site}
+  - {name: s, kind: switch, site: n1}
+  - {name: a, kind: worker, site: n1}
+  - {name: b, kind: worker, site: n1}
+  - {name: c, kind: worker, site: n1}
+  - {name: t, kind: switch, site: n2}
+  - {name: d, kind: worker, site: n2}
+  - {name: e, kind: worker, site: n2}
+links:
+  - {ends: [n1, n2], rate: 1 Gbps}
+  - {ends: [n2, n3], rate: 1 Gbps}
+  - {ends: [n1, s], rate: 1 Gbps}
+  - {ends: [a, s], rate: 1 Gbps}
+  - {ends: [b, s], rate: 1 Gbps}
+  - {ends: [c, s], rate: 1 Gbps}
+  - {ends: [n2, t], rate: 1 Gbps}
+  - {ends: [d, t], rate: 1 Gbps}
+  - {ends: [e, t], rate: 1 Gbps}
+jobs:
+  - {name: job, gradient: 80 kB, chunk: 16 KB}
+  - {name: first, workers: [a, b, c], servers: [n1]}
+  - {name: second, workers: [d, e], servers: [n2]}
+";
+const NAMES: [&str; 3] = ["n1", "n2", "n3"];
+
+/// What a site with workers told.
+#[derive(Debug)]
+pub struct SiteTold {
+    pub rounds: Vec<GatewayRound>,
+}
+
+type Rounds = Vec<(Vec<f32>, RoundRecord)>;
+
+/// What everybody told: sites with workers, workers by their place, and the site without workers.
+pub struct Told {
+    pub sites: Vec<Result<SiteTold, HostError>>,
+    pub workers: Vec<Result<Rounds, inart_host_agent::Error>>,
+    pub bare: Result<Vec<Vec<f32>>, HostError>,
+}
+
+pub struct DataCentres {
+    hierarchy: Hierarchy,
+    addresses: BTreeMap<&'static str, SocketAddr>,
+    identities: BTreeMap<&'static str, MutualTls>,
+    rounds: u32,
+    peer_timeout: Duration,
+}
+
+/// Certificates of one authority.
+fn certificates(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = CertificateParams::default();
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    std::fs::write(folder.join("ca.pem"), ca.self_signed(&ca_key).unwrap().pem()).unwrap();
+    let issuer = Issuer::from_params(&ca, &ca_key);
+    let identity = |name: &'static str| {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let file = |end: &str| folder.join(format!("{name}.{end}"));
+        std::fs::write(file("pem"), params.signed_by(&key, &issuer).unwrap().pem()).unwrap();
+        std::fs::write(file("key"), key.serialize_pem()).unwrap();
+        let files = IdentityFiles { certificate: file("pem"), key: file("key") };
+        (name, MutualTls::load(&folder.join("ca.pem"), &files, PROTOCOL).unwrap())
+    };
+    NAMES.map(identity).into()
+}
+
+impl DataCentres {
+    pub fn new(rounds: u32, peer_timeout: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let sockets = NAMES.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let hierarchy = Hierarchy::from_yaml(NETWORK).unwrap();
+        let addresses = sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect();
+        Self { hierarchy, addresses, identities: certificates(folder.path()), rounds, peer_timeout }
+    }
+
+    fn setup(&self, name: &str) -> Setup {
+        let overlay = &self.hierarchy.overlay;
+        let options = TreeOptions::new(Scheme::Inart);
+        Setup::new(overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap()
+    }
+
+    pub fn chunk_values(&self) -> Vec<usize> {
+        self.setup("n1").chunk_values
+    }
+
+    fn open(&self, name: &'static str) -> SiteHost {
+        let setup = Arc::new(self.setup(name));
+        let peers = setup.my_neighbours().iter().map(|site| setup.name(*site));
+        let peers = peers.map(|peer| (peer.clone(), self.addresses[&*peer])).collect();
+        let options = HostOptions {
+            listen: self.addresses[name],
+            tls: self.identities[name].clone(),
+            peers,
+            scheduler: None,
+            congestion: Congestion::default(),
+        };
+        SiteHost::open(&self.hierarchy.overlay, setup, options).unwrap()
+    }
+
+    fn assignment(&self, name: &str) -> Assignment {
+        let at = self.hierarchy.insides.iter().position(|inside| inside.site == name).unwrap();
+        let topology = &self.hierarchy.insides[at].topology;
+        let mac = |number: usize| MacAddr([2, 0, 0, 0, at as u8, number as u8]);
+        let workers = topology.jobs()[0].workers.iter().enumerate();
+        Assignment {
+            job: 1.into(),
+            name: topology.jobs()[0].name.clone(),
+            epoch: 1.into(),
+            values_per_packet: ValuesPerPacket::N32,
+            window_chunks: 256,
+            exact_sums: false,
+            workers: workers
+                .map(|(rank, &worker)| WorkerAddress {
+                    name: topology.node(worker).name.clone(),
+                    mac: mac(rank),
+                })
+                .collect(),
+            shards: vec![ShardAssignment {
+                server: name.into(),
+                mac: mac(100),
+                share: 1.0,
+                rate_bps: 1e9,
+                seats: Vec::new(),
+            }],
+        }
+    }
+
+    fn agent(&self) -> Options {
+        Options { peer_timeout: self.peer_timeout, ..Options::default() }
+    }
+
+    /// A site with workers, and those; `first` is the place of the first worker.
+    fn data_centre<G>(
+        &self,
+        name: &'static str,
+        first: usize,
+        gradient: &Arc<G>,
+    ) -> (JoinHandle<Result<SiteTold, HostError>>, Vec<JoinHandle<Result<Rounds, inart_host_agent::Error>>>)
+    where
+        G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
+    {
+        let (assignment, switch) = (self.assignment(name), InProcess::new());
+        let port = switch.port(assignment.shards[0].mac);
+        let server = OnwardServer::with_transport(assignment.clone(), port, self.agent()).unwrap();
+        let setup = self.setup(name);
+        let inside = Inside::new(&[20_000], &setup.chunk_values, 32, 256).unwrap();
+        let (site, rounds) = (self.open(name), self.rounds);
+        let site = thread::spawn(move || {
+            let mut told = Vec::new();
+            site.serve(inside, server, rounds, &mut |round| told.push(round))
+                .map(|_| SiteTold { rounds: told })
+        });
+        let workers = (0..assignment.workers.len()).map(|rank| {
+            let (assignment, options, gradient) = (assignment.clone(), self.agent(), Arc::clone(gradient));
+            let port = switch.port(assignment.workers[rank].mac);
+            thread::spawn(move || {
+                let id = rank.try_into().unwrap();
+                let mut worker = Worker::with_options(assignment, id, port, options)?;
+                let mut all = Vec::new();
+                for round in 1..=rounds {
+                    let Some(mut values) = gradient(first + rank, round) else { return Ok(all) };
+                    worker.all_reduce(&mut values)?;
+                    all.push((values, worker.record().unwrap()));
+                }
+                Ok(all)
+            })
+        });
+        (site, workers.collect())
+    }
+
+    /// Runs all rounds; a worker that has no gradient any more dies. The site without workers is in place 5.
+    pub fn run<G>(&self, gradient: G) -> Told
+    where
+        G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
+    {
+        self.run_all(gradient, false)
+    }
+
+    /// The same, where the site without workers is dropped after three rounds and begins anew.
+    pub fn run_and_restart_the_bare_site<G>(&self, gradient: G) -> Told
+    where
+        G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
+    {
+        self.run_all(gradient, true)
+    }
+
+    fn run_all<G>(&self, gradient: G, restarts: bool) -> Told
+    where
+        G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
+    {
+        let gradient = Arc::new(gradient);
+        let (first, mut workers) = self.data_centre("n1", 0, &gradient);
+        let (second, others) = self.data_centre("n2", 3, &gradient);
+        workers.extend(others);
+        if restarts {
+            bare_site(self.open("n3"), 3, &*gradient, true).unwrap();
+        }
+        let bare = bare_site(self.open("n3"), self.rounds, &*gradient, false);
+        Told {
+            sites: [first, second].map(|site| site.join().unwrap()).into(),
+            workers: workers.into_iter().map(|worker| worker.join().unwrap()).collect(),
+            bare,
+        }
+    }
+}
+
+fn bare_site(
+    mut host: SiteHost,
+    rounds: u32,
+    gradient: &dyn Fn(usize, u32) -> Option<Vec<f32>>,
+    is_killed: bool,
+) -> Result<Vec<Vec<f32>>, HostError> {
+    let mut next = host.start()?;
+    let mut sums = Vec::new();
+    while let Next::Round { round, .. } = next
+        && round <= rounds
+    {
+        let reduced = host.all_reduce(gradient(5, round).unwrap(), &Bytes::new)?;
+        sums.extend(reduced.sum);
+        next = reduced.next;
+    }
+    if !is_killed {
+        host.finish(Bytes::new())?;
+    }
+    Ok(sums)
+}

@@ -1,0 +1,177 @@
+//! Data centres with workers inside, in one process: workers and parameter servers on a switch in memory, which
+//! only forwards, and sites on QUIC connections over the loopback interface.
+#![allow(clippy::unwrap_used)]
+
+mod data_centres;
+#[path = "../../../site-agent/tests/campaign/reference.rs"]
+mod reference;
+
+use std::time::Duration;
+
+use data_centres::{DataCentres, Told};
+use inart_core::RoundRecord;
+use reference::Chunk;
+
+/// Longer than anybody here is silent.
+const PATIENT: Duration = Duration::from_secs(10);
+/// How long a worker may be silent where it dies.
+const HASTY: Duration = Duration::from_secs(1);
+
+/// A worker's gradient: values of very different sizes, by round and place.
+fn gradient(place: usize, round: u32, values: usize) -> Vec<f32> {
+    let value = |at: usize| {
+        let mixed =
+            (at * 2_654_435_761 + place * 97_003 + round as usize * 31).wrapping_mul(0x9e37_79b9) % 20_011;
+        let size = [1.0, 1e-3, 300.0][(at / 700 + round as usize) % 3];
+        (mixed as f32 / 1e4 - 1.0) * size
+    };
+    (0..values).map(value).collect()
+}
+
+/// What a site's workers sum to, from what each says it sent: in 128 bits, then as floats.
+fn own_sum(records: &[&RoundRecord], frame: usize) -> Vec<f32> {
+    let values = records[0].sent.len();
+    let mut sum = Vec::with_capacity(values);
+    for (chunk, start) in (0..values).step_by(frame).enumerate() {
+        let exponent = i32::from(records[0].exponents[chunk]);
+        assert!(records.iter().all(|record| i32::from(record.exponents[chunk]) == exponent));
+        let exact: Vec<i128> = (start..(start + frame).min(values))
+            .map(|at| records.iter().map(|record| i128::from(record.sent[at])).sum())
+            .collect();
+        // The least power of two with which all fit 32 bits.
+        let divided =
+            |by: i32| exact.iter().map(move |value| (*value as f64 / 2f64.powi(by)).round_ties_even());
+        let fits = |by: &i32| divided(*by).all(|value| (-2147483648.0..=2147483647.0).contains(&value));
+        let by = (0..32).find(fits).unwrap();
+        sum.extend(divided(by).map(|value| (value * 2f64.powi(exponent + by)) as f32));
+    }
+    sum
+}
+
+#[test]
+fn all_workers_of_all_sites_have_the_same_bits_which_are_those_of_the_sum() {
+    let (rounds, values) = (4, 20_000);
+    let world = DataCentres::new(rounds, PATIENT);
+    let Told { sites, workers, bare } = world.run(move |place, round| Some(gradient(place, round, values)));
+    let sites: Vec<_> = sites.into_iter().map(Result::unwrap).collect();
+    let workers: Vec<_> = workers.into_iter().map(Result::unwrap).collect();
+    let bare = bare.unwrap();
+    let cut = world.chunk_values();
+    let mut chunks: Vec<Chunk> = cut.iter().map(|_| Chunk::new(3)).collect();
+    for round in 0..rounds as usize {
+        let records: Vec<&RoundRecord> = workers.iter().map(|rounds| &rounds[round].1).collect();
+        // The workers' own numbers are those of their gradients, at the exponent that they used.
+        for (place, record) in records.iter().enumerate() {
+            let floats = gradient(place, round as u32 + 1, values);
+            for (at, (float, sent)) in floats.iter().zip(&record.sent).enumerate() {
+                let unit = 2f64.powi(record.exponents[at / 32].into());
+                assert_eq!((f64::from(*float) / unit).round_ties_even() as i64, i64::from(*sent));
+            }
+        }
+        let gradients =
+            [own_sum(&records[..3], 32), own_sum(&records[3..], 32), gradient(5, round as u32 + 1, values)];
+        let mut sum = Vec::new();
+        for (chunk, &length) in chunks.iter_mut().zip(&cut) {
+            let range = sum.len()..sum.len() + length;
+            let parts: Vec<&[f32]> = gradients.iter().map(|all| &all[range.clone()]).collect();
+            sum.extend(chunk.sum(&parts));
+        }
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        for (place, worker) in workers.iter().enumerate() {
+            assert_eq!(bits(&worker[round].0), bits(&sum), "worker {place}, round {round}");
+        }
+        assert_eq!(bits(&bare[round]), bits(&sum), "the site without workers, round {round}");
+        for site in &sites {
+            let told = &site.rounds[round];
+            assert_eq!((bits(&told.sum), told.round), (bits(&sum), round as u32 + 1));
+            assert!(told.began <= told.own && told.own <= told.ended);
+        }
+    }
+}
+
+/// The site that ends it and the others: what each says, and each worker.
+fn all_say(told: &Told, words: &[&str], but: &[usize]) {
+    let sites = told.sites.iter().map(|site| site.as_ref().unwrap_err().to_string());
+    let workers = told.workers.iter().enumerate().filter(|(place, _)| !but.contains(place));
+    let workers = workers.map(|(_, worker)| worker.as_ref().unwrap_err().to_string());
+    let bare = told.bare.as_ref().unwrap_err().to_string();
+    for said in sites.chain([bare]).chain(workers.clone()) {
+        for word in words {
+            assert!(said.contains(word), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_nan_at_one_worker_is_told_with_site_and_worker_at_all_sites_and_workers() {
+    let world = DataCentres::new(3, PATIENT);
+    let told = world.run(|place, round| {
+        let mut own = gradient(place, round, 20_000);
+        if (place, round) == (3, 2) {
+            own[700] = f32::NAN;
+        }
+        Some(own)
+    });
+    let own = told.workers[3].as_ref().unwrap_err().to_string();
+    assert!(own.contains("value 700 of this worker's gradient is NaN"), "{own}");
+    // Those beside it hear of the worker, those elsewhere of the site, too.
+    let beside = told.workers[4].as_ref().unwrap_err().to_string();
+    assert!(beside.contains("worker 0 (d) has a gradient with a NaN"), "{beside}");
+    all_say(&told, &["n2", "d", "has a gradient with a NaN"], &[3, 4]);
+}
+
+#[test]
+fn a_nan_of_a_site_without_workers_is_told_with_its_name_at_all_workers() {
+    let world = DataCentres::new(3, PATIENT);
+    let told = world.run(|place, round| {
+        let mut own = gradient(place, round, 20_000);
+        if (place, round) == (5, 2) {
+            own[9_000] = f32::INFINITY;
+        }
+        Some(own)
+    });
+    all_say(&told, &["round 2", "site n3 has a NaN or an infinity"], &[]);
+}
+
+#[test]
+fn a_worker_that_dies_is_told_with_its_site_at_all() {
+    let world = DataCentres::new(3, HASTY);
+    let told = world.run(|place, round| ((place, round) != (1, 2)).then(|| gradient(place, round, 20_000)));
+    all_say(&told, &["b", "has not been heard from"], &[1]);
+    all_say_at_the_others(&told, "site n1: worker b has not been heard from");
+}
+
+/// At the sites and workers that are not of the first site.
+fn all_say_at_the_others(told: &Told, words: &str) {
+    let workers = told.workers[3..].iter().map(|worker| worker.as_ref().unwrap_err().to_string());
+    let site = told.sites[1].as_ref().unwrap_err().to_string();
+    for said in workers.chain([site, told.bare.as_ref().unwrap_err().to_string()]) {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_gradient_of_another_length_is_told_with_its_site_and_both_lengths() {
+    let world = DataCentres::new(3, PATIENT);
+    // All workers of the first site, in the second round.
+    let told = world.run(|place, round| {
+        let values = if place < 3 && round == 2 { 19_000 } else { 20_000 };
+        Some(gradient(place, round, values))
+    });
+    all_say(&told, &["site n1", "the job's tensor 0 of 20000 values: one of 19000"], &[]);
+    // One worker alone.
+    let world = DataCentres::new(3, PATIENT);
+    let told = world.run(|place, round| {
+        let values = if (place, round) == (1, 2) { 19_968 } else { 20_000 };
+        Some(gradient(place, round, values))
+    });
+    all_say_at_the_others(&told, "site n1: worker b has a gradient of 19968 values, others have 20000");
+    all_say(&told, &["has a gradient of 19968 values, others have 20000"], &[]);
+}
+
+#[test]
+fn a_site_with_workers_that_comes_back_ends_the_job_everywhere() {
+    let world = DataCentres::new(1000, PATIENT);
+    let told = world.run_and_restart_the_bare_site(move |place, round| Some(gradient(place, round, 20_000)));
+    all_say(&told, &["site n3 was restarted", "workers inside sites cannot go back"], &[]);
+}
