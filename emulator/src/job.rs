@@ -302,6 +302,7 @@ mod tests {
         Report::Round(RoundReport {
             round: 0,
             comm_seconds,
+            ended_ns: 0,
             counters: Default::default(),
             sent: sent.into(),
             exponents: vec![-20],
@@ -378,6 +379,7 @@ mod tests {
         Report::Round(RoundReport {
             round,
             comm_seconds: 0.5,
+            ended_ns: 0,
             counters: Default::default(),
             sent: vec![1; values],
             exponents: exponents.clone(),

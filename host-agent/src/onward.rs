@@ -1,5 +1,6 @@
 //! A parameter server whose sums are parts of larger ones.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -11,6 +12,9 @@ use inart_wire::{ChunkSeq, Exponent, Rank, ShardId};
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
 use crate::{Error, Mover, Options, Transport, Wake};
+
+/// Results may leave so many frames early.
+const BURST_FRAMES: u32 = 8;
 
 /// What the server has for its owner.
 #[derive(Debug)]
@@ -75,6 +79,10 @@ pub struct OnwardServer {
     agent: Agent,
     orders: Receiver<Order>,
     back: SumsBack,
+    /// What came back and is not sent yet, and when it may be.
+    returning: VecDeque<(ChunkSeq, Vec<i32>, Exponent)>,
+    free_at: Instant,
+    frame_time: Duration,
     end: Option<ChunkSeq>,
     has_begun: bool,
     is_stopped: bool,
@@ -94,6 +102,8 @@ impl OnwardServer {
         options: Options,
     ) -> Result<Self, Error> {
         let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let rate_bps = assignment.shards.first().map_or(f64::INFINITY, |shard| shard.rate_bps);
+        let frame_time = Duration::try_from_secs_f64(8.0 * frame_bytes as f64 / rate_bps).unwrap_or_default();
         let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);
         let shard = ShardId::from(0);
         let policy = Onward::default();
@@ -101,7 +111,18 @@ impl OnwardServer {
         let agent = Agent::new(Box::new(transport), frame_bytes, options)?;
         let (orders, taken) = channel();
         let back = SumsBack { orders, wake: agent.transport().waker() };
-        Ok(Self { shard, agent, orders: taken, back, end: None, has_begun: false, is_stopped: false })
+        Ok(Self {
+            shard,
+            agent,
+            orders: taken,
+            back,
+            returning: VecDeque::new(),
+            free_at: Instant::START,
+            frame_time,
+            end: None,
+            has_begun: false,
+            is_stopped: false,
+        })
     }
 
     /// What gives it the sums that come back.
@@ -131,6 +152,7 @@ impl OnwardServer {
             }
             let moved = self.agent.carry_out_moves(&mut self.shard);
             self.carry_out();
+            let next = self.send_back();
             self.agent.transmit(&mut self.shard)?;
             self.tell_sums(tell);
             let now = self.agent.clock.now();
@@ -147,8 +169,8 @@ impl OnwardServer {
                 return Ok(());
             }
             self.agent.publish(moved, |now| HostStatus::Server(self.shard.status(now)));
-            let deadlines = self.shard.next_deadline().into_iter().chain(until).chain(missing.flatten());
-            self.agent.wait(deadlines.min())?;
+            let deadlines = [self.shard.next_deadline(), until, missing.flatten(), next];
+            self.agent.wait(deadlines.into_iter().flatten().min())?;
             self.agent.take_in(&mut self.shard)?;
         }
     }
@@ -157,12 +179,24 @@ impl OnwardServer {
         for order in self.orders.try_iter() {
             match order {
                 Order::Back { sequence, values, exponent } => {
-                    self.shard.sum_is_back(sequence, values, exponent);
+                    self.returning.push_back((sequence, values, exponent));
                 }
                 Order::Abort(told) => self.shard.abort_elsewhere(&told),
                 Order::Finish(end) => self.end = Some(end),
             }
         }
+    }
+
+    /// Sends what came back, at the rate at which gradients come in: a whole chunk between sites at once would
+    /// fill the queues. Returns when there is more to send.
+    fn send_back(&mut self) -> Option<Instant> {
+        let now = self.agent.clock.now();
+        while !self.returning.is_empty() && self.free_at <= now + BURST_FRAMES * self.frame_time {
+            let (sequence, values, exponent) = self.returning.pop_front()?;
+            self.shard.sum_is_back(sequence, values, exponent);
+            self.free_at = self.free_at.max(now) + self.frame_time;
+        }
+        (!self.returning.is_empty()).then_some(now + self.frame_time)
     }
 
     fn tell_sums(&mut self, tell: &mut dyn FnMut(OnwardNews)) {

@@ -65,6 +65,8 @@ pub struct RoundReport {
     pub round: u32,
     /// From the call of all-reduce to its return, in seconds.
     pub comm_seconds: f64,
+    /// When it returned, on the system's monotonic clock, in nanoseconds; 0 if that is not known.
+    pub ended_ns: u64,
     /// What was counted during the round.
     pub counters: WorkerCounters,
     /// What this worker sent.
@@ -86,6 +88,7 @@ impl RoundReport {
         Self {
             round: stats.round,
             comm_seconds: stats.communication.as_secs_f64(),
+            ended_ns: monotonic_ns(),
             counters: stats.counters,
             sent: record.sent,
             exponents: numbers(&record.exponents),
@@ -93,6 +96,12 @@ impl RoundReport {
             result_exponents: numbers(&record.result_exponents),
         }
     }
+}
+
+/// The system's monotonic clock, which all processes share, in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+    time.map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
 /// How good a training ended.

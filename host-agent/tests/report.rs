@@ -41,6 +41,7 @@ fn what_is_sent_is_received() {
         Report::Round(RoundReport {
             round: 7,
             comm_seconds: 0.25,
+            ended_ns: 0,
             counters: WorkerCounters { results: 3, ..WorkerCounters::default() },
             sent: (0..100_000).collect(),
             exponents: vec![-20; 400],

@@ -40,6 +40,7 @@ fn main() -> Result<()> {
         reporter.send(&Report::Round(RoundReport {
             round: stats.round,
             comm_seconds: stats.communication.as_secs_f64(),
+            ended_ns: 0,
             counters: stats.counters,
             sent: record.sent,
             exponents: numbers(&record.exponents),

@@ -2,6 +2,7 @@
 //! that follow their traces, and the processes of sites and their scheduler in it.
 
 mod audit;
+pub mod both;
 mod certificates;
 mod chart;
 mod processes;
@@ -74,7 +75,7 @@ fn run_variant(
     let mut simulated = simulate(setting, plan)?;
     simulated.truncate(setting.most_rounds as usize);
     let rounds = simulated.len() as u32;
-    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch)?;
+    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch, &|_| None)?;
     let mut audit = Audit::new(setting, plan.scheme)?;
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;
@@ -125,7 +126,7 @@ fn listen(
 
 /// Of the 1494 bytes of a full frame 1418 are a message's: the others are headers of Ethernet, IP, UDP and
 /// QUIC, and its seal.
-const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
+pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
 
 /// The same rounds in virtual time, where links carry nothing but chunks.
 fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Vec<f64>, Error> {

@@ -1,6 +1,7 @@
 //! The processes of sites and their scheduler, and what they say.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -25,6 +26,8 @@ pub struct SiteRound {
     /// On the system's monotonic clock, in nanoseconds.
     pub began_ns: u64,
     pub ended_ns: u64,
+    /// When all workers inside were in all chunks, where there are workers.
+    pub own_ns: Option<u64>,
     /// The version of the plan.
     pub version: u64,
     /// SHA-256 of the sum's bits.
@@ -70,12 +73,14 @@ pub struct Processes {
 }
 
 impl Processes {
+    /// `inside`: what a site is told of its workers, if it has any.
     pub fn start(
         setting: &Setting,
         flags: &[String],
         rounds: u32,
         wiring: &WideAreaWiring,
         scratch: &Scratch,
+        inside: &dyn Fn(&str) -> Option<Vec<OsString>>,
     ) -> Result<Self, Error> {
         let (told, lines) = mpsc::channel();
         let overlay = &setting.overlay;
@@ -97,9 +102,10 @@ impl Processes {
             command.args(["--json", "site"]).arg(scratch.path("network.yaml"));
             command.args(["--name", name, "--seed", &setting.seed.to_string()]);
             command.args(["--rounds", &rounds.to_string()]);
-            match setting.workload {
-                Workload::Training { batch } => command.args(["--batch", &batch.to_string()]),
-                Workload::Random => command.arg("--random"),
+            match (inside(name), setting.workload) {
+                (Some(arguments), _) => command.args(arguments),
+                (None, Workload::Training { batch }) => command.args(["--batch", &batch.to_string()]),
+                (None, Workload::Random) => command.arg("--random"),
             };
             command.arg("--scheduler").arg(format!("{SCHEDULER}={}", scheduler_address(at)));
             for (neighbour, address) in neighbours(overlay, at) {

@@ -68,6 +68,11 @@ pub(super) fn queue(rate_bps: f64) -> QueueLimit {
 impl WideAreaWiring {
     pub fn build(overlay: &Overlay, seed: u64) -> Result<Self, Error> {
         let sites = overlay.sites().iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
+        Self::build_in(overlay, seed, sites)
+    }
+
+    /// The same with the sites in namespaces that are there.
+    pub fn build_in(overlay: &Overlay, seed: u64, sites: Vec<Namespace>) -> Result<Self, Error> {
         let (scheduler, middle) = (namespace()?, namespace()?);
         let wrong = |what: &'static str| super::refusal::system(what);
         let mut script = String::new();

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::network;
 
 /// Values per frame inside sites.
-const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+pub const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 /// Chunks in flight per worker inside sites.
 const WINDOW: u32 = 64;
 /// Of a gradient so many bytes are simulated inside sites: their rate is then known.
@@ -45,7 +45,7 @@ fn payload_share() -> f64 {
     VALUES.get() as f64 * 4.0 / VALUES.frame_bytes() as f64
 }
 
-fn make(hierarchy: &Hierarchy, job: &SiteJob, trees: &TreeOptions) -> anyhow::Result<HierarchyPlan> {
+pub fn make(hierarchy: &Hierarchy, job: &SiteJob, trees: &TreeOptions) -> anyhow::Result<HierarchyPlan> {
     Ok(plan(hierarchy, job, &inner(), trees, payload_share())?)
 }
 
@@ -89,10 +89,10 @@ pub fn planned(
 
 /// What was simulated inside a site.
 #[derive(Serialize)]
-struct InsideRun {
+pub struct InsideRun {
     site: String,
     goodput_bps: f64,
-    seconds: f64,
+    pub seconds: f64,
     planned_s: f64,
     summed_in_switches: u64,
     sums_checked: u64,
@@ -121,6 +121,17 @@ fn run_inside(inside: &Inside, plan: &Plan, job: &SiteJob, seed: u64) -> anyhow:
     })
 }
 
+/// All insides, one after the other.
+pub fn run_insides(
+    hierarchy: &Hierarchy,
+    plan: &HierarchyPlan,
+    job: &SiteJob,
+    seed: u64,
+) -> anyhow::Result<Vec<InsideRun>> {
+    let runs = hierarchy.insides.iter().zip(&plan.insides);
+    runs.map(|(inside, of)| run_inside(inside, &of.plan, job, seed)).collect()
+}
+
 /// What `inart simulate` prints.
 pub fn simulated(
     hierarchy: &Hierarchy,
@@ -132,9 +143,7 @@ pub fn simulated(
     let job = network::job(&hierarchy.overlay, job)?;
     let options = options(&hierarchy.overlay)?;
     let plan = make(hierarchy, job, &options.plan)?;
-    let runs = hierarchy.insides.iter().zip(&plan.insides);
-    let insides: Vec<InsideRun> =
-        runs.map(|(inside, of)| run_inside(inside, &of.plan, job, seed)).collect::<anyhow::Result<_>>()?;
+    let insides = run_insides(hierarchy, &plan, job, seed)?;
     let seconds: Vec<f64> = insides.iter().map(|inside| inside.seconds).collect();
     let times = timeline(hierarchy, job, &options, &seconds)?;
     if json {
@@ -194,9 +203,6 @@ fn table(job: &SiteJob, insides: &[InsideRun], times: &Timeline, bound_s: f64) -
 pub fn refuse(path: &Path, command: &str) -> anyhow::Result<()> {
     match read(path)? {
         None => Ok(()),
-        Some(_) => Err(anyhow!(
-            "{}: {command} takes sites without an inside; `inart plan` and `inart simulate` take both levels",
-            path.display()
-        )),
+        Some(_) => Err(anyhow!("{}: {command} takes sites without an inside", path.display())),
     }
 }

@@ -14,6 +14,7 @@ use inart_planner::units::{Rate, Size, display_size};
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::emulate_both::{self, Scaled};
 use super::simulate::seconds;
 use super::{both_levels, network};
 use crate::commands::output::print;
@@ -28,7 +29,8 @@ pub struct Args {
     job: Option<String>,
     /// Schemes to compare. netstorm+ is netstorm with node-disjoint auxiliary paths, taken lazily; gloo is a
     /// ring by Gloo, as PyTorch has it (Debian's python3-torch), over routes of the fewest hops.
-    #[arg(long, value_delimiter = ',', default_value = "inart,netstorm,netstorm+,fapt,mst,bkt,star")]
+    /// [default: inart,netstorm,netstorm+,fapt,mst,bkt,star; on networks of both levels inart]
+    #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
     /// As many rounds of each scheme as begin within this time in virtual time.
     #[arg(long, default_value = "15s")]
@@ -66,6 +68,9 @@ pub struct Args {
     chart: Option<PathBuf>,
 }
 
+/// The schemes that are compared, unless others are named.
+const SCHEMES: [&str; 7] = ["inart", "netstorm", "netstorm+", "fapt", "mst", "bkt", "star"];
+
 /// Rounds take this part of their time, unless a scale is given.
 const TIME: f64 = 1.0 / 15.0;
 
@@ -91,8 +96,11 @@ fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    both_levels::refuse(&args.topology, "inart emulate")?;
-    let overlay = network::read(&args.topology)?;
+    let both = both_levels::read(&args.topology)?;
+    let overlay = match &both {
+        Some(hierarchy) => hierarchy.overlay.clone(),
+        None => network::read(&args.topology)?,
+    };
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     ensure!(job.sites.len() == overlay.sites().len(), "job {}: it has to have all sites", job.name);
@@ -105,13 +113,14 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         None => (bytes as f64 / job.gradient_bytes() as f64 / TIME).min(1.0),
     };
     let (scaled, time) = overlay.scaled(job, bytes, factor);
+    let default = if both.is_some() { &SCHEMES[..1] } else { &SCHEMES[..] };
+    let names = match &args.schemes[..] {
+        [] => default.iter().map(|name| (*name).to_owned()).collect(),
+        given => given.to_vec(),
+    };
     let setting = Setting {
         overlay: Arc::new(scaled),
-        variants: args
-            .schemes
-            .iter()
-            .map(|name| variant(name, &args.python))
-            .collect::<anyhow::Result<_>>()?,
+        variants: names.iter().map(|name| variant(name, &args.python)).collect::<anyhow::Result<_>>()?,
         workload: match args.gradient {
             Some(_) => Workload::Random,
             None => Workload::Training { batch: args.batch },
@@ -124,6 +133,14 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         program: std::env::current_exe().context("this program's own file")?,
         congestion: args.congestion.clone(),
     };
+    if let Some(hierarchy) = &both {
+        hierarchy.fits(job)?;
+        ensure!(args.chart.is_none(), "--chart: on networks of sites without insides only");
+        let (hierarchy, _) = hierarchy.scaled(job, bytes, factor);
+        let text = emulate_both::run(&hierarchy, &setting, Scaled { bytes, factor, time }, json)?;
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -3,6 +3,7 @@
 
 pub mod both_levels;
 mod emulate;
+mod emulate_both;
 mod faults;
 mod inside;
 mod network;
