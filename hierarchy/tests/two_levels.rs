@@ -132,16 +132,16 @@ nodes:
   - {name: v, kind: switch, site: a}
   - {name: w, kind: worker, site: a}
 links:
-  - {ends: [a, b], rate: 80 Mbps}
+  - {ends: [a, b], rate: 65.536 Mbps}
   - {ends: [w, v], rate: 1 Gbps}
   - {ends: [v, a], rate: 1 Gbps}
 jobs:
-  - {name: job, gradient: 10 MB, chunk: 1 MB}
+  - {name: job, gradient: 8192000 B, chunk: 819200 B}
   - {name: inside, workers: [w]}
 ";
     let both = read(text);
     let job = &both.overlay.jobs()[0];
-    // The tree's root is a: b's chunks come at once, 0.1 s each; a's own within 4 s; sums go back to b.
+    // Chunks of 100 units of 8 KiB. The tree's root is a: b's come at once, 0.1 s each; a's own within 4 s; sums go back to b.
     let options = RunOptions {
         plan: TreeOptions { root: both.overlay.site_named("a"), ..TreeOptions::new(Scheme::Mst) },
         ..options(Scheme::Mst, 3)

@@ -1,0 +1,139 @@
+//! Switches and workers inside data centres, trees between them: real processes of `inart site` and
+//! `inart worker`. Skipped with a message without root.
+
+mod plain_switches;
+#[path = "../../../site-agent/tests/campaign/reference.rs"]
+mod reference;
+
+use std::process::Command;
+
+use inart_emulator::wide_area::{digest, random_gradient};
+use inart_host_agent::report::RoundReport;
+use inart_tests::{document, inart, turn, workspace};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use plain_switches::{DataCentres, FRAME, VALUES};
+use reference::Chunk;
+use serde_json::Value;
+
+/// What workers sum to, from what each says it sent: in 128 bits, then as floats.
+fn own_sum(reports: &[&RoundReport]) -> Vec<f32> {
+    let mut sum = Vec::with_capacity(VALUES);
+    for (chunk, start) in (0..VALUES).step_by(FRAME).enumerate() {
+        let exponent = i32::from(reports[0].exponents[chunk]);
+        assert!(reports.iter().all(|report| i32::from(report.exponents[chunk]) == exponent));
+        for at in start..(start + FRAME).min(VALUES) {
+            let exact: i128 = reports.iter().map(|report| i128::from(report.sent[at])).sum();
+            assert!(exact.abs() < 1 << 31, "values up to 1 fit");
+            sum.push((exact as f64 * 2f64.powi(exponent)) as f32);
+        }
+    }
+    sum
+}
+
+#[test]
+fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
+    let Some(_turn) = turn() else { return };
+    let rounds = 3;
+    let mut world = DataCentres::lay();
+    world.start(rounds);
+    let reports = world.reports(rounds);
+    let sites = world.site_rounds(rounds);
+    // The job's chunks: 16 KiB each, a multiple of 8 KiB.
+    let cut: Vec<usize> = (0..VALUES).step_by(4096).map(|start| 4096.min(VALUES - start)).collect();
+    let mut chunks: Vec<Chunk> = cut.iter().map(|_| Chunk::new(3)).collect();
+    for round in 0..rounds as usize {
+        let of_round: Vec<&RoundReport> = reports.iter().map(|worker| &worker[round]).collect();
+        let gradients = [
+            own_sum(&of_round[..3]),
+            own_sum(&of_round[3..]),
+            random_gradient(1, 5, round as u32 + 1, VALUES),
+        ];
+        let mut sum = Vec::new();
+        for (chunk, &length) in chunks.iter_mut().zip(&cut) {
+            let range = sum.len()..sum.len() + length;
+            let parts: Vec<&[f32]> = gradients.iter().map(|all| &all[range.clone()]).collect();
+            sum.extend(chunk.sum(&parts));
+        }
+        for (worker, report) in of_round.iter().enumerate() {
+            for (at, value) in report.result.iter().enumerate() {
+                let unit = 2f64.powi(report.result_exponents[at / FRAME].into());
+                let read = (f64::from(*value) * unit) as f32;
+                assert_eq!(read.to_bits(), sum[at].to_bits(), "worker {worker}, round {round}, value {at}");
+            }
+        }
+        for (site, rounds) in &sites {
+            assert_eq!(rounds[round]["sum"], digest(&sum), "site {site}, round {round}");
+        }
+    }
+    for (name, status, said) in world.ends() {
+        assert!(status.success(), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_worker_that_is_killed_is_named_with_its_site_by_every_process() {
+    let Some(_turn) = turn() else { return };
+    let mut world = DataCentres::lay();
+    world.start(1_000_000);
+    world.wait_for_round("n3", 3);
+    kill(Pid::from_raw(world.process("d") as i32), Signal::SIGKILL).expect("it runs");
+    for (name, status, said) in world.ends() {
+        if name == "d" {
+            continue;
+        }
+        assert!(!status.success(), "{name} ends with an error");
+        assert!(said.contains('d') && said.contains("has not been heard from"), "{name}: {said}");
+        // Those beside it hear of the worker, all others of its site, too.
+        assert!(name == "e" || said.contains("n2"), "{name}: {said}");
+        assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_site_that_is_told_to_stop_ends_the_job_for_every_process() {
+    let Some(_turn) = turn() else { return };
+    let mut world = DataCentres::lay();
+    world.start(1_000_000);
+    world.wait_for_round("n3", 2);
+    kill(Pid::from_raw(world.process("n1") as i32), Signal::SIGTERM).expect("it runs");
+    for (name, status, said) in world.ends() {
+        assert!(!status.success() && said.contains("site n1 was told to stop"), "{name}: {said}");
+    }
+}
+
+fn emulated(arguments: &[&str]) -> Value {
+    let mut command = Command::new(inart());
+    command.arg("emulate").arg(workspace().join("topologies/two-levels.yaml")).arg("--json").args(arguments);
+    document(&command.output().expect("runs"))
+}
+
+#[test]
+fn both_levels_are_emulated_and_it_says_where_the_time_goes() {
+    let Some(_turn) = turn() else { return };
+    let report = emulated(&["--rounds", "3", "--duration", "30s", "--batch", "4", "--knowledge", "static"]);
+    let scheme = &report["schemes"][0];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let rounds = scheme["rounds"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 3);
+    for round in rounds {
+        let parts = ["inside_s", "between_s", "back_s"].map(|part| number(&round[part]));
+        assert!((parts.iter().sum::<f64>() - number(&round["seconds"])).abs() < 1e-6, "{round}");
+        assert!(parts[0] > 0.0 && parts[1] > 0.0, "{round}");
+    }
+    // At six workers and three sites.
+    assert_eq!(scheme["sums_checked"], 3 * (6 + 3) * 50_826);
+    assert!(number(&scheme["summed_in_switches"]) > 0.0, "{scheme}");
+    assert!(number(&scheme["accuracy"]) > 0.0 && number(&scheme["simulated"]["seconds"]) > 0.0, "{scheme}");
+}
+
+#[test]
+fn random_gradients_and_trees_of_another_scheme_are_emulated_too() {
+    let Some(_turn) = turn() else { return };
+    let report =
+        emulated(&["--rounds", "2", "--duration", "30s", "--gradient", "100KB", "--schemes", "netstorm+"]);
+    let scheme = &report["schemes"][0];
+    assert_eq!(scheme["scheme"], "netstorm+");
+    assert_eq!(scheme["sums_checked"], 2 * (6 + 3) * 25_000);
+    assert!(scheme["accuracy"].is_null());
+}
