@@ -33,7 +33,8 @@ pub struct SchemeReport {
     pub scheme: String,
     /// Rounds that all sites ended.
     pub rounds: Vec<RoundTime>,
-    /// Their mean time, in seconds.
+    /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
+    /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
     pub mean_s: f64,
     /// The same rounds in virtual time: their mean, in seconds; none for Gloo.
     pub simulated_s: Option<f64>,
@@ -76,14 +77,12 @@ pub fn report(
         let cause = std::io::Error::other("no round was ended by all sites");
         return Err(Error::System { what: "measure".to_owned(), cause });
     }
-    let mean = |all: &mut dyn ExactSizeIterator<Item = f64>| {
-        let count = all.len() as f64;
-        all.sum::<f64>() / count
-    };
+    let ended_s = rounds.iter().map(|round| round.start_s + round.seconds).fold(0.0, f64::max);
+    let mean = |all: Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
     Ok(SchemeReport {
         scheme: variant.name.clone(),
-        mean_s: mean(&mut rounds.iter().map(|round| round.seconds)),
-        simulated_s: simulated.map(|all| mean(&mut all.iter().copied())),
+        mean_s: ended_s / rounds.len() as f64,
+        simulated_s: simulated.map(mean),
         rounds,
         bound_s,
         accuracy: said.counted.iter().find_map(|counted| counted.accuracy),
