@@ -5,11 +5,13 @@
 
 mod arrival;
 mod link;
+mod trace;
 
 use std::collections::BinaryHeap;
 
 use arrival::Arrival;
 use link::Link;
+pub use trace::Trace;
 
 /// How transfers on one direction of a link share its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod flags;
 mod host;
 pub mod jobs;
 pub mod output;
+pub mod peers;
 pub mod plan;
 pub mod ports;
 pub mod push;
