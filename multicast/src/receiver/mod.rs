@@ -49,12 +49,14 @@ enum Newest {
     Open(Assembly),
     Complete(u32),
     Abandoned(u32),
+    /// The sender is gone: what still comes of it is late.
+    Gone,
 }
 
 impl Newest {
     fn round(&self) -> Option<u32> {
         match self {
-            Newest::None => None,
+            Newest::None | Newest::Gone => None,
             Newest::Open(assembly) => Some(assembly.round),
             Newest::Complete(round) | Newest::Abandoned(round) => Some(*round),
         }
@@ -68,6 +70,8 @@ pub struct Receiver {
     /// How each peer's updates are cut, by rank; `None` for this peer itself.
     cuts: Vec<Option<Cut>>,
     newest: Vec<Newest>,
+    /// About which round each peer began, by rank.
+    first: Vec<u32>,
     counters: ReceiverCounters,
     outputs: VecDeque<ReceiverOutput>,
 }
@@ -79,6 +83,7 @@ impl Receiver {
         Receiver {
             options,
             newest: vec![Newest::None; cuts.len()],
+            first: vec![0; cuts.len()],
             cuts,
             counters: ReceiverCounters::default(),
             outputs: VecDeque::new(),
@@ -95,7 +100,8 @@ impl Receiver {
         words: impl ExactSizeIterator<Item = u32>,
         now: Duration,
     ) {
-        let known = self.newest.get(from.index()).and_then(Newest::round).unwrap_or(0);
+        let first = self.first.get(from.index()).copied().unwrap_or(0);
+        let known = self.newest.get(from.index()).and_then(Newest::round).unwrap_or(first);
         self.chunk(from, round_near(known, round), chunk, words, now);
     }
 
@@ -138,7 +144,7 @@ impl Receiver {
     /// The open update of that round; a newer round than is known opens one. `None`, counted, if it is not open.
     fn assembly_of(&mut self, from: Rank, round: u32, cut: Cut) -> Option<&mut Assembly> {
         let known = self.newest[from.index()].round();
-        if known.is_none_or(|known| round > known) {
+        if self.newest[from.index()] != Newest::Gone && known.is_none_or(|known| round > known) {
             self.abandon(from);
             self.newest[from.index()] = Newest::Open(Assembly::new(round, cut));
         }
@@ -193,6 +199,7 @@ impl Receiver {
             Message::Withdrawn { round } => match self.newest[from.index()].round() {
                 Some(known) if known == round => self.abandon(from),
                 Some(known) if known > round => self.counters.late += 1,
+                None if self.newest[from.index()] == Newest::Gone => self.counters.late += 1,
                 // Nothing of it has come, and nothing will.
                 _ => {
                     self.abandon(from);
@@ -231,10 +238,21 @@ impl Receiver {
         self.newest.iter().filter_map(of).min()
     }
 
-    /// A peer is gone for good: what is open of it will not be whole.
+    /// A peer is gone: what is open of it will not be whole, and what still comes of it is dropped.
     pub fn gone(&mut self, from: Rank) {
         if from.index() < self.newest.len() {
             self.abandon(from);
+            self.newest[from.index()] = Newest::Gone;
+        }
+    }
+
+    /// A peer takes part again, in another life, whose first update is of that round or one soon after it. Nothing
+    /// of the life before may be handed over any more.
+    pub fn back(&mut self, from: Rank, round: u32) {
+        if from.index() < self.newest.len() {
+            self.abandon(from);
+            self.newest[from.index()] = Newest::None;
+            self.first[from.index()] = round;
         }
     }
 
