@@ -38,16 +38,16 @@ pub struct SenderCounters {
     pub failed: u64,
 }
 
-/// Of what reads frames and messages: they never reach a sender or a receiver.
+/// Of [`Members`](crate::Members): what never reaches a sender or a receiver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct DoorCounters {
+pub struct Refused {
     /// Of another job.
     pub other_job: u64,
     /// Of another installed plan.
     pub other_epoch: u64,
     /// From another life of a peer than the one that takes part, or to another life of this one.
     pub other_life: u64,
-    /// From a rank that is not in the job, or that is this peer's own.
+    /// From a rank that is not in the job, that is this peer's own, or that is not the connection's.
     pub strangers: u64,
     /// For others: this peer is not among the receivers.
     pub not_mine: u64,

@@ -5,16 +5,22 @@
 #![forbid(unsafe_code)]
 
 mod counters;
+mod frames;
+mod members;
 mod message;
 mod pacer;
+mod packets;
 mod ranges;
 mod receiver;
 mod receivers;
 mod sender;
 mod update;
 
-pub use counters::{DoorCounters, ReceiverCounters, SenderCounters};
+pub use counters::{ReceiverCounters, Refused, SenderCounters};
+pub use frames::{FrameContent, FrameWriter, read_frame};
+pub use members::Members;
 pub use message::{Envelope, Message};
+pub use packets::{PacketContent, chunk_packet, message_packet, read_packet};
 pub use ranges::Ranges;
 pub use receiver::{Receiver, ReceiverOptions, ReceiverOutput};
 pub use receivers::Receivers;
