@@ -12,6 +12,8 @@ use crate::update::Cut;
 
 /// Frames of kind update.
 const UPDATE: Kind = Kind::from_code(6);
+/// The sequence of a frame of kind update that is no chunk but a notice: no update has so many chunks.
+const NOTICE: u32 = u32::MAX;
 
 /// Writes frames of one peer.
 #[derive(Debug, Clone)]
@@ -45,6 +47,13 @@ pub enum FrameContent<W> {
         from: Rank,
         /// What.
         message: Message,
+    },
+    /// Something short to several peers at once, which may be lost.
+    Notice {
+        /// From whom.
+        from: Rank,
+        /// What; not this crate's.
+        words: W,
     },
 }
 
@@ -82,6 +91,25 @@ impl FrameWriter {
             length: self.values.len() as u16,
             ..self.header(members)
         };
+        self.emit(self.everybody, header, buffer)
+    }
+
+    /// Writes the frame of a notice for the receivers of one block, and returns its length.
+    ///
+    /// # Errors
+    /// The buffer is too short, or there are more words than a frame has room for.
+    pub fn notice(
+        &mut self,
+        members: &Members,
+        block: Contributors,
+        words: &[u32],
+        buffer: &mut [u8],
+    ) -> Result<usize, WireError> {
+        self.values.clear();
+        self.values.extend(words.iter().map(|&word| word as i32));
+        let (sequence, length) = (ChunkSeq::from(NOTICE), self.values.len() as u16);
+        let header =
+            HeaderRepr { kind: UPDATE, sequence, contributors: block, length, ..self.header(members) };
         self.emit(self.everybody, header, buffer)
     }
 
@@ -153,6 +181,9 @@ pub fn read_frame<'a>(
         let length = usize::from(header.length);
         let (round, chunk) = (header.shard.get(), header.sequence.get());
         let words = values(bytes).take(length);
+        if chunk == NOTICE {
+            return Some(FrameContent::Notice { from, words });
+        }
         return Some(FrameContent::Chunk { from, round, chunk, words });
     }
     let words: Vec<u32> = frame.values().take(header.length.into()).map(|word| word as u32).collect();

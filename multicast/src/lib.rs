@@ -20,7 +20,7 @@ pub use counters::{ReceiverCounters, Refused, SenderCounters};
 pub use frames::{FrameContent, FrameWriter, read_frame};
 pub use members::Members;
 pub use message::{Envelope, Message};
-pub use packets::{PacketContent, chunk_packet, message_packet, read_packet};
+pub use packets::{PacketContent, chunk_packet, message_packet, notice_packet, read_packet};
 pub use ranges::Ranges;
 pub use receiver::{Receiver, ReceiverOptions, ReceiverOutput};
 pub use receivers::Receivers;

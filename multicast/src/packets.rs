@@ -7,6 +7,7 @@ use crate::message::Message;
 
 const CHUNK: u8 = 1;
 const MESSAGE: u8 = 2;
+const NOTICE: u8 = 3;
 
 /// What a packet holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,13 @@ pub enum PacketContent<W> {
         from: Rank,
         /// What.
         message: Message,
+    },
+    /// Something short, which may be lost.
+    Notice {
+        /// From whom.
+        from: Rank,
+        /// What; not this crate's.
+        words: W,
     },
 }
 
@@ -52,6 +60,16 @@ pub fn message_packet(members: &Members, to: Rank, message: &Message) -> Vec<u8>
     bytes
 }
 
+/// A notice as bytes: what it is (3), job, the sender's rank and life, words; big endian.
+pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
+    let me = members.me();
+    let mut bytes = vec![NOTICE];
+    bytes.extend(members.job().get().to_be_bytes());
+    bytes.extend(me.get().to_be_bytes());
+    bytes.extend([members.life(me).get()].iter().chain(words).flat_map(|word| word.to_be_bytes()));
+    bytes
+}
+
 /// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of another
 /// job or life, or nothing at all; that is counted in `members`.
 pub fn read_packet<'a>(
@@ -71,6 +89,7 @@ pub fn read_packet<'a>(
 enum Parsed<'a> {
     Chunk { from: u16, life: u32, round: u32, chunk: u32, words: &'a [[u8; 4]] },
     Message(crate::message::Envelope, Message),
+    Notice { from: u16, life: u32, words: &'a [[u8; 4]] },
 }
 
 fn parse(bytes: &[u8]) -> Option<(JobId, Parsed<'_>)> {
@@ -84,6 +103,12 @@ fn parse(bytes: &[u8]) -> Option<(JobId, Parsed<'_>)> {
             let ([life, round, chunk], words) = words.split_first_chunk()?;
             let (life, round, chunk) = (number(life), number(round), number(chunk));
             Parsed::Chunk { from: u16::from_be_bytes(from), life, round, chunk, words }
+        }
+        NOTICE => {
+            let (&from, rest) = rest.split_first_chunk()?;
+            let (words, []) = rest.as_chunks() else { return None };
+            let ([life], words) = words.split_first_chunk()?;
+            Parsed::Notice { from: u16::from_be_bytes(from), life: number(life), words }
         }
         MESSAGE => {
             let (words, []) = rest.as_chunks() else { return None };
@@ -106,16 +131,22 @@ fn admit<'a>(
     if !members.admits_job(job, epoch) {
         return None;
     }
+    let word = |word: &[u8; 4]| u32::from_be_bytes(*word);
+    let sender = |members: &mut Members, from: u16, life: u32| {
+        let from = Rank::try_from(from).ok().filter(|&from| from == connected);
+        if from.is_none() {
+            members.refuse_stranger();
+        }
+        from.filter(|&from| members.admits(from, Incarnation::new(life)))
+    };
     match parsed {
         Parsed::Chunk { from, life, round, chunk, words } => {
-            let from = Rank::try_from(from).ok().filter(|&from| from == connected);
-            let Some(from) = from else {
-                members.refuse_stranger();
-                return None;
-            };
-            let words = words.iter().map(|word| u32::from_be_bytes(*word));
-            let is_member = members.admits(from, Incarnation::new(life));
-            is_member.then_some(PacketContent::Chunk { from, round, chunk, words })
+            let from = sender(members, from, life)?;
+            Some(PacketContent::Chunk { from, round, chunk, words: words.iter().map(word) })
+        }
+        Parsed::Notice { from, life, words } => {
+            let from = sender(members, from, life)?;
+            Some(PacketContent::Notice { from, words: words.iter().map(word) })
         }
         Parsed::Message(between, message) => {
             if between.from != connected {

@@ -131,7 +131,7 @@ impl System {
             match output {
                 SenderOutput::Tell { to, message } => self.tell(state, 0, to, &message),
                 SenderOutput::Ended(outcome) => {
-                    state.outcomes.push(Outcome { took: Duration::ZERO, ..outcome });
+                    state.outcomes.push(Outcome { took: Duration::ZERO, passed: Duration::ZERO, ..outcome });
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use inart_multicast::{
     Cut, FrameContent, FrameWriter, Members, Message, PacketContent, Ranges, Receivers, Transmission,
-    chunk_packet, message_packet, read_frame, read_packet,
+    chunk_packet, message_packet, notice_packet, read_frame, read_packet,
 };
 use inart_wire::{Frame, HeaderRepr, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
@@ -42,6 +42,7 @@ fn read(me: &mut Members, bytes: &[u8]) -> Option<FrameContent<Vec<u32>>> {
             FrameContent::Chunk { from, round, chunk, words: words.collect() }
         }
         FrameContent::Message { from, message } => FrameContent::Message { from, message },
+        FrameContent::Notice { from, words } => FrameContent::Notice { from, words: words.collect() },
     })
 }
 
@@ -132,6 +133,17 @@ fn messages_reach_the_peer_and_the_life_that_they_are_for() {
 }
 
 #[test]
+fn a_notice_is_one_frame_for_a_block_of_peers() {
+    let mut buffer = [0; 2000];
+    let to: Receivers = (4..60).map(rank).collect();
+    let len = writer().notice(&members(3), to.blocks().next().unwrap(), &[8, 9], &mut buffer).unwrap();
+    let expected = FrameContent::Notice { from: rank(3), words: vec![8, 9] };
+    assert_eq!(read(&mut members(5), &buffer[..len]), Some(expected));
+    let mut other = members(60);
+    assert_eq!((read(&mut other, &buffer[..len]), other.refused().not_mine), (None, 1));
+}
+
+#[test]
 fn packets_are_from_the_peer_at_the_other_end() {
     let words = [7, 0xffff_ffff, 9];
     let chunk = chunk_packet(&members(3), 70_000, 12, &words);
@@ -141,17 +153,20 @@ fn packets_are_from_the_peer_at_the_other_end() {
                 format!("{from} {round} {chunk} {:?}", words.collect::<Vec<_>>())
             }
             PacketContent::Message { from, message } => format!("{from} {message}"),
+            PacketContent::Notice { from, words } => format!("{from} {:?}", words.collect::<Vec<_>>()),
         })
     };
     assert_eq!(read(&mut members(5), 3, &chunk), Some("3 70000 12 [7, 4294967295, 9]".into()));
     let message = message_packet(&members(3), rank(5), &Message::Poll { round: 8 });
     assert_eq!(read(&mut members(5), 3, &message), Some("3 what does update 8 lack?".into()));
+    let notice = notice_packet(&members(3), &[6, 7]);
+    assert_eq!(read(&mut members(5), 3, &notice), Some("3 [6, 7]".into()));
     let mut me = members(5);
-    assert!([&chunk, &message].iter().all(|bytes| read(&mut me, 4, bytes).is_none()));
-    assert_eq!(me.refused().strangers, 2);
+    assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 4, bytes).is_none()));
+    assert_eq!(me.refused().strangers, 3);
     me.set_life(rank(3), Incarnation::new(77));
-    assert!([&chunk, &message].iter().all(|bytes| read(&mut me, 3, bytes).is_none()));
-    assert_eq!(me.refused().other_life, 2);
+    assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 3, bytes).is_none()));
+    assert_eq!(me.refused().other_life, 3);
     for cut in [0, 2, 10, 16, chunk.len() - 1] {
         assert_eq!(read(&mut me, 3, &chunk[..cut]), None);
     }

@@ -18,6 +18,8 @@ pub(super) struct Multicast {
     round: u32,
     chunks: u32,
     began: Duration,
+    /// When the last chunk left for the first time.
+    passed: Option<Duration>,
     /// The next chunk that nobody was sent yet. With copies by the sender there is none: every receiver has all
     /// chunks pending from the beginning.
     next: u32,
@@ -41,6 +43,7 @@ impl Multicast {
             round: task.round,
             chunks: task.chunks,
             began: now,
+            passed: None,
             next,
             standings: task.receivers.iter().map(standing).collect(),
             waited: task.receivers.clone(),
@@ -102,6 +105,7 @@ impl Multicast {
         };
         if !is_repair && self.pacer.is_some() {
             self.next += 1;
+            self.passed = self.is_passed().then_some(now);
         }
         let frames = to.blocks().len();
         if let Some(pacer) = &mut self.pacer {
@@ -277,6 +281,7 @@ impl Multicast {
             complete: of(Fate::Complete),
             withdrawn: of(Fate::Withdrawn),
             given_up: of(Fate::GivenUp),
+            passed: self.passed.unwrap_or(now).saturating_sub(self.began),
             took: now.saturating_sub(self.began),
         }
     }

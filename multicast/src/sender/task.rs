@@ -117,6 +117,8 @@ pub struct Outcome {
     pub withdrawn: Receivers,
     /// Who was given up: the same.
     pub given_up: Receivers,
+    /// How long it took until every chunk had left once; with copies by the sender, `took`.
+    pub passed: Duration,
     /// How long it took.
     pub took: Duration,
 }
