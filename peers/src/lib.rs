@@ -18,12 +18,13 @@ mod plan;
 mod plan_error;
 mod planning;
 mod problem;
-mod random;
 mod run;
 mod scheme;
 mod schemes;
 mod sharing;
 mod unequal;
+
+use inart_random as random;
 
 pub use check::check;
 pub use draw::{Drawn, draw, draw_ports};
@@ -35,7 +36,7 @@ pub use plan::{Bounds, Plan, PlanTask};
 pub use plan_error::PlanError;
 pub use planning::{Options, plan};
 pub use problem::{Multicast, Ports, Problem};
-pub use random::SplitMix64;
+pub use inart_random::SplitMix64;
 pub use run::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 pub use scheme::Scheme;
 pub use schemes::{Guard, Reading, Setting, Task, bound_seconds, reselect, select};

@@ -1,4 +1,6 @@
 //! Random numbers that a seed names, the same on every machine.
+//!
+//! Pure: no I/O and no clock.
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, Fig. 16).
 #[derive(Debug, Clone, PartialEq, Eq)]
